@@ -20,17 +20,17 @@ var (
 	ErrInProgress = errors.New("another copy of this request is in progress")
 )
 
-// An ErrorCode is what an error becomes over HTTP, and what a buyer may conclude.
+// An ErrorCode says how HTTP answers an error, and which outcome that is for the buyer.
 type ErrorCode struct {
 	Err     error
 	Status  int
 	Code    string
 	Outcome Outcome
-	Detail  string // for errors that bring no words for the caller
+	Detail  string // used if the error has no detail of its own
 }
 
-// ErrorCodes are all there are. The first whose Err errors.Is matches counts, so that
-// an unknown outcome stays unknown.
+// ErrorCodes is the table of all errors. An error belongs to the first row whose Err matches, so
+// that an unknown outcome stays unknown.
 var ErrorCodes = []ErrorCode{
 	{seckill.ErrUnknown, 504, "unknown_outcome", OutcomeUnknown,
 		"This may have happened or not: look before you try again."},
@@ -72,11 +72,11 @@ var ErrorCodes = []ErrorCode{
 	InternalError,
 }
 
-// Internal is the refusal of an error that no other one is for.
+// InternalError is the row for errors that match no other row.
 var InternalError = ErrorCode{ErrInternal, 500, "internal", OutcomeUnknown,
 	"Something is wrong in the service itself. Its log has more under this request_id."}
 
-// CodeOf is the refusal that err comes to.
+// CodeOf returns the row of ErrorCodes that err belongs to.
 func CodeOf(err error) ErrorCode {
 	for _, r := range ErrorCodes {
 		if errors.Is(err, r.Err) {
@@ -86,7 +86,7 @@ func CodeOf(err error) ErrorCode {
 	return InternalError
 }
 
-// CallOf is what a purchase's buyer knows after the answer.
+// CallOf returns a purchase, and the answer that Deduct gave, as evidence.
 func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Call {
 	t := Call{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
 		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: OutcomeSold}
@@ -96,7 +96,7 @@ func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Call {
 	return t
 }
 
-// FindCode is the refusal with a code; false: there is none.
+// FindCode returns the row with a code, and false if there is none.
 func FindCode(code string) (ErrorCode, bool) {
 	for _, r := range ErrorCodes {
 		if r.Code == code {

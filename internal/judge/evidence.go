@@ -13,58 +13,52 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Evidence is everything the judge looks at.
+// Evidence has everything that the judge reads.
 type Evidence struct {
 	Snapshot Snapshot
-	// ByAge and ByUnit, if not nil, read the orders one at a time, and Snapshot.Orders is empty.
-	// ByAge has all orders by run and age, ByUnit the active ones from the highest unit on.
+	// ByAge and ByUnit read the orders one at a time, if Snapshot.Orders is empty because the sale
+	// is large. ByAge yields all orders by run and age, ByUnit the active orders from the highest
+	// unit down. Both may be nil.
 	ByAge, ByUnit iter.Seq[*Order]
-	// Initial is the stock that was *set* for this run, by its caller.
+	// Initial is the stock with which the caller reset the run.
 	Initial int64
-	// Run is the number of the run that is judged; 0: whichever is current.
+	// Run is the number of the run to judge; 0 means the current run.
 	Run int64
-	// StockStoreOf says where each strategy keeps its stock; nil: all in the row.
+	// StockStoreOf has the stock store of each strategy; nil means that all use the stock row.
 	StockStoreOf map[string]seckill.StockStore
-	// Told holds what buyers were told, call by call; nil when the ledger is
-	// judged alone. An empty, non-nil slice is a run without demand.
+	// Calls has the calls of all buyers with their answers. It is nil if only the ledger is judged;
+	// an empty slice that is not nil is a run without demand.
 	Calls []Call
-	// Ours tells the orders of Told's buyers from those of others who buy in the
-	// same sale; nil: all are ours. Those of others are neither invented nor
-	// unasked for, and count in the balance like any.
+	// Ours reports whether an order belongs to one of the buyers in Calls; nil means that all do.
+	// The orders of other buyers count in the balance only.
 	Ours func(*Order) bool
-	// Patience is the longest wait for a lock plus the longest lease (and what
-	// else may rightly keep buyers waiting, such as an outage that was planned):
-	// a sale that stands still for longer is blocked. 0: Report.Served is
-	// ServedNotKnown. A sale with a start of its own (Stock.StartsAt) is looked at
-	// from its first order on.
+	// Patience is the longest time for which a sale may rightly stand still: the longest wait for a
+	// lock, the longest lease, and a planned outage. A sale that stands still for longer is blocked.
+	// If Patience is 0, Report.Served is ServedNotKnown. A sale with a start time (Stock.StartsAt)
+	// is watched from its first order on.
 	Patience time.Duration
 }
 
-// Told is what a buyer was told about one call. Copies and retries of one
-// request are calls of their own with the same user and request id, and so is
-// a cancellation.
+// A Call is one call of a buyer with its answer. Copies and retries of a request are calls of
+// their own with the same user and request id.
 type Call struct {
 	Kind      CallKind
 	RequestID string // the idempotency key of the purchase
 	User      int64
-	Quantity  int64 // units asked for; of a cancellation: units of its order
+	Quantity  int64 // units asked for, or the units of the order to cancel
 	Outcome   Outcome
-	OrderID   string // of a purchase that was told sold or reserved; of other calls: the order that they name
-	Remaining int64  // of a purchase that was told sold or reserved
-	// Late: of CallPay: it was sent when the deadline had certainly passed.
-	Late bool
-	// Early: of CallPay: it was answered when the deadline had certainly not passed.
-	Early bool
-	// Replayed: of a purchase that was told sold: another call of the request had bought.
-	Replayed bool
-	// ThisCall: of OutcomeError: it says that nothing was taken by this call, and nothing of the request.
-	ThisCall bool
-	// Sent and Answered are times since the start of the run, by one clock.
-	// Answered 0: no answer, or its time is not known. Both 0: neither is known.
+	OrderID   string // the order in the answer of a successful purchase; for other calls the order that the call names
+	Remaining int64  // the units left in the answer of a successful purchase
+	Late      bool   // a payment that was sent after the deadline had certainly passed
+	Early     bool   // a payment that was answered when the deadline had certainly not passed
+	Replayed  bool   // a purchase that was answered with the order of an earlier call
+	ThisCall  bool   // a refusal that concerns this call only, and not the whole request
+	// Sent and Answered are times since the start of the run, by one clock. Answered is 0 if there
+	// was no answer or its time is not known; both are 0 if neither time is known.
 	Sent, Answered time.Duration
 }
 
-// A Call is what a buyer asked for.
+// A CallKind is the kind of a call.
 type CallKind string
 
 const (
@@ -73,30 +67,31 @@ const (
 	CallPay    CallKind = "pay" // a reservation
 )
 
-// An Outcome is what a buyer was told.
+// An Outcome is the kind of an answer.
 type Outcome string
 
 const (
-	OutcomeSold       Outcome = "sold"     // of CallPay: the reservation is paid
-	OutcomeReserved   Outcome = "reserved" // of CallBuy: the units are held until they are paid
+	OutcomeSold       Outcome = "sold"     // bought; for CallPay: the reservation is paid
+	OutcomeReserved   Outcome = "reserved" // the units are held until they are paid
 	OutcomeSoldOut    Outcome = "sold_out"
 	OutcomeBusy       Outcome = "busy"
 	OutcomeConflict   Outcome = "conflict"
 	OutcomeDuplicate  Outcome = "duplicate"
 	OutcomeInProgress Outcome = "in_progress" // another copy of the request is under way
-	OutcomeAccepted   Outcome = "accepted"    // the answer comes later
-	OutcomeExpired    Outcome = "expired"     // of CallPay: it came after the deadline
-	OutcomeCancelled  Outcome = "cancelled"   // of CallCancel: the order is cancelled
-	OutcomeUnknown    Outcome = "unknown"     // no answer, or one that says so
-	OutcomeError      Outcome = "error"       // an answer that says that nothing was taken, or given back
+	OutcomeAccepted   Outcome = "accepted"    // the order, or the refusal, comes later
+	OutcomeExpired    Outcome = "expired"     // the payment came after the deadline
+	OutcomeCancelled  Outcome = "cancelled"   // the order is cancelled
+	OutcomeUnknown    Outcome = "unknown"     // no answer, or the answer unknown_outcome
+	OutcomeError      Outcome = "error"       // any other refusal; nothing was taken or given back
 )
 
 const never = time.Duration(math.MaxInt64)
 
-// timed: the call's times are known, at least when it was sent.
+// hasTimes reports whether it is known when the call was sent.
 func (t *Call) hasTimes() bool { return t.Sent != 0 || t.Answered != 0 }
 
-// end is when the call was answered; never if it was not, or at an unknown time.
+// answeredAt returns when the call was answered, or never if there was no answer or its time is
+// not known.
 func (t *Call) answeredAt() time.Duration {
 	if t.Answered == 0 {
 		return never
@@ -104,7 +99,7 @@ func (t *Call) answeredAt() time.Duration {
 	return t.Answered
 }
 
-// took: the call got what it asked for, or may have.
+// maySucceed reports whether the call succeeded or its outcome is unknown.
 func (t *Call) maySucceed() bool {
 	switch t.Outcome {
 	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeUnknown, OutcomeAccepted:
@@ -113,50 +108,51 @@ func (t *Call) maySucceed() bool {
 	return false
 }
 
-// got: the call was told that the units are the buyer's, for good or until they
-// are paid.
+// succeeded reports whether the answer gave the buyer units, for good or until they are paid.
 func (t *Call) succeeded() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
 
-// A hearing is the evidence put in order: the totals of the orders, each order with
+// evidence is Evidence in the form that the rules read: totals over all orders, each order with
 // the calls that name it, and each request with its order.
 type evidence struct {
 	Evidence
 	report         Report
-	unitsCancelled int64                         // Σ quantity of cancelled orders
-	unitsExpired   int64                         // Σ quantity of expired orders
-	stores         map[seckill.StockStore]*Order // with an order that was sold from it
-	counterSays    int64                         // what the counter of the stock store says
-	stockKnown     bool                          // what is left is known: one stock store, and its counter could be read
-	records        []*orderRecord                // without Told only those that break a rule
-	hasSeveral     map[int64]bool                // with an active order; true: with several
+	unitsCancelled int64                         // units of cancelled orders
+	unitsExpired   int64                         // units of expired orders
+	stores         map[seckill.StockStore]*Order // each stock store of the run, with one order that was sold from it
+	counterSays    int64                         // the units left by the counter of the stock store
+	stockKnown     bool                          // the run used one stock store, and its counter could be read
+	records        []*orderRecord                // without Calls only the orders that break a rule
+	hasSeveral     map[int64]bool                // users with an active order; true if they have several
 	sellers        []string                      // the strategies of the run's orders
 
-	severalOrders, ordersBeyondStock, ordersBelowZero examples // of users with several orders, units that never were, orders told less than 0
+	severalOrders     examples // users with several active orders
+	ordersBeyondStock examples // orders for units beyond the initial stock
+	ordersBelowZero   examples // orders whose buyer was told that less than 0 units are left
 
-	// Without Told these are empty.
+	// The rest is empty if Calls is nil.
 	purchases      []*Call // calls to buy, by user, request and time
 	requests       []request
 	recordsByUser  map[int64][]*orderRecord
-	unmatchedCalls []*Call          // cancellations and payments whose order is not there
-	unitsReturned  int64            // units of orders that buyers cancelled, or may have
-	refused        map[Request]bool // by the ledger
+	unmatchedCalls []*Call          // cancellations and payments whose order does not exist
+	unitsReturned  int64            // units of orders that buyers cancelled, or may have cancelled
+	refused        map[Request]bool // requests that have a final refusal in the ledger
 }
 
-// A sale is an order with all that was said about it.
+// An orderRecord is an order with the calls about it.
 type orderRecord struct {
 	*Order
-	isOurs        bool     // its buyer is one of Told's
-	request       *request // nil: none of them asked for it
-	cancellations []*Call  // its cancellations, but for those that were told that nothing was done
-	payments      []*Call  // payments of it
+	isOurs        bool     // Calls has the calls of its buyer
+	request       *request // nil if no call asked for the order
+	cancellations []*Call  // calls that may have cancelled the order
+	payments      []*Call  // calls to pay it
 }
 
-// A request is what one buyer asked for with one key.
+// A request is a purchase with one idempotency key: all its copies and retries.
 type request struct {
 	user  int64
 	key   string
 	calls []*Call      // at least one
-	order *orderRecord // nil: it has no order
+	order *orderRecord // nil if there is no order
 }
 
 func collectEvidence(e Evidence) *evidence {
@@ -167,7 +163,7 @@ func collectEvidence(e Evidence) *evidence {
 		h.countOrder(o)
 		sold := &orderRecord{Order: o, isOurs: e.Calls != nil && (e.Ours == nil || e.Ours(o))}
 		breaks := func(rule func(*orderRecord) bool) bool { return rule(sold) }
-		if e.Calls != nil || o.Run != s.Stock.Run || slices.ContainsFunc(singly, breaks) {
+		if e.Calls != nil || o.Run != s.Stock.Run || slices.ContainsFunc(orderChecks, breaks) {
 			h.records = append(h.records, sold)
 		}
 	}
@@ -182,7 +178,7 @@ func collectEvidence(e Evidence) *evidence {
 	return h
 }
 
-// orders are all orders, by run and age.
+// eachOrder yields all orders by run and age.
 func (e *Evidence) eachOrder() iter.Seq[*Order] {
 	return func(yield func(*Order) bool) {
 		if e.ByAge != nil {
@@ -196,7 +192,7 @@ func (e *Evidence) eachOrder() iter.Seq[*Order] {
 	}
 }
 
-// holders say which orders hold which units.
+// unitHolders returns which orders hold which units.
 func (h *evidence) unitHolders() *Holders {
 	if h.ByUnit == nil {
 		return HoldersOf(h.Snapshot.Orders, h.report.StockStore)
@@ -228,7 +224,7 @@ func (h *evidence) countOrder(o *Order) {
 	}
 }
 
-// countBuyer looks for what an active order cannot be beside those before it.
+// countBuyer looks for conflicts of an active order with the active orders before it.
 func (h *evidence) countBuyer(o *Order) {
 	several, again := h.hasSeveral[o.UserID]
 	if h.hasSeveral[o.UserID] = again; again && !several {
@@ -242,7 +238,7 @@ func (h *evidence) countBuyer(o *Order) {
 	}
 }
 
-// storeOf gives a strategy that is not known a store of its own.
+// storeOf returns the stock store of a strategy. An unknown strategy has a store of its own.
 func (h *evidence) storeOf(strategy string) seckill.StockStore {
 	if h.StockStoreOf == nil {
 		return seckill.InRow
@@ -250,8 +246,8 @@ func (h *evidence) storeOf(strategy string) seckill.StockStore {
 	return cmp.Or(h.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
 }
 
-// findStock finds out where the stock is kept, and what is left of it: by the row,
-// or by the counter that a sale is sold from.
+// findStock finds the stock store of the run, and how many units are left there: by the stock
+// row, or by a counter.
 func (h *evidence) findStock() {
 	h.report.StockStore, h.report.Remaining = seckill.InRow, h.Snapshot.Stock.Num
 	if len(h.stores) > 0 {
@@ -262,25 +258,25 @@ func (h *evidence) findStock() {
 		return
 	}
 	h.counterSays, h.stockKnown = h.Snapshot.StockStores[counter]
-	behind := h.report.StockStore == seckill.InRowAndRedis || h.report.StockStore == seckill.InStream // there the row has the last word
-	if h.stockKnown && !behind {
+	rowDecides := h.report.StockStore == seckill.InRowAndRedis || h.report.StockStore == seckill.InStream
+	if h.stockKnown && !rowDecides {
 		h.report.Remaining = h.counterSays
 	}
 }
 
-// mixed: the orders are of strategies that keep their stock in different places.
+// hasMixedStores reports whether orders were sold from several stock stores.
 func (h *evidence) hasMixedStores() bool { return len(h.stores) > 1 }
 
-// taken are the units that active orders hold, paid or not.
+// unitsHeld returns the units of active orders, paid or not.
 func (h *evidence) unitsHeld() int64 { return h.report.Sold + h.report.Reserved }
 
-// listen brings orders and calls together.
+// matchCalls finds the order of each call and the calls of each order.
 func (h *evidence) matchCalls() {
 	h.refused = make(map[Request]bool, len(h.Snapshot.Refused))
 	for _, r := range h.Snapshot.Refused {
 		h.refused[r] = true
 	}
-	naming := map[string][]*Call{} // calls about an order, by its id; those that meet it are taken out
+	naming := map[string][]*Call{} // calls that name an order which is not found yet, by its id
 	h.purchases = make([]*Call, 0, len(h.Calls))
 	for i := range h.Calls {
 		if t := &h.Calls[i]; t.Kind == CallBuy {
@@ -316,7 +312,7 @@ func (h *evidence) matchCalls() {
 	}
 }
 
-// findRequests sorts the calls to buy into requests.
+// groupRequests sorts the calls to buy, and groups them into requests.
 func (h *evidence) groupRequests() {
 	slices.SortStableFunc(h.purchases, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID), cmp.Compare(a.Sent, b.Sent))
@@ -332,7 +328,7 @@ func (h *evidence) groupRequests() {
 	}
 }
 
-// requestOf is the request that an order answers; nil if no buyer asked for it.
+// findRequest returns the request of an order, or nil if no buyer asked for the order.
 func (h *evidence) findRequest(o *Order) *request {
 	at, found := slices.BinarySearchFunc(h.requests, o, func(r request, o *Order) int {
 		return cmp.Or(cmp.Compare(r.user, o.UserID), strings.Compare(r.key, o.RequestID))
@@ -354,8 +350,8 @@ func (s *orderRecord) addCalls(calls []*Call) {
 	}
 }
 
-// until is when s had certainly been given back: when a cancellation of it was
-// acknowledged. never if none was, or if it did not take place.
+// returnedAt returns when a cancellation of s was first acknowledged, so that its units had
+// certainly been given back. It returns never if there is no such answer or s is still active.
 func (s *orderRecord) returnedAt() time.Duration {
 	first := never
 	for _, t := range s.cancellations {
@@ -366,25 +362,25 @@ func (s *orderRecord) returnedAt() time.Duration {
 	return first
 }
 
-// anyTime: s was given back, and no call says when.
+// returnedAnyTime reports whether s was given back and no call says when.
 func (s *orderRecord) returnedAnyTime() bool {
 	return s.Status == Expired || s.Status == Cancelled && len(s.cancellations) == 0
 }
 
-// heard reports whether one of some calls had one of some outcomes.
+// anyOutcome reports whether one of the calls has one of the outcomes.
 func anyOutcome(calls []*Call, outcomes ...Outcome) bool {
 	return slices.ContainsFunc(calls, func(t *Call) bool { return slices.Contains(outcomes, t.Outcome) })
 }
 
-// Holders say which orders hold which units. An active order of q units that was
-// told that r are left holds the units r+1 to r+q, counted from the last: a unit
-// with two holders was sold twice, and a unit below 1 never was there.
+// Holders tells which orders hold which units. Units are numbered down to 1, the last unit. An
+// active order of q units whose buyer was told that r are left holds the units r+1 to r+q. A
+// unit with two holders was sold twice, and a unit below 1 never existed.
 type Holders struct {
-	orders    iter.Seq[*Order] // active ones, from the highest unit on
-	ambiguous bool             // units were given back and may be sold again, or orders do not say which they have
+	orders    iter.Seq[*Order] // the active orders, from the highest unit down
+	ambiguous bool             // units were given back and may be sold again, or orders do not name their units
 }
 
-// HoldersOf takes all orders of a run that was sold from stock.
+// HoldersOf returns the holders of all orders of a run, which were sold from stock.
 func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 	h, active := &Holders{ambiguous: stock.Split()}, []*Order(nil)
 	for i := range orders {
@@ -399,18 +395,19 @@ func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 	return h
 }
 
-// highest is the first of the units that o holds.
+// highestUnit returns the highest unit that o holds.
 func (o *Order) highestUnit() int64 { return o.Remaining + o.Quantity }
 
-// Known is false once units were given back, and where the stock is in pieces
-// (StockStore.Split): then two orders may rightly have been told the same.
+// Known reports whether orders name their units. They do not if units were given back, or if the
+// stock is in pieces (StockStore.Split): two buyers may then rightly be told the same number.
 func (h *Holders) Known() bool { return !h.ambiguous }
 
-// Of is how many active orders share a unit with o, and o itself; 0 if that is
-// not known.
-func (h *Holders) CountSharing(o Order) (orders int) {
+// CountSharing returns how many active orders hold a unit of o, including o. It returns 0 if
+// orders do not name their units.
+func (h *Holders) CountSharing(o Order) int {
+	orders := 0
 	if h.ambiguous || o.Status != Active {
-		return 0
+		return orders
 	}
 	for other := range h.orders {
 		if o.Remaining < other.highestUnit() && other.Remaining < o.highestUnit() {
@@ -420,30 +417,34 @@ func (h *Holders) CountSharing(o Order) (orders int) {
 	return orders
 }
 
-// Twice is how many units have two holders or more; 0 if that is not known.
-func (h *Holders) UnitsSoldTwice() (units int64) {
+// UnitsSoldTwice returns how many units have two holders or more. It returns 0 if orders do not
+// name their units.
+func (h *Holders) UnitsSoldTwice() int64 {
+	units := int64(0)
 	h.visitShared(func(_, _ *Order, shared int64) { units += shared })
 	return units
 }
 
-// pairs shows orders that hold the same unit.
-func (h *Holders) findShared() (found examples) {
+// findShared returns examples of two orders that hold the same unit.
+func (h *Holders) findShared() examples {
+	var found examples
 	h.visitShared(func(a, b *Order, _ int64) {
-		found.add(twice, a.PublicID, b.PublicID, min(a.highestUnit(), b.highestUnit()), a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
+		found.add(twice, a.PublicID, b.PublicID, min(a.highestUnit(), b.highestUnit()),
+			a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
 	})
 	return found
 }
 
-// share visits each order b that holds a unit which a earlier one, a, holds too,
-// with the number of such units that had one holder before. Orders come by their
-// highest unit, so what is held above it down to the lowest unit so far is held
-// without a gap, and so are the units with two holders.
+// visitShared visits each order b that holds a unit of an earlier order a, with the number of
+// these units that had one holder before. The orders come by their highest unit. Therefore the
+// units between b's highest unit and the lowest unit so far all have a holder, without a gap,
+// and the units with two holders have no gap either.
 func (h *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if h.ambiguous {
 		return
 	}
-	var lowest *Order
-	twice := int64(math.MaxInt64) // units above it have two holders
+	var lowest *Order             // the order with the lowest unit so far
+	twice := int64(math.MaxInt64) // the units above this one have two holders
 	for o := range h.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)

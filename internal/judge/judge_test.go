@@ -575,22 +575,22 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 		e := drawn(rng)
 		with := Judge(*e)
 		for i, left := range rules {
-			if needed[left.name] {
+			if needed[left.id] {
 				continue
 			}
 			h := collectEvidence(*e)
 			h.check(slices.Delete(slices.Clone(rules), i, i+1))
 			if h.report.Verdict != with.Verdict {
-				needed[left.name] = true
+				needed[left.id] = true
 			}
-			if slices.Contains(broken(h.report), left.name) {
-				t.Fatalf("%s is told by another rule", left.name)
+			if slices.Contains(broken(h.report), left.id) {
+				t.Fatalf("%s is told by another rule", left.id)
 			}
 		}
 	}
 	for _, r := range rules {
-		if !needed[r.name] {
-			t.Errorf("seed %d: without %s every verdict is the same", seed, r.name)
+		if !needed[r.id] {
+			t.Errorf("seed %d: without %s every verdict is the same", seed, r.id)
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package judge
 
-// CheckLinear asks of a history of purchases whether one stock that serves one buyer at a
-// time could have given all its answers, each at some moment between the question and the
-// answer: linearizability (Herlihy and Wing, 1990). Judge looks at the ledger's end alone;
-// this looks at every `remaining` on the way.
+// CheckLinearizable decides whether a stock that serves one buyer at a time could have given all
+// answers of a history, each at some moment between the call and its answer. That is
+// linearizability (Herlihy and Wing, 1990). Judge reads the final state of the ledger only;
+// CheckLinearizable reads the `remaining` of every answer.
 
 import (
 	"cmp"
@@ -16,15 +16,16 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// An OpKind is what an operation came to.
+// An OpKind is the kind of an operation with its result.
 type OpKind string
 
 const (
 	OpSold     OpKind = "sold"
 	OpSoldOut  OpKind = "sold out"
 	OpGaveBack OpKind = "gave back" // a cancellation
-	// OpRefused is a purchase that may have held units for a while, and gave them back before its answer. Meanwhile a
-	// counter showed fewer units than were left. In a history with such purchases so may those have that are OpSoldOut.
+	// OpRefused is a purchase that may have taken units for a while, and gave them back before its
+	// answer. Meanwhile the counter showed too few units. In a history with such purchases, an
+	// OpSoldOut may have taken units for a while, too.
 	OpRefused OpKind = "refused"
 )
 
@@ -36,15 +37,15 @@ type Op struct {
 	Client       int
 	Kind         OpKind
 	Quantity     int64
-	Remaining    int64 // as told, when OpSold
-	SawBefore    bool  // Remaining is what the buyer saw before: it says nothing of the order
+	Remaining    int64 // the units left in the answer of an OpSold
+	SawBefore    bool  // Remaining was read before the sale, so that it does not give the order of sales
 	Call, Return int64
 	Name         string // for messages
-	optional     bool   // at the edge of a window: it may have happened outside
-	held         int64  // units that others may have held for a while during the operation
+	optional     bool   // the operation may have taken effect after the end of the window
+	held         int64  // units that other purchases may have held for a while during the operation
 }
 
-// model is a stock that serves one buyer at a time.
+// stockModel returns the model of a stock that serves one buyer at a time.
 func stockModel(initial int64) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
@@ -53,8 +54,9 @@ func stockModel(initial int64) porcupine.Model {
 	return m.ToModel()
 }
 
-// step is every stock that may be left after o; none when o cannot be.
-func nextStocks(left int64, o Op) (after []any) {
+// nextStocks returns the possible stocks after o, or none if o cannot have this result.
+func nextStocks(left int64, o Op) []any {
+	var after []any
 	switch o.Kind {
 	case OpSold:
 		hidden := left - o.Quantity - o.Remaining
@@ -74,30 +76,31 @@ func nextStocks(left int64, o Op) (after []any) {
 	return after
 }
 
-// operations is a history as porcupine has it.
-func porcupineOperations(ops []Op) (all []porcupine.Operation) {
+// porcupineOperations returns a history in porcupine's form.
+func porcupineOperations(ops []Op) []porcupine.Operation {
+	var all []porcupine.Operation
 	for _, o := range ops {
-		all = append(all, porcupine.Operation{ClientId: o.Client, Input: o, Call: o.Call, Output: nil, Return: o.Return})
+		all = append(all, porcupine.Operation{ClientId: o.Client, Input: o, Call: o.Call, Return: o.Return})
 	}
 	return all
 }
 
-// A Linearity is what a check came to.
+// A Linearity is the result of CheckLinearizable.
 type Linearity struct {
 	Linearizable bool
-	Decided      bool           // false: not within the limit
-	Checked      int            // operations that were looked at
-	Why          string         // when not linearizable: what cannot be
-	Params       map[string]any // Why as a "case" with its parameters, for other languages
+	Decided      bool           // false if the time limit ended the search
+	Checked      int            // operations that were checked
+	Why          string         // why the history is not linearizable
+	Params       map[string]any // Why as a "case" with its parameters, for translation
 }
 
-// largest is how many operations a window has in which units come back.
+// maxWindow bounds the operations of a history in which units are given back.
 const maxWindow = 5000
 
-// CheckLinear looks at a whole history if units were only ever taken. Then every
-// sale says by its `remaining` which units it took, so that their order is
-// known and one pass decides. When units come back the order has to be
-// searched for, and the first window of the history is.
+// CheckLinearizable checks the whole history if no units were given back. Each sale then shows by
+// its `remaining` which units it took, so the order of sales is known and one pass decides. If
+// units were given back, the order must be searched for, and only the first maxWindow operations
+// are checked.
 func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpRefused })
 	if refused {
@@ -121,15 +124,16 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 		f.Linearizable, f.Decided = true, true
 	case porcupine.Illegal:
 		f.Decided = true
-		why := newReason("window", map[string]any{"operations": len(ops)}, "no order of the first %d operations explains all their answers", len(ops))
+		why := newReason("window", map[string]any{"operations": len(ops)},
+			"no order of the first %d operations explains all their answers", len(ops))
 		f.Why, f.Params = why.text, why.params
 	}
 	return f
 }
 
-// inOrder decides a history without cancellations; no reason when it is linearizable.
-// Sale after sale takes place as early as it can: when it was asked for, or
-// right after the one before.
+// checkInOrder decides a history in which no units were given back. It returns an empty reason if
+// the history is linearizable. It lets each sale, in the order of their units, take effect as early
+// as possible: at its call, or right after the sale before it.
 func checkInOrder(initial int64, ops []Op) reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int {
@@ -137,7 +141,7 @@ func checkInOrder(initial int64, ops []Op) reason {
 	})
 	left, now := initial, int64(math.MinInt64)
 	course := []moment{{left, now}}
-	var before *Op // the sale that now comes from
+	var before *Op // the sale whose call is now
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -150,7 +154,7 @@ func checkInOrder(initial int64, ops []Op) reason {
 		}
 		if s.Return < now {
 			early := time.Duration(now - s.Return)
-			return newReason("early", map[string]any{"name": s.Name, "left": s.Remaining, "ms": millis(early), "before": before.Name},
+			return newReason("early", map[string]any{"name": s.Name, "left": s.Remaining, "ms": milliseconds(early), "before": before.Name},
 				"%s was answered, %d left, %v before %s, whose units come first, even asked", s.Name, s.Remaining, early, before.Name)
 		}
 		left = s.Remaining
@@ -159,8 +163,9 @@ func checkInOrder(initial int64, ops []Op) reason {
 	return checkSoldOut(course, ops)
 }
 
-// salesOf points to the sales of a history, which may be large.
-func salesOf(ops []Op) (sales []*Op) {
+// salesOf returns pointers to the sales of a history, which may be too large to copy.
+func salesOf(ops []Op) []*Op {
+	var sales []*Op
 	for i := range ops {
 		if ops[i].Kind == OpSold {
 			sales = append(sales, &ops[i])
@@ -169,11 +174,11 @@ func salesOf(ops []Op) (sales []*Op) {
 	return sales
 }
 
-// A moment is when so few units were left, at the earliest.
+// A moment is the earliest time at which no more than left units were left.
 type moment struct{ left, at int64 }
 
-// soldOutInTime asks of each refusal whether so few units were left before its
-// answer came.
+// checkSoldOut checks that each refusal was answered after so few units were left. course has the
+// moments by time.
 func checkSoldOut(course []moment, ops []Op) reason {
 	for _, o := range ops {
 		if o.Kind != OpSoldOut {
@@ -182,18 +187,19 @@ func checkSoldOut(course []moment, ops []Op) reason {
 		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity+o.held })
 		switch {
 		case first == len(course):
-			return newReason("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": course[len(course)-1].left},
-				"%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, course[len(course)-1].left)
+			left := course[len(course)-1].left
+			return newReason("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": left},
+				"%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, left)
 		case course[first].at > o.Return:
 			early := time.Duration(course[first].at - o.Return)
-			return newReason("sold_out_early", map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": millis(early)},
+			return newReason("sold_out_early", map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": milliseconds(early)},
 				"%s was told sold out of %d, %v before so few were left that this is true", o.Name, o.Quantity, early)
 		}
 	}
 	return reason{}
 }
 
-// A reason is why no order explains the answers, in words and as parameters.
+// A reason tells why no order of the operations explains the answers, in words and as parameters.
 type reason struct {
 	text   string
 	params map[string]any
@@ -204,11 +210,8 @@ func newReason(kind string, params map[string]any, format string, args ...any) r
 	return reason{fmt.Sprintf(format, args...), params}
 }
 
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// window is the first n operations by their call. Of those that were still
-// under way when the next was called it is not known whether they came first,
-// so they may or may not have happened.
+// firstWindow returns the first n operations by their call. An operation that had no answer yet when
+// the window ended is optional: it may have taken effect later.
 func firstWindow(ops []Op, n int) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	if len(ops) <= n {
@@ -222,7 +225,7 @@ func firstWindow(ops []Op, n int) []Op {
 	return ops
 }
 
-// Saw marks the sales of ops as such that do not say which units they took.
+// MarkSawBefore sets SawBefore in all operations, and returns them.
 func MarkSawBefore(ops []Op) []Op {
 	for i := range ops {
 		ops[i].SawBefore = true
@@ -230,11 +233,10 @@ func MarkSawBefore(ops []Op) []Op {
 	return ops
 }
 
-// inAnyOrder decides a history without cancellations in which sales do not say
-// what remained after them. A stock that only shrinks is the smallest when every
-// sale takes place as early as it can, as soon as it is asked for. No sale is
-// hindered by that unless more was sold than there was. A sold out is told
-// at the last moment, when the answer comes.
+// checkAnyOrder decides a history in which no units were given back and sales do not show which
+// units they took. It lets every sale take effect at its call, and every sold out at its answer.
+// The stock is then as small as possible for each sold out, and large enough for every sale unless
+// more units were sold than there were.
 func checkAnyOrder(initial int64, ops []Op) reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int { return cmp.Compare(a.Call, b.Call) })
@@ -251,9 +253,10 @@ func checkAnyOrder(initial int64, ops []Op) reason {
 	return checkSoldOut(course, ops)
 }
 
-// noteHeld notes for each operation how many units those that overlap it may have held, and leaves out those
-// that were refused.
-func noteHeld(ops []Op) (rest []Op) {
+// noteHeld sets held in each operation, from the purchases that overlap it and may have held units
+// for a while. It returns the operations without those that are OpRefused.
+func noteHeld(ops []Op) []Op {
+	var rest []Op
 	var holders []*Op
 	for i := range ops {
 		if ops[i].Kind == OpRefused || ops[i].Kind == OpSoldOut {
@@ -273,7 +276,7 @@ func noteHeld(ops []Op) (rest []Op) {
 	return rest
 }
 
-// unitsUntil sums up the units of ops by time.
+// unitsUntil returns a function: the sum of the units of those ops whose time is not after at.
 func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
 	sums, times := make([]int64, len(ops)+1), make([]int64, len(ops))
 	for i, o := range sortBy(ops, when) {
@@ -282,25 +285,25 @@ func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
 	return func(at int64) int64 { return sums[sort.Search(len(times), func(i int) bool { return times[i] > at })] }
 }
 
-// sortBy sorts ops by a number, and returns them.
+// sortBy sorts ops in place by a number, and returns them.
 func sortBy(ops []*Op, number func(*Op) int64) []*Op {
 	slices.SortStableFunc(ops, func(a, b *Op) int { return cmp.Compare(number(a), number(b)) })
 	return ops
 }
 
-// inBounds looks for a sale that was told what no counter can have shown: more than was left, or less than that by
-// more than others held meanwhile. It does not know which units a sale took, so a wrong number passes where
-// refused purchases explain it.
+// checkBounds looks for sales whose answer no counter can have shown: more units than were left,
+// or fewer even when the units are subtracted that other purchases held meanwhile. It does not know
+// which units a sale took, so a wrong number passes if refused purchases can explain it.
 func checkBounds(initial int64, ops []Op) reason {
 	sales, left := salesOf(ops), initial
 	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
-		if s.Remaining+s.Quantity > left { // the sales that were told as many, or more, have taken the others
+		if s.Remaining+s.Quantity > left { // the sales with a higher Remaining have taken the other units
 			return toldLeft(s, left)
 		}
 		left -= s.Quantity
 	}
 	for _, s := range sortBy(sales, func(s *Op) int64 { return s.Remaining + s.held + s.Quantity }) {
-		if s.Remaining < 0 || s.Remaining+s.held < left { // the sales that were told fewer take no more than that
+		if s.Remaining < 0 || s.Remaining+s.held < left { // the sales with a lower Remaining take no more than left
 			return toldLeft(s, left+s.Quantity)
 		}
 		left += s.Quantity
@@ -310,14 +313,14 @@ func checkBounds(initial int64, ops []Op) reason {
 		for ; ended[0].Return < s.Call; ended = ended[1:] {
 			left = min(left, ended[0].Remaining+ended[0].held)
 		}
-		if s.Remaining+s.Quantity > left { // the sales that ended before have taken the others
+		if s.Remaining+s.Quantity > left { // the sales that ended before this call have taken the other units
 			return toldLeft(s, left)
 		}
 	}
 	return checkAnyOrder(initial, ops)
 }
 
-// toldLeft is the reason of a sale that was told a wrong number, when there had been so many units.
+// toldLeft returns the reason for a sale with a wrong Remaining, when there were so many units before it.
 func toldLeft(s *Op, there int64) reason {
 	return newReason("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},
 		"%s bought %d and was told that %d were left, when there had been %d", s.Name, s.Quantity, s.Remaining, there)

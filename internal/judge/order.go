@@ -13,19 +13,19 @@ const (
 	Active    = "active"
 	Cancelled = "cancelled"
 	Expired   = "expired" // of a reservation that was not paid in time
-	Refused   = "refused" // no order: the final refusal of a request, which the snapshot and lists leave out
+	Refused   = "refused" // not an order but the final refusal of a request; snapshots and lists leave it out
 )
 
-// Stock is one SKU's row. Num is signed: `atomic` takes it below zero.
+// Stock is the row of one SKU. Num is signed, because the strategy `atomic` takes it below zero.
 type Stock struct {
 	ID        int64     `json:"id" gorm:"primaryKey"`
 	Name      string    `json:"name"`
-	Initial   int64     `json:"initial"` // what the last reset set
-	Num       int64     `json:"num"`     // what is left
+	Initial   int64     `json:"initial"` // units at the last reset
+	Num       int64     `json:"num"`     // units left
 	Version   int64     `json:"version"`
 	Fence     int64     `json:"fence"`
 	Run       int64     `json:"run"`       // grows with every reset
-	StartsAt  *Moment   `json:"starts_at"` // no purchase before it; nil: the sale is on
+	StartsAt  *Moment   `json:"starts_at"` // when the sale starts; nil if it started at the reset
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -40,26 +40,25 @@ type Order struct {
 	UserID    int64     `json:"user_id"`
 	SKUID     int64     `json:"sku_id" gorm:"column:sku_id"`
 	Quantity  int64     `json:"quantity"`
-	Remaining int64     `json:"remaining"` // as told to the buyer
+	Remaining int64     `json:"remaining"` // the units left after the order, as the buyer was told
 	Status    string    `json:"status"`
-	Reason    string    `json:"-"` // of a refusal, as a problem's code
+	Reason    string    `json:"-"` // the problem's code, if Status is Refused
 	Strategy  string    `json:"strategy"`
 	CreatedAt time.Time `json:"created_at"`
-	// Reservation is what is known of the reservation that the order began as, if it
-	// did; nil where it was not read.
+	// Reservation is the reservation that the order began as. It is nil if the order began as a
+	// purchase, or if the reservation was not read.
 	Reservation *Reservation `json:"reservation,omitempty" gorm:"-"`
 }
 
 func (Order) TableName() string { return "orders" }
 
-// Receipt is what the buyer of o was told, and is told again when they ask
-// again with the same request id.
+// Receipt returns the answer that the buyer of o got, and gets again for the same request id.
 func (o Order) Receipt() seckill.Receipt {
 	return seckill.Receipt{OrderID: o.PublicID, SKU: o.SKUID, Quantity: o.Quantity,
 		Remaining: o.Remaining, Strategy: o.Strategy}
 }
 
-// A Request is one of a user, by its idempotency key.
+// A Request identifies a request of a user by its idempotency key.
 type Request struct {
 	UserID    int64  `json:"user_id"`
 	RequestID string `json:"request_id"`
@@ -70,33 +69,33 @@ type Request struct {
 type Snapshot struct {
 	Stock  Stock   `json:"stock"`
 	Orders []Order `json:"orders"`
-	// Refused are the requests that were refused for good.
+	// Refused lists the requests that have a final refusal.
 	Refused []Request `json:"refused,omitempty"`
-	// StockStores holds what the counters outside the row say is left, also
-	// those that this run did not use. One that could not be read is missing.
+	// StockStores has the units left according to each counter outside the row, also of counters
+	// that this run did not use. A counter that could not be read is missing.
 	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
 }
 
-// A Reservation is the row of one, as it was read.
+// A Reservation is the row of a reservation.
 type Reservation struct {
 	State    seckill.ReservationState `json:"state"`
-	Ends     Moment                   `json:"expires_at,omitzero"` // 0: no deadline, since one call bought and paid
+	Ends     Moment                   `json:"expires_at,omitzero"` // the deadline; 0 if one call bought and paid
 	Released int64                    `json:"released"`            // units given back
-	// Left is how many microseconds the deadline was away by the database's clock;
-	// not above 0: it is past, or there is none.
+	// Left is the time until the deadline in microseconds, by the database's clock, when the row
+	// was read. It is 0 or less if the deadline is past, and if there is none.
 	Left int64 `json:"expires_in_us,omitzero"`
 }
 
-// A Moment is a time of the database's clock in milliseconds since 1970, UTC.
-// One clock decides when a sale starts: those of the service processes differ.
+// A Moment is a time of the database's clock in milliseconds since 1970, UTC. The clocks of the
+// service processes differ, so the database's clock decides when a sale starts.
 type Moment int64
 
-// MomentOf is t, or the first moment after it: a sale never starts early.
+// MomentOf returns t, rounded up to a millisecond so that a sale never starts early.
 func MomentOf(t time.Time) Moment {
 	return Moment(t.Add(time.Millisecond - time.Nanosecond).UnixMilli())
 }
 
-// Time is m in UTC.
+// Time returns m in UTC.
 func (m Moment) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 // MarshalJSON writes RFC 3339, with milliseconds.

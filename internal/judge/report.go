@@ -19,10 +19,11 @@ const (
 	Held     Verdict = "held"      // nothing oversold, lost or invented
 	Oversold Verdict = "oversold"  // more was sold than there was (also when both)
 	Lost     Verdict = "lost"      // units or orders vanished, appeared from nowhere, or stayed unsold
-	NotValid Verdict = "not_valid" // the run itself proves nothing
+	NotValid Verdict = "not_valid" // the run proves nothing, for instance because another client reset the sale
 )
 
-// rank orders verdicts: a run that proves nothing outranks what it seems to prove.
+// verdictRank orders verdicts. NotValid is the highest, because the other findings of such a run
+// cannot be trusted.
 func verdictRank(v Verdict) int {
 	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
 }
@@ -30,17 +31,16 @@ func verdictRank(v Verdict) int {
 // A Violation is one broken rule with a few examples.
 type Violation struct {
 	Rule     string   `json:"rule"`
-	Verdict  Verdict  `json:"verdict"` // what this violation alone makes of the run
+	Verdict  Verdict  `json:"verdict"` // the verdict on a run with this violation only
 	Message  string   `json:"message"`
 	Params   Params   `json:"params,omitempty"`
 	Count    int      `json:"count"`
 	Examples []string `json:"examples,omitempty"` // order ids, users, requests
-	Cases    []Case   `json:"cases,omitempty"`    // each of Examples, in the same order
+	Cases    []Case   `json:"cases,omitempty"`    // the Examples in the same order, for translation
 }
 
-// Params are what a violation's message says, for callers that say it in another
-// language: numbers, and the name of a stock store. Their names are fixed for each
-// rule; "sku" is there when several were sold.
+// Params has the numbers and the stock store in a violation's message, so that a page can write
+// the message in another language. Each rule has its own names; "sku" is set if several SKUs were sold.
 type Params map[string]any
 
 // A Report is the judge's finding.
@@ -53,22 +53,21 @@ type Report struct {
 	Sold      int64   `json:"sold"`      // Σ quantity of active orders, less Reserved
 	Orders    int     `json:"orders"`    // active ones
 	Cancelled int     `json:"cancelled"` // cancelled ones
-	// Reserved are units of active orders that are not paid yet: neither sold nor
+	// Reserved counts the units of active orders that are not paid yet. They are neither sold nor
 	// left. Expired counts the orders that were not paid in time.
 	Reserved   int64              `json:"reserved,omitempty"`
 	Expired    int                `json:"expired,omitempty"`
 	StockStore seckill.StockStore `json:"stock_store"`
-	// Served is the second axis: whether buyers who asked were served while there
-	// were units. nil without Told.
+	// Served tells whether buyers were served while there were units. It is nil if Evidence.Calls is.
 	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
-	// Warning says that orders of several strategies met in the run. It is no violation, but
-	// what such a run shows is true of none of them. Empty if there is nothing to say.
+	// Warning is set if several strategies sold in the run. That is not a violation, but the
+	// report then describes none of these strategies.
 	Warning string `json:"warning,omitempty"`
 }
 
 func (r *Report) add(broken rule, e examples, args []any) {
-	v := Violation{Rule: broken.name, Verdict: broken.verdict, Message: fmt.Sprintf(broken.says, args...),
+	v := Violation{Rule: broken.id, Verdict: broken.verdict, Message: fmt.Sprintf(broken.says, args...),
 		Params: nameParams(broken.params, args), Count: max(1, e.count), Examples: e.first, Cases: e.cases}
 	r.Violations = append(r.Violations, v)
 	if verdictRank(v.Verdict) > verdictRank(r.Verdict) {
@@ -76,8 +75,8 @@ func (r *Report) add(broken rule, e examples, args []any) {
 	}
 }
 
-// Add is r with a violation that was found in what the judge does not look at:
-// the times of the answers.
+// WithViolation returns r with a violation that Judge does not look for, such as one of
+// linearizability.
 func (r Report) WithViolation(rule, message string, params Params) Report {
 	r.Violations = append(slices.Clip(r.Violations), Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
 	if verdictRank(Lost) > verdictRank(r.Verdict) {
@@ -86,9 +85,8 @@ func (r Report) WithViolation(rule, message string, params Params) Report {
 	return r
 }
 
-// Sum is the report on a sale of several SKUs: the worst verdict, and every
-// violation with its SKU. What is proven of one SKU stays proven where the run of
-// another proves nothing.
+// SumReports returns the report on a sale of several SKUs: the worst verdict, and every violation
+// with its SKU. NotValid ranks lowest here, because a violation that one SKU proves stays proven.
 func SumReports(reports []Report) Report {
 	if len(reports) == 1 {
 		return reports[0]
@@ -121,15 +119,13 @@ func SumReports(reports []Report) Report {
 	return all
 }
 
-// A Case is an example as a code with parameters, for callers that say it in
-// another language.
+// A Case is an example as a code with parameters, so that a page can write it in another language.
 type Case struct {
 	Code   string `json:"code"`
 	Params Params `json:"params"`
 }
 
-// A form is a kind of example. Each word of params names an argument; format need not
-// say all of them.
+// A form is a kind of example. The words of params name the arguments; format need not use all of them.
 type form struct{ code, format, params string }
 
 var (
@@ -141,7 +137,7 @@ var (
 	ofRequest = form{"request", "user %d by request %s", "user request"}
 )
 
-// examples counts what breaks a rule, and shows the first few.
+// examples counts the orders or requests that break a rule, and keeps the first few.
 type examples struct {
 	count int
 	first []string
@@ -162,7 +158,7 @@ func (e *examples) addOrder(o *Order) {
 	e.add(ofOrder, o.PublicID, o.UserID, o.Quantity, o.Remaining, o.Status, o.Strategy, o.Run)
 }
 
-// named gives the first of args their names; nil if there are none.
+// nameParams returns the first args under the names in params, or nil if there are no names.
 func nameParams(params string, args []any) (all Params) {
 	for i, name := range strings.Fields(params) {
 		if all == nil {
@@ -173,32 +169,32 @@ func nameParams(params string, args []any) (all Params) {
 	return all
 }
 
-// A ServedState is the judge's word on the second axis: right is one question,
-// served another. A sale that stands still can be right to the last unit.
+// A ServedState tells whether a sale served its buyers. A sale that stands still can be right to
+// the last unit, so this is a second question beside the Verdict.
 type ServedState string
 
 const (
-	ServedYes      ServedState = "served"    // while units were there, no buyers asked for longer than Patience without a sale
-	ServedBlocked  ServedState = "blocked"   // they did
-	ServedNotKnown ServedState = "not_known" // no times, no patience, or no stock that can be trusted
+	ServedYes      ServedState = "served"    // the sale never stood still for longer than Patience
+	ServedBlocked  ServedState = "blocked"   // for longer than Patience buyers asked for units that were left, and none was sold
+	ServedNotKnown ServedState = "not_known" // the evidence has no times or no patience, or the stock is not known
 )
 
-// Served says how buyers were served. Times are milliseconds since the start of
-// the run, by the clock of Told.
+// Served tells how long a sale stood still. Times are milliseconds since the start of the run, by
+// the clock of Evidence.Calls.
 type Served struct {
 	State      ServedState `json:"state"`
-	PatienceMs float64     `json:"patience_ms"` // what was allowed
-	// The longest stretch without a sale during which buyers asked for no more
-	// than there was, all the time: where it began, and how long it was. 0 if
-	// there was none. It ends with the last answer or the next sale.
+	PatienceMs float64     `json:"patience_ms"`
+	// LongestMs is the longest time in which no unit was sold although buyers asked, all the time,
+	// for no more units than were left. FromMs is when it began. It ended with the last answer or
+	// the next sale. Both are 0 if there was no such time.
 	LongestMs float64 `json:"longest_ms"`
 	FromMs    float64 `json:"from_ms"`
 }
 
-// Blocked is false also for nil.
+// Blocked reports whether the sale was blocked. It is false for nil.
 func (s *Served) Blocked() bool { return s != nil && s.State == ServedBlocked }
 
-// and is the word on two SKUs: blocked if one is.
+// worseOf returns the worse of two SKUs' results.
 func (s *Served) worseOf(o *Served) *Served {
 	if s == nil || o == nil {
 		return cmp.Or(s, o)
@@ -215,13 +211,13 @@ type span struct{ from, to time.Duration }
 
 func (s span) length() time.Duration { return s.to - s.from }
 
-// A change of what is left.
+// A change is a sale or a return of units.
 type change struct {
 	at    time.Duration
-	units int64 // that were sold; less than 0: they came back
+	units int64 // sold if positive, returned if negative
 }
 
-// soldAfter says how many units were sold after a time, less those that came back.
+// soldAfter returns a function: the units sold after a time, less the units returned after it.
 func soldAfter(all []change) func(time.Duration) int64 {
 	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	after := make([]int64, len(all)+1) // Σ units of all[i:]
@@ -233,29 +229,27 @@ func soldAfter(all []change) func(time.Duration) int64 {
 	}
 }
 
-// traffic is when units went and came back, and when buyers asked for some.
+// traffic has the times at which units were sold and returned, and at which buyers asked.
 type traffic struct {
-	changes []change // sales at the earliest, and returns at the latest
-	sold    []span   // when each order was sold, or may have been
-	asks    []ask    // by when they began
+	changes []change // sales at their earliest time, and returns at their latest
+	sold    []span   // the time during which each order may have been sold
+	asks    []ask    // by their beginning
 }
 
-// An ask is a call that waited for units.
+// An ask is the time during which a call waited for units.
 type ask struct {
 	span
 	units int64
 }
 
-// traffic collects what is certain:
+// collectTraffic collects the times of sales and calls. In doubt it assumes that the sale went on:
 //
-//   - A sale is a moment: when its buyer was told. An order that a call without
-//     an answer may have got may have been sold at any time from when it was
-//     first asked for until its buyer was told by a retry, or else until Patience
-//     after the buyer gave up: all that time counts as sold.
-//   - Buyers ask from when they send a call until it is answered. One who was told
-//     duplicate has an order and does not count, nor does one whose request had its
-//     answer before, or who holds another order. A buyer who waited and bought in the
-//     end does: until then they got nothing.
+//   - An order is sold at the moment when its buyer is told. If the call may have lost its answer,
+//     the order may have been sold at any time from its first call until a retry was told, or
+//     until Patience after the buyer gave up. All that time counts as selling.
+//   - A buyer asks from sending a call until its answer. A call does not count if it was told
+//     duplicate, if its request had a final answer before, or if its buyer holds another order. A
+//     call that waited and bought in the end does count.
 func (h *evidence) collectTraffic() *traffic {
 	t := &traffic{changes: make([]change, 0, len(h.records)), sold: make([]span, 0, len(h.records)),
 		asks: make([]ask, 0, len(h.purchases))}
@@ -270,7 +264,7 @@ func (h *evidence) collectTraffic() *traffic {
 			t.addSale(s, h.Patience)
 		}
 	}
-	holds := map[int64]time.Duration{} // since when a buyer knows of an order that stays
+	holds := map[int64]time.Duration{} // user → when the user was told of an order that stays active
 	for i := range h.requests {
 		if r := &h.requests[i]; r.order != nil && r.order.Status == Active && r.acknowledgedAt() < cmp.Or(holds[r.user], never) {
 			holds[r.user] = r.acknowledgedAt()
@@ -291,10 +285,10 @@ func (h *evidence) collectTraffic() *traffic {
 	return t
 }
 
-// acknowledged is when the request was first told that it has its order; never if it was not.
+// acknowledgedAt returns when the request was first told of its order, or never.
 func (r *request) acknowledgedAt() time.Duration { return r.firstToldAt(OutcomeSold, OutcomeReserved) }
 
-// firstTold is when the request was first told one of some outcomes; never if it was not.
+// firstToldAt returns when a call of the request first got one of the outcomes, or never.
 func (r *request) firstToldAt(outcomes ...Outcome) time.Duration {
 	first := never
 	for _, c := range r.calls {
@@ -316,22 +310,21 @@ func (t *traffic) addSale(s *orderRecord, patience time.Duration) {
 	switch {
 	case told == never:
 		sold = span{asked, latest + patience}
-	case doubt: // sold by a call without an answer, and told again by its retry
+	case doubt: // a call without an answer may have bought, and its retry was told of the order
 		sold.from = asked
 	}
 	t.changes, t.sold = append(t.changes, change{sold.from, s.Quantity}), append(t.sold, sold)
 }
 
-// served looks for the longest stretch in which the sale stood still while buyers
-// asked for no more units than were there; a pause between such calls of up to a
-// quarter of Patience is still asking. It is blocked only by what is certain: the
-// units that were there at a time are those that were left or sold later, less
-// those that came back later. What may have been sold before counts as sold
-// before, what may have come back later as come back later.
+// findStandstill finds the longest time in which no unit was sold although buyers asked for no
+// more units than were left. A pause of up to a quarter of Patience between two calls still counts
+// as asking. The units left at a time are the units left at the end, plus those sold later, less
+// those returned later. If a time is not certain, a sale counts as early and a return as late, so
+// that a sale is called blocked only if that is certain.
 func (h *evidence) findStandstill() *Served {
 	t := h.collectTraffic()
 	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(h.Patience)}
-	starts := h.Snapshot.Stock.StartsAt != nil // then it is looked at from its first order on
+	starts := h.Snapshot.Stock.StartsAt != nil // such a sale is watched from its first order on
 	if h.Patience <= 0 || len(t.asks) == 0 || !h.stockKnown || starts && len(t.sold) == 0 {
 		return s
 	}
@@ -339,8 +332,8 @@ func (h *evidence) findStandstill() *Served {
 	if starts {
 		from = t.sold[0].from
 	}
-	later, least := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.unitsHeld())
-	left := func(at time.Duration) int64 { return least + later(at) }
+	later, atEnd := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.unitsHeld())
+	left := func(at time.Duration) int64 { return atEnd + later(at) }
 	s.State = ServedYes
 	longest := span{}
 	for _, sold := range append(t.sold, span{never, never}) {
@@ -358,10 +351,11 @@ func (h *evidence) findStandstill() *Served {
 	return s
 }
 
-// longestIn is the longest stretch of a gap between two sales in which buyers asked
-// without a pause for units that were there. Gaps come one after the other: calls that
-// have ended before this one are not looked at again.
-func (t *traffic) longestAskedIn(gap span, pause time.Duration, left func(time.Duration) int64) (longest span) {
+// longestAskedIn returns the longest part of a gap between two sales in which buyers asked without
+// a pause for units that were left. Gaps must come in the order of time: calls that ended before
+// the gap are dropped.
+func (t *traffic) longestAskedIn(gap span, pause time.Duration, left func(time.Duration) int64) span {
+	var longest span
 	now := span{0, -pause - 1} // no call yet
 	for len(t.asks) > 0 && t.asks[0].to <= gap.from {
 		t.asks = t.asks[1:]

@@ -1,6 +1,6 @@
-// Package judge finds out from a snapshot of the ledger and from what buyers were told
-// whether a sale kept its promises. It is pure: values in, a Report out. The service, the
-// tests, the proof and the load generator share it.
+// Package judge decides whether a sale kept its promises, from a snapshot of the ledger and
+// the answers that buyers got. It reads no database and no clock: evidence in, a Report out.
+// The service, the tests, the proof and the load generator share it.
 package judge
 
 import (
@@ -12,7 +12,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Rules, by the names that violations carry.
+// IDs of the rules.
 const (
 	RuleOversold         = "oversold"               // Σ active ≤ initial
 	RuleNegative         = "negative_stock"         // remaining ≥ 0
@@ -22,46 +22,46 @@ const (
 	RuleBadOrder         = "bad_order"              // an order has a quantity of at least 1 and a known state
 	RuleMissingOrder     = "missing_order"          // every acknowledged sale has its order
 	RuleWrongReceipt     = "wrong_receipt"          // … and the order says what the buyer was told, each time
-	RuleUnacknowledged   = "unacknowledged_order"   // every order was acknowledged or unknown
+	RuleUnacknowledged   = "unacknowledged_order"   // no order of a buyer who was told that nothing was taken
 	RuleInvented         = "invented_order"         // every order was asked for
-	RuleUndersold        = "undersold"              // no buyer is told sold out while their quantity stays
-	RuleNothingSold      = "nothing_sold"           // demand without any order
+	RuleUndersold        = "undersold"              // no buyer is told sold out while enough units stay to the end
+	RuleNothingSold      = "nothing_sold"           // if buyers asked for units that were there, there is an order
 	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
 	RuleMixedStores      = "mixed_stocks"           // one run, one stock store
 	RuleStraggler        = "straggler"              // orders belong to this run
 	RuleUnknownStore     = "unknown_stock"          // the stock store's own count could be read
-	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
-	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
+	RuleCounterDisagrees = "counter_and_row_differ" // a counter and the stock row that follows it agree
+	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used still has the initial stock
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
-	RuleKeyRefused       = "key_refused"            // a request that has the order is not refused in a copy
+	RuleKeyRefused       = "key_refused"            // no copy of a request that has an order is refused
 	RuleFalseDuplicate   = "false_duplicate"        // a buyer told duplicate has another order
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
 	RuleLostRequest      = "lost_request"           // every accepted request has an order or a refusal in the end
-	RulePaidReleased     = "paid_released"          // what was paid, or is told to be, does not expire
+	RulePaidReleased     = "paid_released"          // no order that was paid, or acknowledged as paid, expires
 	RulePaidLate         = "paid_late"              // no payment succeeds after the deadline
 	RuleNotPaid          = "not_paid"               // every acknowledged payment took place
 	RulePaidUnasked      = "paid_unasked"           // every payment was asked for
-	RuleExpiredEarly     = "expired_early"          // nothing expires before its deadline
-	RuleExpiredHeld      = "expired_held"           // what has expired holds no units
-	RuleReleasedTwice    = "released_twice"         // a reservation gives back what it held, and no more
+	RuleExpiredEarly     = "expired_early"          // no reservation expires before its deadline
+	RuleExpiredHeld      = "expired_held"           // an expired reservation holds no units
+	RuleReleasedTwice    = "released_twice"         // a reservation gives back no more units than it held
 )
 
-// A rule is checked against the evidence by itself. Its message is a format whose
-// first arguments have the names in params.
+// A rule is one promise of a sale, which is checked independently of the others.
 type rule struct {
-	name         string
-	verdict      Verdict // what breaking it alone makes of a run
-	says, params string
-	check        check
+	id      string
+	verdict Verdict // the verdict on a run that breaks this rule only
+	says    string  // the message of a violation: a format for the arguments of tell
+	params  string  // names for the first of these arguments, as the keys of Violation.Params
+	check   check
 }
 
-// A check tells each breach: the examples of it, and what the message says.
+// A check calls tell for each violation of its rule, with examples and the arguments of the message.
 type check func(h *evidence, tell func(broken examples, args ...any))
 
-// rules are all, in the order in which a report has them.
+// rules has all rules, in the order in which a report lists their violations.
 //
-// Reservations have an end for each way in which pay, cancel and expire can meet:
+// When paying, cancelling and expiring a reservation meet, its order must agree with the answer:
 //
 //	the buyer was told      the order must be
 //	paid                    active and paid, or cancelled by the buyer
@@ -70,25 +70,25 @@ type check func(h *evidence, tell func(broken examples, args ...any))
 //	nothing                 anything but cancelled (RuleCancelledUnasked), and paid
 //	                        only if a payment was asked for
 //
-// The balance is an equation: what is left and what was sold make up what was there.
-// What is left is what the run's stock store says: the row, or a counter. A counter is
-// compared with the row besides, where each comparison can fail by itself.
+// The balance is an equation: the units left and the units sold are the initial stock. The
+// units left are counted by the run's stock store, which is the row or a counter. Separate
+// rules compare a counter with the row.
 var rules = []rule{
-	{RuleBadOrder, Lost, "orders that cannot be: no units, or an unknown state", "", orders((*orderRecord).isMalformed)},
-	{RuleTwice, Lost, "users with more than one active order", "", shown(boughtTwice)},
+	{RuleBadOrder, Lost, "orders that cannot be: no units, or an unknown state", "", perOrder((*orderRecord).isMalformed)},
+	{RuleTwice, Lost, "users with more than one active order", "", listing(boughtTwice)},
 
-	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", notDone(OutcomeSold, isNotPaid)},
-	{RulePaidLate, Lost, "payments that succeeded after the deadline", "", answered(isPaidLate)},
-	{RuleExpiredEarly, Lost, "reservations that were said to have expired before their deadline", "", answered(isExpiredEarly)},
-	{RulePaidUnasked, Lost, "reservations that are paid and whose buyers did not pay", "", answered(isPaidUnasked)},
-	{RulePaidReleased, Lost, "reservations that were paid, and whose units were given back", "", orders(isPaidReleased)},
-	{RuleReleasedTwice, Lost, "reservations that gave back more than they held", "", orders(isReleasedTwice)},
-	{RuleExpiredHeld, Lost, "reservations that have expired and still hold their units", "", orders(isExpiredHeld)},
+	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", undone(OutcomeSold, isNotPaid)},
+	{RulePaidLate, Lost, "payments that succeeded after the deadline", "", perOwnOrder(isPaidLate)},
+	{RuleExpiredEarly, Lost, "reservations that were said to have expired before their deadline", "", perOwnOrder(isExpiredEarly)},
+	{RulePaidUnasked, Lost, "reservations that are paid and whose buyers did not pay", "", perOwnOrder(isPaidUnasked)},
+	{RulePaidReleased, Lost, "reservations that were paid, and whose units were given back", "", perOrder(isPaidReleased)},
+	{RuleReleasedTwice, Lost, "reservations that gave back more than they held", "", perOrder(isReleasedTwice)},
+	{RuleExpiredHeld, Lost, "reservations that have expired and still hold their units", "", perOrder(isExpiredHeld)},
 
 	{RuleInitialChanged, NotValid, "the sale was reset by another client: it was set to %d units in run %d, the ledger says %d units in run %d",
 		"initial run found found_run", initialChanged},
 	{RuleStraggler, NotValid, "orders of other runs than %d", "run", stragglers},
-	{RuleMixedStores, NotValid, "strategies that keep their stock in different places sold in one run", "", shown(mixedStores)},
+	{RuleMixedStores, NotValid, "strategies that keep their stock in different places sold in one run", "", listing(mixedStores)},
 
 	{RuleOversold, Oversold, "%d units sold out of %d: %d too many", "sold stock", oversold},
 	{RuleUnusedCounter, Lost, "%s was set to %d and says %d, but no order of this run was sold from there", "store stock counted", unusedCounters},
@@ -100,21 +100,21 @@ var rules = []rule{
 	{RuleLostUnits, Lost, "%d left + %d sold = %[4]d, %[5]d fewer than the %[3]d there were: units vanished without an order",
 		"left sold stock", lostUnits},
 
-	{RuleMissingOrder, Lost, "sales that buyers were told of and the ledger does not have", "", requests(lacksOrder)},
-	{RuleWrongReceipt, Lost, "sales that the ledger has otherwise than the buyer was told", "", answered(hasWrongReceipt)},
-	{RuleUnacknowledged, Lost, "orders of buyers who were told that they got nothing", "", answered(isUnacknowledged)},
-	{RuleKeyRefused, Lost, "requests that have an order and were refused in a copy or when they were sent again", "", requests(isKeyRefused)},
-	{RuleFalseDuplicate, Lost, "buyers who were told that they have an order already, and had none", "", requests(isFalseDuplicate)},
-	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", notDone(OutcomeCancelled, isNotCancelled)},
-	{RuleCancelledUnasked, Lost, "cancelled orders that their buyers did not cancel", "", answered(isCancelledUnasked)},
-	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", answered(isInvented)},
+	{RuleMissingOrder, Lost, "sales that buyers were told of and the ledger does not have", "", perRequest(lacksOrder)},
+	{RuleWrongReceipt, Lost, "sales that the ledger has otherwise than the buyer was told", "", perOwnOrder(hasWrongReceipt)},
+	{RuleUnacknowledged, Lost, "orders of buyers who were told that they got nothing", "", perOwnOrder(isUnacknowledged)},
+	{RuleKeyRefused, Lost, "requests that have an order and were refused in a copy or when they were sent again", "", perRequest(isKeyRefused)},
+	{RuleFalseDuplicate, Lost, "buyers who were told that they have an order already, and had none", "", perRequest(isFalseDuplicate)},
+	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", undone(OutcomeCancelled, isNotCancelled)},
+	{RuleCancelledUnasked, Lost, "cancelled orders that their buyers did not cancel", "", perOwnOrder(isCancelledUnasked)},
+	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", perOwnOrder(isInvented)},
 	{RuleUndersold, Lost, "buyers told sold out although units were there to the end: at least %d", "left", undersold},
 	{RuleNothingSold, Lost, "%d requests for a stock of %d, and not one order", "requests stock", nothingSold},
-	{RuleLostRequest, Lost, "accepted requests that have neither an order nor a refusal", "", requests(isLostRequest)},
+	{RuleLostRequest, Lost, "accepted requests that have neither an order nor a refusal", "", perRequest(isLostRequest)},
 }
 
-// Judge is the one judge of the project. It is pure: the same evidence always
-// gets the same report, with every violation in it, not only the first.
+// Judge returns the report on a run, with every violation of every rule. The same evidence
+// always gets the same report.
 func Judge(e Evidence) Report {
 	h := collectEvidence(e)
 	h.check(rules)
@@ -130,8 +130,9 @@ func (h *evidence) check(rules []rule) {
 	}
 }
 
-// shown is the check of a rule that each example breaks.
-func shown(look func(h *evidence, broken *examples)) check {
+// listing returns the check of a rule whose message has no arguments: look collects the examples
+// that break it.
+func listing(look func(h *evidence, broken *examples)) check {
 	return func(h *evidence, tell func(examples, ...any)) {
 		var broken examples
 		if look(h, &broken); broken.count > 0 {
@@ -140,13 +141,14 @@ func shown(look func(h *evidence, broken *examples)) check {
 	}
 }
 
-// singly has the rules that an order breaks by itself. Without Told only such orders are kept.
-var singly []func(*orderRecord) bool
+// orderChecks has the conditions of all rules about single orders. Without Calls the evidence keeps
+// only the orders that meet one of them.
+var orderChecks []func(*orderRecord) bool
 
-// orders is the check of a rule that each order keeps, or breaks, by itself.
-func orders(breaks func(*orderRecord) bool) check {
-	singly = append(singly, breaks)
-	return shown(func(h *evidence, broken *examples) {
+// perOrder returns the check of a rule about single orders, which an order breaks if breaks is true.
+func perOrder(breaks func(*orderRecord) bool) check {
+	orderChecks = append(orderChecks, breaks)
+	return listing(func(h *evidence, broken *examples) {
 		for _, s := range h.records {
 			if breaks(s) {
 				broken.addOrder(s.Order)
@@ -155,15 +157,15 @@ func orders(breaks func(*orderRecord) bool) check {
 	})
 }
 
-// answered is orders for those of the buyers whose answers are known.
-func answered(breaks func(*orderRecord) bool) check {
-	return orders(func(s *orderRecord) bool { return s.isOurs && breaks(s) })
+// perOwnOrder is perOrder for the orders of buyers whose answers are known.
+func perOwnOrder(breaks func(*orderRecord) bool) check {
+	return perOrder(func(s *orderRecord) bool { return s.isOurs && breaks(s) })
 }
 
-// notDone is the check of what buyers were told to have done to their orders: breaks
-// finds the orders to which it was not done, and some orders may not be there at all.
-func notDone(told Outcome, breaks func(*orderRecord) bool) check {
-	return shown(func(h *evidence, broken *examples) {
+// undone returns the check of acknowledged cancellations or payments, whose answer is told. Such a
+// call breaks the rule if breaks is true for its order, or if the order does not exist.
+func undone(told Outcome, breaks func(*orderRecord) bool) check {
+	return listing(func(h *evidence, broken *examples) {
 		for _, s := range h.records {
 			if breaks(s) {
 				broken.addOrder(s.Order)
@@ -177,9 +179,9 @@ func notDone(told Outcome, breaks func(*orderRecord) bool) check {
 	})
 }
 
-// requests is the check of a rule about each request.
-func requests(breaks func(*evidence, *request) bool) check {
-	return shown(func(h *evidence, broken *examples) {
+// perRequest returns the check of a rule about single requests, which a request breaks if breaks is true.
+func perRequest(breaks func(*evidence, *request) bool) check {
+	return listing(func(h *evidence, broken *examples) {
 		for i := range h.requests {
 			if r := &h.requests[i]; breaks(h, r) {
 				broken.add(ofRequest, r.user, r.key)
@@ -188,30 +190,30 @@ func requests(breaks func(*evidence, *request) bool) check {
 	})
 }
 
-// bad: no order can be like this.
+// isMalformed reports whether o has no units or an unknown state.
 func (o *Order) isMalformed() bool {
 	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
 }
 
 func boughtTwice(h *evidence, broken *examples) { *broken = h.severalOrders }
 
-// overdueGrace is how long after its deadline a reservation may hold its units, in
-// microseconds: sweepers come twice a second.
+// overdueGrace is how long a reservation may hold its units after its deadline, in
+// microseconds. Strategies look for expired reservations twice a second.
 const overdueGrace = 5_000_000
 
-// unpaid: the order is a reservation that its buyer has not paid.
+// isUnpaid reports whether o is an active reservation that its buyer has not paid.
 func (o *Order) isUnpaid() bool {
 	return o.Reservation != nil && o.Status == Active && o.Reservation.State != seckill.Paid
 }
 
-// paid: the order began as a reservation, and the ledger says that it is paid.
+// isPaid reports whether o began as a reservation and is paid in the ledger.
 func (o *Order) isPaid() bool { return o.Reservation != nil && o.Reservation.State == seckill.Paid }
 
-// Undecided: the order is a reservation that may yet be paid, or that a sweeper
-// may yet give back in time.
+// Undecided reports whether o is an unpaid reservation that may still be paid, or may still be
+// given back in time.
 func (o *Order) Undecided() bool { return o.isUnpaid() && o.Reservation.Left >= -overdueGrace }
 
-// toldPaid: the buyer was told so, of a payment or of a purchase that was no
+// wasToldPaid reports whether an answer acknowledged the payment, or sold the order without a
 // reservation.
 func (s *orderRecord) wasToldPaid() bool {
 	return anyOutcome(s.payments, OutcomeSold) || s.request != nil && anyOutcome(s.request.calls, OutcomeSold)
@@ -227,10 +229,11 @@ func isExpiredEarly(s *orderRecord) bool {
 	return slices.ContainsFunc(s.payments, func(t *Call) bool { return t.Early && t.Outcome == OutcomeExpired })
 }
 
-// paidUnasked leaves it to expiredHeld and paidReleased that a payment was asked
-// for, and said to have come too late.
+// isPaidUnasked reports whether s is paid and no call asked for it. An order whose payment was
+// answered as too late is left to isExpiredHeld and isPaidReleased.
 func isPaidUnasked(s *orderRecord) bool {
-	if !s.isPaid() || s.request == nil || anyOutcome(s.payments, OutcomeInProgress, OutcomeExpired) || slices.ContainsFunc(s.payments, (*Call).maySucceed) {
+	asked := anyOutcome(s.payments, OutcomeInProgress, OutcomeExpired) || slices.ContainsFunc(s.payments, (*Call).maySucceed)
+	if !s.isPaid() || s.request == nil || asked {
 		return false
 	}
 	return !slices.ContainsFunc(s.request.calls, func(t *Call) bool { return t.maySucceed() && t.Outcome != OutcomeReserved })
@@ -275,16 +278,16 @@ func mixedStores(h *evidence, broken *examples) {
 	}
 }
 
-// oversold counts wherever the stock is kept. A reservation has taken its units.
+// oversold finds orders beyond the initial stock, wherever the stock is kept. The units of a
+// reservation count as sold.
 func oversold(h *evidence, tell func(examples, ...any)) {
 	if sold := h.unitsHeld(); h.ordersBeyondStock.count > 0 {
 		tell(h.ordersBeyondStock, sold, h.Initial, sold-h.Initial)
 	}
 }
 
-// unusedCounters looks at the counters that no order of the run was sold from: a
-// buyer who took units there and died before the order was written left no
-// other trace.
+// unusedCounters finds counters that changed although no order of the run was sold from them. A
+// buyer may have taken units there and died before the order was written.
 func unusedCounters(h *evidence, tell func(examples, ...any)) {
 	for _, stockStore := range slices.Sorted(maps.Keys(h.Snapshot.StockStores)) {
 		counted := h.Snapshot.StockStores[stockStore]
@@ -300,10 +303,9 @@ func unknownStore(h *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// counterDisagrees: where the row is written by every purchase (a lock table's
-// count, the row behind a number in Redis) counter and row are two witnesses.
-// Where the stock is sold aside from the row (Aside) no purchase touches it: it
-// has what was set, and anything else was written by others.
+// counterDisagrees compares the counter with the stock row. If every purchase writes both (the
+// count of a lock table, the row behind a number in Redis), they must be equal. If purchases
+// write the counter only (StockStore.Aside), the row must have its initial value.
 func counterDisagrees(h *evidence, tell func(examples, ...any)) {
 	counter, row := h.report.StockStore.Counter(), h.Snapshot.Stock.Num
 	untouched := h.report.StockStore.Aside() && row == h.Snapshot.Stock.Initial
@@ -332,7 +334,7 @@ func lostUnits(h *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// got is the first call of r that was told that it got the units; nil if none was.
+// firstSuccess returns the first call of r that succeeded, or nil.
 func (r *request) firstSuccess() *Call {
 	if i := slices.IndexFunc(r.calls, (*Call).succeeded); i >= 0 {
 		return r.calls[i]
@@ -348,21 +350,25 @@ func hasWrongReceipt(s *orderRecord) bool {
 	})
 }
 
-// unacknowledged finds orders that a call bought which was told that nothing was taken: a call was, and no call can
-// have bought that was told otherwise. A call in progress, and one that replays the order, did not buy.
+// isUnacknowledged reports whether only a call that was answered "nothing was taken" can have bought
+// s. A call answered in_progress, and a call that replays the order, did not buy.
 func isUnacknowledged(s *orderRecord) bool {
-	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Call) bool { return !t.maySucceed() && t.Outcome != OutcomeInProgress }) &&
-		!slices.ContainsFunc(s.request.calls, func(t *Call) bool { return t.maySucceed() && !t.Replayed })
+	if s.request == nil {
+		return false
+	}
+	tookNothing := func(t *Call) bool { return !t.maySucceed() && t.Outcome != OutcomeInProgress }
+	mayHaveBought := func(t *Call) bool { return t.maySucceed() && !t.Replayed }
+	return slices.ContainsFunc(s.request.calls, tookNothing) && !slices.ContainsFunc(s.request.calls, mayHaveBought)
 }
 
-// keyRefused finds the requests that were refused in one call although they have an order,
-// or were told to have one:
+// isKeyRefused reports whether a call of r was refused although r has an order, or was told
+// that it has one:
 //
-//   - sold_out and duplicate are final: a request that has an order is never told so,
-//     neither before nor afterwards, and by no copy.
-//   - busy, conflict and error may come before the order. They count if the call was sent
-//     after the request had been told of its order, and only where that is known. An error
-//     may say that it is said of its own call.
+//   - sold_out and duplicate are final. No call of a request that has an order may get them,
+//     neither before nor after the order.
+//   - busy, conflict and error may come before the order. They break the rule if the call was
+//     sent after another call had been told of the order, unless the refusal says that it
+//     concerns this call only.
 func isKeyRefused(_ *evidence, r *request) bool {
 	if r.firstSuccess() == nil && r.order == nil {
 		return false
@@ -379,22 +385,25 @@ func isKeyRefused(_ *evidence, r *request) bool {
 	})
 }
 
-// falseDuplicate finds buyers who were told that they have an order already and can
-// have had none: no order of another request that was active during a call that was told
-// so, and no other call of theirs that may have held the place for a while. (One
-// that overlaps may have, whatever it was told in the end; one without an answer
-// may have from when it was sent.) The first call that is told duplicate decides; later ones
-// repeat it. A refusal of the very request that has the order is a matter of keyRefused.
+// isFalseDuplicate reports whether r was told duplicate although its buyer cannot have had another
+// order. Two things can explain duplicate during a call:
+//
+//   - an order of another request of the buyer was active, or
+//   - another call of the buyer may have held the place of an order for a while: a call that
+//     overlaps, or an earlier call without an answer.
+//
+// duplicate is final, so it is enough that one call can be explained. A refusal of the request
+// that has the order itself is left to isKeyRefused.
 func isFalseDuplicate(h *evidence, r *request) bool {
 	return anyOutcome(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(t *Call) bool {
 		return t.Outcome == OutcomeDuplicate && (h.hadOrderDuring(t) || h.mayHaveHadOrderDuring(t))
 	})
 }
 
-// had: the buyer had an order of another request than t's while t was under way.
+// hadOrderDuring reports whether the buyer may have had an order of another request during t.
 func (h *evidence) hadOrderDuring(t *Call) bool {
 	return slices.ContainsFunc(h.recordsByUser[t.User], func(s *orderRecord) bool {
-		born := time.Duration(0) // at the earliest; 0 also where that is not known
+		born := time.Duration(0) // the earliest time of the order; 0 if it is not known
 		if s.request != nil {
 			born = s.request.calls[0].Sent
 		}
@@ -402,14 +411,15 @@ func (h *evidence) hadOrderDuring(t *Call) bool {
 	})
 }
 
-// mayHaveHad: another call of the buyer may have held the place of an order meanwhile.
+// mayHaveHadOrderDuring reports whether another call of the buyer may have held the place of an
+// order during t, without leaving an order in the end.
 func (h *evidence) mayHaveHadOrderDuring(t *Call) bool {
 	first, _ := slices.BinarySearchFunc(h.purchases, t.User, func(c *Call, user int64) int { return cmp.Compare(c.User, user) })
 	for _, c := range h.purchases[first:] {
 		switch {
 		case c.User != t.User:
 			return false
-		case c.Outcome == OutcomeDuplicate: // t, too
+		case c.Outcome == OutcomeDuplicate: // also skips t itself
 		case c.RequestID == t.RequestID && c.succeeded():
 			return true
 		case c.Sent <= t.answeredAt() && (t.Sent <= c.answeredAt() || c.maySucceed() && !c.succeeded()):
@@ -429,8 +439,9 @@ func isCancelledUnasked(s *orderRecord) bool {
 
 func isInvented(s *orderRecord) bool { return s.request == nil }
 
-// undersold: a stock only shrinks, but for what comes back, so what is left at the
-// end and was not given back was there all the time.
+// undersold finds buyers who were told sold out although enough units were there during the whole
+// run. Apart from returned units a stock only shrinks. So the units that are left at the end,
+// less all units that were returned, were there all the time.
 func undersold(h *evidence, tell func(examples, ...any)) {
 	always := h.report.Remaining - max(h.unitsCancelled, h.unitsReturned) - h.unitsExpired - h.unitsMaybeUndone()
 	var broken examples
@@ -444,9 +455,9 @@ func undersold(h *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// mayBeUndone reports whether a purchase of r may have taken units for a while although r was
-// refused in the end. A number in Redis does not know requests: one copy may take the last
-// units, find that another copy was told sold out meanwhile, and give them back.
+// mayBeUndone reports whether a purchase of r may have taken units for a while, although r was
+// refused in the end. The counter in Redis does not know requests: one copy may take the last
+// units, learn that another copy was told sold out, and give the units back.
 func (h *evidence) mayBeUndone(r *request) bool {
 	if r.order != nil || len(r.calls) < 2 || !anyOutcome(r.calls, OutcomeSoldOut, OutcomeDuplicate) {
 		return false
@@ -454,10 +465,11 @@ func (h *evidence) mayBeUndone(r *request) bool {
 	if len(h.stores) > 0 {
 		return h.report.StockStore == seckill.InRedis
 	}
-	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), seckill.InRedis) // without an order none is known
+	// Without an order the store of this run is not known.
+	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), seckill.InRedis)
 }
 
-// undone are the units of requests that may be undone.
+// unitsMaybeUndone returns the units of all requests for which mayBeUndone is true.
 func (h *evidence) unitsMaybeUndone() (units int64) {
 	for i := range h.requests {
 		if r := &h.requests[i]; h.mayBeUndone(r) {
@@ -476,14 +488,14 @@ func nothingSold(h *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// lostRequest: the request was accepted, and came to nothing.
+// isLostRequest reports whether r was accepted, and has neither an order nor a refusal.
 func isLostRequest(h *evidence, r *request) bool {
 	i := slices.IndexFunc(r.calls, func(t *Call) bool { return t.Outcome == OutcomeAccepted })
 	return i >= 0 && r.order == nil && !h.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
-// refusedAfter: a call of the request was refused for good, and not before it
-// was accepted. busy, conflict and error say nothing about what was accepted.
+// refusedAfter reports whether a call of r got a final refusal, and not before the call accepted
+// was sent. busy, conflict and error are not final.
 func (r *request) refusedAfter(accepted *Call) bool {
 	return slices.ContainsFunc(r.calls, func(t *Call) bool {
 		switch t.Outcome {
