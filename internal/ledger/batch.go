@@ -11,27 +11,26 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An Entry is one purchase of a batch, and the receipt of its order, whose Strategy is
-// set before if it is not the Store's.
+// An Entry is one purchase of a batch with the receipt of its order. Receipt.Strategy may be set
+// before; otherwise it becomes the Store's.
 type Entry struct {
 	Purchase seckill.Purchase
 	Receipt  seckill.Receipt
-	Refused  bool // by PlaceAll
+	Refused  bool // set by PlaceAll if the order was not written
 	id       int64
 }
 
-// PlaceAll is Place for a batch: purchases of one SKU, each by another user, in
-// the order in which they came. Every order is written with what remains after it
-// if num units are left before the first. Shift corrects that when it turns out
-// otherwise.
+// PlaceAll is Place for a batch: purchases of one SKU by different users, in the order in which
+// they came. It computes what remains after each order from num, the units left before the first.
+// If num turns out to be wrong, Shift corrects the orders.
 //
-// ok is false if an order is not written because a unique key is taken: its Entry is Refused. What remains after the
-// others counts it in, so the caller rolls back and does without it. Refused is
-// no answer to the buyer, since the key may be the order's id, which another process
-// has made, too: whether they get an order is for a transaction of their own to say.
+// If a unique key forbids some of the orders, PlaceAll sets Refused in their Entries and returns
+// false. The remaining units of the other orders are then wrong, so the caller must roll back and
+// try without the refused purchases. Refused does not tell why: the key may be the order's id,
+// which another process has made as well. So each refused purchase needs a transaction of its own.
 //
-// Orders are written by user: two processes that have the same users in their
-// batches then wait for each other's keys in one order, and do not deadlock.
+// PlaceAll writes the orders by user. Two processes with the same users in their batches then wait
+// for each other's keys in the same order, and do not deadlock.
 func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, err error) {
 	for _, e := range batch {
 		num -= e.Purchase.Quantity
@@ -52,8 +51,8 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 	return true, err
 }
 
-// insertAll is one INSERT of all orders. Numbers and public ids, which are made
-// here, are written into it: a placeholder costs more.
+// insertAll returns one INSERT of all orders. It writes numbers and public ids, which come from this
+// program, into the statement, because placeholders cost more.
 func insertAll(verb string, run int64, batch []*Entry) (statement []byte, args []any) {
 	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
 	b = append(b, " INTO orders "+orderColumns("")+" VALUES "...)
@@ -70,27 +69,28 @@ func insertAll(verb string, run int64, batch []*Entry) (statement []byte, args [
 	return b, args
 }
 
-// markMissing refuses the entries whose order is not there. Another process may
-// have an order of the same id there: the public id tells.
+// markMissing sets Refused in the entries whose order was not written. It compares public ids, since
+// an order of another process may have the same id.
 func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	ids := make([]int64, len(batch))
 	for i, e := range batch {
 		ids[i] = e.id
 	}
 	var there []string
-	err := tx.Raw("SELECT public_id FROM orders WHERE sku_id = ? AND run = ? AND id IN ?", batch[0].Purchase.SKU, run, ids).Scan(&there).Error
+	err := tx.Raw("SELECT public_id FROM orders WHERE sku_id = ? AND run = ? AND id IN ?",
+		batch[0].Purchase.SKU, run, ids).Scan(&there).Error
 	for _, e := range batch {
 		e.Refused = !slices.Contains(there, e.Receipt.OrderID)
 	}
 	return err
 }
 
-// Shift corrects what remains after each order of a batch by so many units, in
-// the transaction that has placed them.
+// Shift adds by to the remaining units of each order of a batch, in the transaction that has
+// placed the orders.
 //
-// It inserts the orders again, and meets each by its primary key. An UPDATE with
-// a list of ids may be run as a scan of the whole sale: it would wait for orders of
-// other batches, which wait for the row that this one holds.
+// It inserts the orders again, so that the database finds each by its primary key. The database
+// may run an UPDATE with a list of ids as a scan of the whole sale. The scan would wait for the
+// orders of other batches, which wait for the stock row that this transaction holds.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
 	statement, args := insertAll("INSERT", run, batch)
 	statement = append(statement, " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"...)

@@ -10,13 +10,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-// SellBy sells by a stored procedure that begins and ends the transaction by
-// itself, and returns its answer: what it says the outcome is, and the receipt of
-// the order if that was a sale. call names it with seven placeholders: the
-// order's id and public id, request, user, SKU, quantity, strategy.
+// SellBy sells by a stored procedure that begins and ends the transaction itself. call is a CALL
+// with seven placeholders: the order's id and public id, the request, user, SKU, quantity and
+// strategy. The procedure answers with an outcome and, if it sold, the units left.
 //
-// One command takes and commits, so a CALL without an answer is ErrUnknown, as a
-// COMMIT is. A deadlock inside undid everything and is tried again.
+// The command takes the units and commits. If it gets no answer, SellBy returns ErrUnknown, as Tx
+// does for a COMMIT. A deadlock has rolled everything back, so SellBy tries again.
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (outcome string, r seckill.Receipt, err error) {
 	err = s.alone(ctx, func(tx *gorm.DB) error {
 		id := newOrderID()
@@ -27,9 +26,8 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 	return outcome, r, err
 }
 
-// RecordAlone is Record for a strategy that writes nothing else: one command
-// writes the order and commits it, where a transaction needs three. Without an
-// answer it is ErrUnknown, as a COMMIT is.
+// RecordAlone is Record for a strategy that writes nothing else. One command writes the order and
+// commits it; a transaction would need three. Without an answer RecordAlone returns ErrUnknown.
 func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remaining int64) (r seckill.Receipt, err error) {
 	err = s.alone(ctx, func(tx *gorm.DB) (err error) {
 		r, err = s.Record(tx, p, run, remaining)
@@ -38,9 +36,9 @@ func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remain
 	return r, err
 }
 
-// alone lends a connection for one command that commits by itself. After an error
-// that it cannot have met with a ROLLBACK, the connection is closed: the next
-// transaction on it would commit what a procedure left open.
+// alone runs one command that commits by itself, on a connection of its own. If the command fails
+// and may have left a transaction open, alone closes the connection: the next transaction on it
+// would commit what a procedure left open.
 func (s *Store) alone(ctx context.Context, command func(tx *gorm.DB) error) error {
 	sent := false
 	err := retry(ctx, func() error {

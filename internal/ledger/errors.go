@@ -14,9 +14,8 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// before classifies an error that came before COMMIT was sent: whatever it is,
-// the transaction is rolled back, by us or by the server when the connection
-// goes, so nothing was taken.
+// before translates an error that came before COMMIT was sent. The transaction is rolled back, by
+// the Store or by the server when the connection ends, so nothing was taken.
 func before(err error) error {
 	if err == nil || seckill.NothingTaken(err) {
 		return err
@@ -34,34 +33,40 @@ func before(err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// undone: everything was rolled back, by the server or by a procedure's handler.
+// undone reports whether err means that the server, or a procedure's handler, has rolled back.
 func undone(err error) bool {
 	return sqlerr.IsRolledBack(err) || sqlerr.IsRowLocked(err) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }
 
-// neverRan are errors of a CALL that come before anything ran.
+// neverRan lists the errors of a CALL that did not begin.
 var neverRan = []uint16{sqlerr.NoProcedure, sqlerr.ProcedureDenied, sqlerr.WrongArguments}
 
-// after classifies the error of what commits: COMMIT, or a command that commits by itself.
+// after translates the error of a COMMIT, or of a command that commits by itself.
 func after(what string, err error) error {
 	switch {
 	case err == nil, seckill.NothingTaken(err):
 		return err
-	case undone(err), slices.Contains(neverRan, sqlerr.Number(err)),
-		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only, refused it and rolled back (see backend, readOnlyError)
+	case undone(err), slices.Contains(neverRan, sqlerr.Number(err)), errors.Is(err, driver.ErrBadConn):
+		// The driver returns ErrBadConn if it did not send the command, or if a server that became
+		// read-only refused it and rolled back (see readOnlyError in package backend).
 		return before(err)
 	}
 	return fmt.Errorf("%w: %s got no answer: %w", seckill.ErrUnknown, what, err)
 }
 
 var (
+	// ErrNoRow means that a statement of Read or ReadIn found no row. Without translation it is
+	// ErrUnknownSKU, which is right for statements that read the stock row. Callers that read
+	// another row must translate it.
+	ErrNoRow = fmt.Errorf("%w: the statement found no row", seckill.ErrUnknownSKU)
+
 	errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
-	// Another process made the same id (newOrderID): retry makes another one.
+	// errSameID means that another process has made the same id (newOrderID). retry makes another id.
 	errSameID = fmt.Errorf("%w: an order has this id", seckill.ErrConflict)
 )
 
-// notRecorded is what an order that could not be written means, by the unique key
-// or the column that its INSERT ran into.
+// notRecorded translates the error of an INSERT of orders, by the unique key or the column that
+// the database names.
 func notRecorded(err error) error {
 	if n := sqlerr.Number(err); n != sqlerr.DuplicateEntry && n != sqlerr.NullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
 		return err

@@ -1,14 +1,14 @@
 // Package ledger keeps stock and orders in SQL. Package judge audits a snapshot of them.
 //
-// gorm opens the database, creates the tables and reads small lists. What
-// decides a sale is written as SQL and sent as it stands (Store.Exec): the statement
-// is the strategy, its lesson shows it word by word, and to build it anew for each
-// purchase would take time while other buyers wait for the row.
+// gorm opens the database, creates the tables and reads small lists. The statements that
+// decide a sale are written as SQL, and Store.Exec sends them unchanged: the statement is the
+// strategy, and its lesson shows it word by word. To build it for each purchase would also take
+// time while other buyers wait for the row.
 package ledger
 
 import "seckill/internal/judge"
 
-// An Order is the judge's, as strategies get it from the ledger.
+// An Order is the judge's Order, under the name that strategies use.
 type Order = judge.Order
 
 // States of an Order.

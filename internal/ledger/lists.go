@@ -15,11 +15,11 @@ type Filter struct {
 	RequestID string
 }
 
-// Orders lists orders by age, with their reservations. Every filter reads a range of a
-// key: of the primary key for a SKU, of a unique one for a user and for a request.
+// Orders lists orders by age, with their reservations. Every filter reads a range of one key: the
+// primary key for a SKU, and a unique key for a user or a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	where, args := "o.run = (SELECT run FROM stock WHERE stock.id = o.sku_id)", []any{}
-	if f.SKU != 0 { // known before the first order is read
+	if f.SKU != 0 { // here the database reads the run only once, before the first order
 		where, args = "o.sku_id = ? AND o.run = (SELECT run FROM stock WHERE id = ?)", []any{f.SKU, f.SKU}
 	}
 	if f.User != 0 {
@@ -36,7 +36,7 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	return orders, before(err)
 }
 
-// SKUs lists stock rows by id, at most limit of them; 0: no limit.
+// SKUs lists stock rows by id. It returns at most limit rows, or all rows if limit is 0.
 func (s *Store) SKUs(ctx context.Context, limit int) ([]judge.Stock, error) {
 	all := []judge.Stock{}
 	q := s.db.WithContext(ctx).Order("id")

@@ -14,26 +14,25 @@ import (
 	"seckill/internal/tap"
 )
 
-// ErrRunOver means that the sale was set anew since the refusal was decided, so that the
-// refusal says nothing about the sale that is on.
-var ErrRunOver = fmt.Errorf("%w: the sale was set anew meanwhile", seckill.ErrConflict)
+// ErrRunOver means that the sale was reset after the refusal was decided, so that the refusal does
+// not hold for the current run.
+var ErrRunOver = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
 
 // A Refusal is the final answer to a request that gets no order.
 type Refusal struct {
 	seckill.Purchase
-	Run      int64  // in which the request was refused
-	Strategy string // that refused it
+	Run      int64  // the run in which the request was refused
+	Strategy string // the strategy that refused it
 	Reason   string // a code of package judge: sold_out or duplicate
 }
 
-// Refusals writes final refusals as rows of the table orders. The unique key on (request,
-// user, SKU, run) then decides which answer a request has: an order, or a refusal, whichever
-// is written first. No order can follow a refusal that is committed, from no process and no
-// node, however late.
+// Refusals writes final refusals as rows of the table orders. The unique key on (request, user, SKU,
+// run) decides which answer a request has: the order or the refusal that is written first. After a
+// refusal is committed, no process and no database node can write an order for the request.
 //
-// Refused buyers of one process share an INSERT: a buyer who finds no INSERT under way
-// leads one at once, and those who come meanwhile share the next one. There is no goroutine
-// and no timer.
+// The refused buyers of one process share INSERTs. A buyer who finds no INSERT under way leads one
+// at once. Buyers who come during that INSERT wait and share the next one, which the first of them
+// leads. This needs no goroutine and no timer.
 type Refusals struct {
 	store *Store
 
@@ -42,12 +41,12 @@ type Refusals struct {
 	waiting []*writtenRefusal
 }
 
-// A writtenRefusal is a refusal on its way into the table.
+// A writtenRefusal is a refusal that waits for its INSERT.
 type writtenRefusal struct {
 	Refusal
-	id     int64     // of its row
-	turn   chan bool // true: lead the next INSERT; false: what follows is set
-	alone  bool      // the shared INSERT failed: this refusal needs one of its own
+	id     int64     // the id of its row
+	turn   chan bool // receives true to lead the next INSERT, or false when alone, answer and err are set
+	alone  bool      // the shared INSERT failed, so this refusal needs an INSERT of its own
 	answer Order
 	err    error
 }
@@ -58,11 +57,11 @@ const maxRefusals = 256
 // NewRefusals returns a writer of refusals into store.
 func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 
-// Write writes a refusal and returns the row that the request has now: this refusal, or
-// the order or refusal that was there before. A refusal that is written now has no CreatedAt
-// yet, which the database sets. Write waits for a transaction that has written
-// such a row and not ended. ErrRunOver: the sale was set anew, and nothing counts. After any
-// other error the refusal may have been written or not, and must not be told.
+// Write writes a refusal and returns the row that the request has now: this refusal, or the order
+// or refusal that was written before. If another transaction has written such a row and not ended,
+// Write waits for it. CreatedAt is empty in a refusal that Write has written, because the database
+// sets it. Write returns ErrRunOver if the sale was reset. After any other error the refusal may
+// have been written or not, so the buyer must not be told of it.
 func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	mine := &writtenRefusal{Refusal: r, turn: make(chan bool, 1)}
 	lead := w.join(mine)
@@ -82,8 +81,9 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	return mine.answer, mine.err
 }
 
-// lead writes the refusals of mine and of those who wait, and tells them. A shared INSERT
-// fails as a whole, for instance when one of its rows waits too long for a copy.
+// lead writes the refusals of mine and of the waiting buyers, and wakes these. If a shared INSERT
+// fails, for instance because one row waits too long for a copy of its request, every refusal
+// needs an INSERT of its own.
 func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 	batch := w.take(mine)
 	defer w.handOver(batch[1:])
@@ -94,8 +94,8 @@ func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 	}
 }
 
-// join makes r the leader if no INSERT is under way; otherwise r waits.
-func (w *Refusals) join(r *writtenRefusal) (lead bool) {
+// join reports whether r must lead an INSERT, because none is under way. Otherwise it lets r wait.
+func (w *Refusals) join(r *writtenRefusal) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.writing {
@@ -106,7 +106,7 @@ func (w *Refusals) join(r *writtenRefusal) (lead bool) {
 	return false
 }
 
-// take returns the leader's batch: mine, and those who wait.
+// take returns the leader's batch: mine, and the refusals that wait.
 func (w *Refusals) take(mine *writtenRefusal) []*writtenRefusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +116,7 @@ func (w *Refusals) take(mine *writtenRefusal) []*writtenRefusal {
 	return batch
 }
 
-// handOver lets the first who waits lead, and tells those of a batch that it is written.
+// handOver wakes the buyers of a written batch, and lets the first buyer who waits lead.
 func (w *Refusals) handOver(batch []*writtenRefusal) {
 	for _, one := range batch {
 		one.turn <- false
@@ -129,7 +129,7 @@ func (w *Refusals) handOver(batch []*writtenRefusal) {
 	}
 }
 
-// leave takes r out of the queue. A turn that came at the same moment goes to the next.
+// leave takes r out of the queue. If r got the lead at the same moment, the next buyer leads.
 func (w *Refusals) leave(r *writtenRefusal) {
 	w.mu.Lock()
 	w.waiting = slices.DeleteFunc(w.waiting, func(other *writtenRefusal) bool { return other == r })
@@ -152,24 +152,27 @@ func (r *writtenRefusal) values() []any {
 	return []any{r.id, r.RequestID, r.User, r.SKU, r.Quantity, r.Strategy, r.Run, Refused, r.Reason}
 }
 
-// Refuse writes a refusal in the transaction that has decided it. ErrDuplicate: the request
-// has an answer already.
+// Refuse writes a refusal in the transaction that has decided it. It returns ErrDuplicate if the
+// request has an answer already.
 func (s *Store) Refuse(tx *gorm.DB, r Refusal) error {
 	_, _, err := s.Exec(tx, "INSERT"+intoRefusals+refusalRow, (&writtenRefusal{Refusal: r}).values()...)
 	return notRecorded(err)
 }
 
-// writeRefusals writes refusals in one INSERT, in the order of their users, in which every
-// process locks them, and notes the answers that their requests have then. After an error it
-// is the err of each.
-func (s *Store) writeRefusals(ctx context.Context, batch []*writtenRefusal) (err error) {
-	defer func() {
-		for _, one := range batch {
-			if one.err = err; err == nil && one.answer.ID == 0 {
-				one.err = ErrRunOver
-			}
+// writeRefusals writes refusals in one INSERT, and sets the answer of each request, or the error.
+func (s *Store) writeRefusals(ctx context.Context, batch []*writtenRefusal) error {
+	err := before(s.insertRefusals(ctx, batch))
+	for _, one := range batch {
+		if one.err = err; err == nil && one.answer.ID == 0 {
+			one.err = ErrRunOver
 		}
-	}()
+	}
+	return err
+}
+
+// insertRefusals sorts the refusals by user, so that all processes lock rows in the same order. If
+// some rows were not inserted, their requests had an answer, which it reads.
+func (s *Store) insertRefusals(ctx context.Context, batch []*writtenRefusal) error {
 	sorted := slices.SortedFunc(slices.Values(batch), func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) })
 	statement, values := insertIgnore(s.db)+intoRefusals, []any{}
 	for i, r := range sorted {
@@ -177,20 +180,21 @@ func (s *Store) writeRefusals(ctx context.Context, batch []*writtenRefusal) (err
 		values = append(values, r.values()...)
 	}
 	var inserted int64
-	err = retry(ctx, func() error {
+	err := retry(ctx, func() (err error) {
 		inserted, _, err = s.Exec(s.DB(ctx), statement, values...)
 		return err
 	})
-	if err == nil && inserted == int64(len(batch)) {
-		err = s.confirmRuns(ctx, batch)
-	} else if err == nil {
-		err = s.findAnswers(ctx, batch)
+	switch {
+	case err != nil:
+		return err
+	case inserted == int64(len(batch)):
+		return s.confirmRuns(ctx, batch)
 	}
-	return before(err)
+	return s.findAnswers(ctx, batch)
 }
 
-// confirmRuns makes refusals that are written the answers of their requests if the runs
-// in which they were decided are still on.
+// confirmRuns makes each written refusal the answer of its request, if the run in which it was
+// decided is still the current run.
 func (s *Store) confirmRuns(ctx context.Context, batch []*writtenRefusal) error {
 	var skus []int64
 	for _, one := range batch {
@@ -211,9 +215,9 @@ func (s *Store) confirmRuns(ctx context.Context, batch []*writtenRefusal) error 
 	return err
 }
 
-// findAnswers reads the rows that requests have in the runs that are on.
+// findAnswers reads the rows of the requests in the current runs.
 func (s *Store) findAnswers(ctx context.Context, batch []*writtenRefusal) error {
-	index := "FORCE INDEX (orders_request_in_run) " // early in a sale, statistics still say that a scan is cheaper
+	index := "FORCE INDEX (orders_request_in_run) " // early in a sale, old statistics make a scan look cheaper
 	if s.db.Name() == "sqlite" {
 		index = ""
 	}

@@ -8,13 +8,12 @@ import (
 	"seckill/internal/judge"
 )
 
-// The table of reservations. On SQLite no strategy uses it.
+// reservationSchema creates the table of reservations. On SQLite no strategy uses it.
 //
-// A reservation is an active order with a row here: it holds its units, and its
-// user's place, as every order does. The row says whether it is paid, until when it
-// can be (by the database's clock), and how many units were given back. ends_at is the
-// beginning of 1970 if one call bought and paid: there is no deadline. Orders of
-// strategies without reservations have no row.
+// A reservation is an active order with a row in this table: like every order it holds its units,
+// and the user can have no other order. The row has the state, the deadline by the database's
+// clock, and the units given back. If one call bought and paid there is no deadline, and ends_at
+// is the beginning of 1970. Orders of strategies without reservations have no row.
 var reservationSchema = []string{
 	`CREATE TABLE IF NOT EXISTS reservations (
 	sku_id   BIGINT NOT NULL,
@@ -30,7 +29,8 @@ var reservationSchema = []string{
 ) ENGINE=InnoDB`,
 }
 
-// reservationColumns are those of a Reservation. SQLite has no reservation, and none of these functions.
+// reservationColumns returns the columns of a Reservation as SQL. SQLite has none of these functions,
+// and no reservation.
 func reservationColumns(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "r.state, r.released, 0 AS ends, 0 AS `left` "
@@ -39,8 +39,8 @@ func reservationColumns(db *gorm.DB) string {
 		"TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), NULLIF(r.ends_at, '1970-01-01')) AS `left` "
 }
 
-// Reservation reads an order of the current run, and then its reservation;
-// ErrUnknownOrder if there is no such order, or if it began as none.
+// Reservation reads an order of the current run with its reservation. It returns ErrUnknownOrder
+// if there is no such order, or if the order did not begin as a reservation.
 func (s *Store) Reservation(ctx context.Context, id string) (Order, error) {
 	o, err := s.Order(ctx, id)
 	if err != nil {
@@ -49,5 +49,5 @@ func (s *Store) Reservation(ctx context.Context, id string) (Order, error) {
 	o.Reservation = &judge.Reservation{}
 	err = s.Read(ctx, o.Reservation, "SELECT "+reservationColumns(s.db)+
 		"FROM reservations AS r WHERE sku_id = ? AND run = ? AND id = ?", o.SKUID, o.Run, o.ID)
-	return o, unknownOrder(err)
+	return o, noOrder(err)
 }

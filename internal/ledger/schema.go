@@ -17,13 +17,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// The orders of one run lie together, by age: the primary key is
-// (sku_id, run, id). An audit, a page of a list and the removal of an old run
-// each read one range of it. An order's id is made by the program (newOrderID)
-// and is part of its public id, so public_id needs no index.
+// schema creates the tables stock and orders.
 //
-// Both unique keys carry the run: a reset starts a new run and leaves the old
-// run's rows to the sweeper (Store.Sweep).
+// The primary key of orders is (sku_id, run, id), so the orders of one run lie together by age. An
+// audit, a list, and the removal of an old run each read one range of it. The program makes an
+// order's id (newOrderID), which is part of the public id, so public_id needs no index.
+//
+// Both unique keys contain the run, because a reset starts a new run and leaves the rows of the
+// old run to Store.Sweep.
 //
 //   - orders_request_in_run: one final answer per request, an order or a refusal
 //     (status 'refused', with its reason and the quantity asked for). Its prefixes
@@ -33,10 +34,9 @@ import (
 //     a unique key ignores NULL. That works on MySQL, MariaDB and SQLite. Its
 //     prefix serves the list of a user's orders.
 //
-// In stock, code is the id under another name, on purpose without an index:
-// strategies that find their row by it show what a scan locks. Being generated,
-// it is right in every row, also in one written by hand. starts_at is a Moment;
-// without one the sale is on.
+// In stock, code is the id under another name and has no index, on purpose: strategies that find
+// their row by code show what a scan locks. The database generates it, so it is right even in a row
+// written by hand. starts_at is a Moment; if it is NULL, the sale started at the reset.
 var schema = []string{
 	`CREATE TABLE IF NOT EXISTS stock (
 	id         BIGINT       NOT NULL PRIMARY KEY,
@@ -70,13 +70,12 @@ var schema = []string{
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
-// splitSchema are the stocks in pieces (StockStore.Split). On SQLite no strategy
-// uses them: it locks the whole database, so pieces would gain nothing there.
+// splitSchema creates the tables of stocks in pieces (StockStore.Split). On SQLite no strategy uses
+// them, because SQLite locks the whole database.
 //
-// A SKU has the same few buckets for ever, and a reset writes its run into them.
-// Units belong to one run. Theirs is the index that a buyer looks for free units
-// in: it has everything that the look asks for, in the order of the look, so that
-// no row is locked on the way to the one that is taken.
+// A SKU keeps its few buckets for ever, and a reset writes the new run into them. Units belong to
+// one run. The index stock_units_free has all columns with which a buyer looks for a free unit, in
+// the same order, so that the buyer locks no other row on the way to it.
 var splitSchema = []string{
 	`CREATE TABLE IF NOT EXISTS stock_buckets (
 	sku_id BIGINT NOT NULL,
@@ -95,8 +94,8 @@ var splitSchema = []string{
 ) ENGINE=InnoDB`,
 }
 
-// forSQLite is a statement of schema as SQLite has it, which has no key that is not unique
-// in a table.
+// forSQLite translates a statement of schema for SQLite. It drops keys that are not unique, which
+// SQLite does not allow in CREATE TABLE.
 func forSQLite(statement string) string {
 	const now = "DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))"
 	return regexp.MustCompile(`,\s+KEY .*`).ReplaceAllString(strings.NewReplacer(
@@ -105,10 +104,10 @@ func forSQLite(statement string) string {
 		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now).Replace(statement), "")
 }
 
-// Migrate creates the tables where they are missing. Several processes may do so
-// at once. A database whose tables are those of another build is refused.
+// Migrate creates the missing tables. Several processes may do so at once. It returns ErrOtherBuild
+// if another build has made the tables.
 func Migrate(ctx context.Context, db *gorm.DB) error {
-	// Another node of the database may be first. Every step may be made again.
+	// Another node of the database may be faster and cause a conflict. Every step can be repeated.
 	err := retry(ctx, func() error { return migrate(db.WithContext(ctx)) })
 	switch {
 	case err == nil, errors.Is(err, ErrOtherBuild):
@@ -137,20 +136,19 @@ func migrate(db *gorm.DB) error {
 	return nil
 }
 
-// Every database draws an identity once. What strategies keep elsewhere (a
-// number in Redis) carries it: runs of different databases have equal numbers.
-// A copy of a database has the identity of the original.
+// identityTable has a random identity, which a database gets once. The state that strategies keep
+// elsewhere, such as a number in Redis, contains it, because runs of different databases have equal
+// numbers. A copy of a database has the identity of the original.
 //
-// The table also says which schema the other tables have. It is written before
-// they are made. Where there is a stock, and no word of its schema, nobody knows who
-// made it, and nothing says that it may be dropped.
+// The table also names the schema of the other tables, and is written before they are made. If
+// there is a table stock without that name, another program may have made it, so Migrate refuses.
 const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
 	one      INTEGER     NOT NULL PRIMARY KEY,
 	id       VARCHAR(64) NOT NULL,
 	made_for VARCHAR(64) NOT NULL
 )`
 
-// ErrOtherBuild is Migrate's answer to a database that it will not touch.
+// ErrOtherBuild means that Migrate refuses to change a database.
 var ErrOtherBuild = errors.New("this build of seckill cannot use the tables of this database")
 
 // writeIdentity draws the database's identity if it has none, and refuses tables
@@ -162,7 +160,8 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 	}
 	ours := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(schema, ";"))))
 	if !made {
-		if err := db.Exec(insertIgnore(db)+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)", rand.Text(), ours).Error; err != nil {
+		err := db.Exec(insertIgnore(db)+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)", rand.Text(), ours).Error
+		if err != nil {
 			return err
 		}
 	}
@@ -183,15 +182,15 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 		ErrOtherBuild, name)
 }
 
-// Identity names the database, for ever: a word without spaces. It is read
-// once a Store, and passes no Tap: it belongs to no purchase.
+// Identity returns the identity of the database, a word without spaces that never changes. A Store
+// reads it once, and hides the statement from the purchase's Tap.
 func (s *Store) Identity(ctx context.Context) (string, error) {
 	if id := s.identity.Load(); id != nil {
 		return *id, nil
 	}
 	var id string
 	err := s.Read(tap.With(ctx, nil), &id, "SELECT id FROM seckill_identity WHERE one = 1")
-	if errors.Is(err, seckill.ErrUnknownSKU) {
+	if errors.Is(err, ErrNoRow) {
 		return "", fmt.Errorf("%w: the table seckill_identity is empty: start the service again", seckill.ErrUnavailable)
 	}
 	if err != nil {

@@ -18,23 +18,22 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// A Store is the ledger as one strategy uses it. Strategies write their own
-// SQL on the stock row; the Store supplies the transaction, the order and the
-// meaning of errors.
+// A Store is the ledger for one strategy. Strategies write their own SQL for the stock row; the
+// Store runs transactions, writes orders and translates errors.
 type Store struct {
 	db       *gorm.DB
 	strategy string
-	identity *atomic.Pointer[string] // of the database, once it was read
-	view     *sql.TxOptions          // of Tx; nil: the database's usual isolation
+	identity *atomic.Pointer[string] // the identity of the database, once it was read
+	view     *sql.TxOptions          // the isolation of Tx; nil means the database's default
 	atRest   bool
 }
 
-// NewStore is the ledger in db. For binds it to a strategy.
+// NewStore returns the ledger in db. For binds it to a strategy.
 func NewStore(db *gorm.DB) *Store {
 	return &Store{db: db, identity: &atomic.Pointer[string]{}}
 }
 
-// For returns the same ledger, writing orders in the name of strategy.
+// For returns the same ledger bound to a strategy, whose name it writes into orders.
 func (s *Store) For(strategy string) *Store {
 	c := *s
 	c.strategy = strategy
@@ -48,46 +47,44 @@ func (s *Store) On(session *gorm.DB) *Store {
 	return &c
 }
 
-// ReadCommitted returns the same ledger with transactions that lock the rows they
-// find and no gap between them. Buyers who look for free rows would otherwise
-// wait for each other where there is none.
+// ReadCommitted returns the same ledger with READ COMMITTED transactions, which lock the rows that
+// they find but not the gaps between rows. With gap locks, buyers who look for free rows would wait
+// for each other even if no row is free.
 func (s *Store) ReadCommitted() *Store {
 	c := *s
 	c.view = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	return &c
 }
 
-// AtRest returns the same ledger for a time when nothing is under way in it. What a
-// Snapshot reads is one view then, and needs no transaction.
+// AtRest returns the same ledger for a time when no transaction is running. A Snapshot is then
+// consistent without a transaction of its own.
 func (s *Store) AtRest() *Store {
 	c := *s
 	c.atRest = true
 	return &c
 }
 
-// DB runs statements outside any transaction.
+// DB returns the database outside any transaction.
 func (s *Store) DB(ctx context.Context) *gorm.DB { return s.db.WithContext(ctx) }
 
-// Strategy is the name that the Store writes into orders.
+// Strategy returns the name of the strategy that the Store is bound to.
 func (s *Store) Strategy() string { return s.strategy }
 
-// mostRetries is how often a transaction is run again that a deadlock has undone, or
-// whose order got the id of another.
-const mostRetries = 5
+// maxRetries bounds how often retry runs a transaction again.
+const maxRetries = 5
 
-// Tx runs f in a transaction and commits it, and says in the domain's errors
-// what that came to: before COMMIT is sent every failure proves that nothing
-// was taken; a COMMIT without an answer is ErrUnknown.
+// Tx runs f in a transaction and commits it. It returns the errors of package seckill. A failure
+// before COMMIT is sent proves that nothing was taken. A COMMIT without an answer is ErrUnknown.
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return retry(ctx, func() error { return s.try(ctx, f) })
 }
 
-// retry runs f again when a deadlock has undone it, or when another order has the id
-// that it made.
+// retry runs f, and runs it again if a deadlock rolled it back or another order had the same id.
 func retry(ctx context.Context, f func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := f()
-		if err == nil || !sqlerr.IsRolledBack(err) && !errors.Is(err, errSameID) || attempt == mostRetries || ctx.Err() != nil {
+		mayRepeat := sqlerr.IsRolledBack(err) || errors.Is(err, errSameID)
+		if err == nil || !mayRepeat || attempt == maxRetries || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -107,15 +104,18 @@ func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err := f(tx); err != nil {
 		return before(err)
 	}
-	committed = true // or it will be settled by the server; a ROLLBACK has no meaning any more
+	committed = true // from here on only the server decides, and a ROLLBACK has no effect
 	err := tx.Commit().Error
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrTxDone) {
-		return before(err) // database/sql: COMMIT was never sent
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrTxDone):
+		return before(err) // database/sql returns these if it did not send COMMIT
 	}
 	return after("COMMIT", err)
 }
 
-// nowIn is the database's clock as an expression of its SQL.
+// nowIn returns the SQL expression for the database's clock, as a Moment.
 func nowIn(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)"
@@ -123,8 +123,8 @@ func nowIn(db *gorm.DB) string {
 	return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)"
 }
 
-// Read runs one statement outside a transaction and returns its domain error.
-// No row is ErrUnknownSKU.
+// Read runs one query outside a transaction, and scans its row into dest. It returns ErrNoRow if
+// there is no row.
 func (s *Store) Read(ctx context.Context, dest any, query string, args ...any) error {
 	return scan(s.db.WithContext(ctx), dest, query, args...)
 }
@@ -140,15 +140,14 @@ func scan(db *gorm.DB, dest any, query string, args ...any) error {
 		return before(res.Error)
 	}
 	if res.RowsAffected == 0 {
-		return seckill.ErrUnknownSKU
+		return ErrNoRow
 	}
 	return nil
 }
 
-// Exec runs one statement in tx and returns how many rows it matched and what
-// LAST_INSERT_ID(expr) it left. It sends the statement as it is: gorm would put it
-// together anew, byte by byte, while other buyers wait for the row that this buyer
-// holds.
+// Exec runs one statement in tx. It returns the number of matched rows and the value that
+// LAST_INSERT_ID(expr) has set. It sends the statement unchanged: gorm would build it byte by byte
+// while other buyers wait for the row that this buyer holds.
 func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
 	res, err := tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 	if err != nil {
@@ -161,30 +160,28 @@ func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int
 	return rows, last, err
 }
 
-// Write runs one statement outside a transaction, one that takes no stock, and
-// returns how many rows it matched. After an error it may have been run.
+// Write runs one statement outside a transaction, and returns the number of matched rows. After an
+// error the statement may have been run, so it must not take stock.
 func (s *Store) Write(ctx context.Context, statement string, args ...any) (rows int64, err error) {
 	rows, _, err = s.Exec(s.DB(ctx), statement, args...)
 	return rows, before(err)
 }
 
-// Started is the condition of a stock row whose sale has started, by the
-// database's clock.
+// Started returns the SQL condition for a stock row whose sale has started, by the database's clock.
 func (s *Store) Started() string { return "(" + started(s.db) + ")" }
 
 func started(db *gorm.DB) string { return "starts_at IS NULL OR starts_at <= " + nowIn(db) }
 
-// AnyRun lets Record take the run from the stock row as it is.
+// AnyRun makes Record accept any run of the stock row.
 const AnyRun = 0
 
-// Record writes p's order in the transaction that takes its units. run is the
-// run in which the stock was read: a purchase that began before a reset is
-// refused with ErrConflict and cannot write into the next sale. (It is no
-// guard between buyers of one run.)
+// Record writes p's order, in the transaction that takes its units. run is the run in which the
+// caller read the stock. If the sale was reset since, Record returns ErrConflict, so that an old
+// purchase cannot write into the new run. The run does not guard the buyers of one run against
+// each other.
 //
-// The same statement checks the start of the sale against the database's clock:
-// an order before it would have no status, and is refused with ErrNotStarted,
-// however long ago the start was read elsewhere.
+// The same statement checks the start of the sale by the database's clock. Before the start the
+// order would have no status, which the table does not allow, and Record returns ErrNotStarted.
 func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
 	from, args := "FROM stock WHERE id = ?", []any{Active, p.SKU}
 	if run != AnyRun {
@@ -194,11 +191,10 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 	return r, err
 }
 
-// Look reads a SKU's row without a lock and outside any transaction, for a buyer
-// who comes to the row last: the run in which to Place the order, and how many
-// units are left, which may change at once. It refuses whom it can without a wait
-// for the row: ErrUnknownSKU, ErrNotStarted (by the database's clock; a start does
-// not change within a run) and ErrSoldOut.
+// Look reads the run of a SKU and the units left, without a lock and outside any transaction. It
+// is for strategies that Place the order before they change the stock row. The units may change at
+// once. Look refuses without waiting for the row if it can: with ErrUnknownSKU, ErrNotStarted (by
+// the database's clock) or ErrSoldOut.
 func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, err error) {
 	var seen struct {
 		Run, Num int64
@@ -215,26 +211,27 @@ func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, e
 	return seen.Run, seen.Num, err
 }
 
-// Place writes p's order before its units are taken, in the run that Look has
-// read, and returns its id. What remains may not be known yet: then the statement
-// that takes the units writes it. It takes them from this run only: otherwise the
-// transaction is rolled back.
+// Place writes p's order before its units are taken, in the run that Look has read, and returns
+// its id. If the remaining units are not known yet, the statement that takes the units must write
+// them later. That statement must take them from the same run; otherwise the caller rolls back.
 //
-// It does not touch the stock row. Record reads the row in its INSERT, and InnoDB
-// locks what an INSERT reads: buyers who share that lock could not change the
-// row any more, each because of the other.
+// Place does not read the stock row. Record does so in its INSERT, and InnoDB locks the rows that
+// an INSERT reads. If two buyers shared that lock before their UPDATE, they would deadlock.
 func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id int64, r seckill.Receipt, err error) {
 	return s.insert(tx, p, remaining, "VALUES (", "?, ?)", run, Active)
 }
 
-// insert writes an order, from a list of values or a SELECT that begins with them. in are
-// the expressions of its run and its status, and what follows. errReset: the SELECT finds
-// no row.
-func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, values, in string, args ...any) (int64, seckill.Receipt, error) {
-	statement := "INSERT INTO orders " + orderColumns("") + " " + values + "?, ?, ?, ?, ?, ?, ?, ?, " + in
+// insert writes an order. values begins a list of values or a SELECT, and rest is the SQL after the
+// first eight columns: the run, the status and the end of the statement. insert returns errReset if
+// a SELECT finds no row.
+func (s *Store) insert(
+	tx *gorm.DB, p seckill.Purchase, remaining int64, values, rest string, args ...any,
+) (int64, seckill.Receipt, error) {
+	statement := "INSERT INTO orders " + orderColumns("") + " " + values + "?, ?, ?, ?, ?, ?, ?, ?, " + rest
 	id := newOrderID()
 	public := newPublicID(p.SKU, id)
-	rows, _, err := s.Exec(tx, statement, append([]any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args...)...)
+	columns := []any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}
+	rows, _, err := s.Exec(tx, statement, append(columns, args...)...)
 	if err == nil && rows == 0 {
 		err = errReset
 	}
@@ -245,11 +242,10 @@ func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, values,
 		Remaining: remaining, Strategy: s.strategy}, nil
 }
 
-// An order's id is a time in microseconds with nodeBits random bits behind it.
-// In one process every id is later than the one before. Two processes can make
-// the same id in the same microsecond; the primary key then refuses the second,
-// and its transaction is run again, but for one that holds a lock: its buyer is told
-// ErrConflict.
+// An order's id is a time in microseconds, followed by nodeBits random bits. In one process every
+// id is greater than the one before. Two processes can make the same id in the same microsecond.
+// The primary key then refuses the second order, and retry runs its transaction again. A
+// transaction inside a lock is not run again; its buyer gets ErrConflict.
 const nodeBits = 10
 
 var lastTick atomic.Int64
@@ -265,23 +261,22 @@ func newOrderID() int64 {
 	}
 }
 
-// A public id has the SKU and the order's id, which find the row, and a tag: that is
-// drawn at random and keeps others from guessing the ids of orders.
+// newPublicID returns the SKU and the order's id, by which the row is found, and a random tag, so
+// that nobody can guess the ids of orders.
 func newPublicID(sku, id int64) string { return fmt.Sprintf("o%d-%d-%s", sku, id, rand.Text()[:13]) }
 
-// orderColumns are the columns that an INSERT of orders or refusals fills, in parentheses.
+// orderColumns returns the columns of an INSERT of orders or refusals, in parentheses.
 func orderColumns(more string) string {
 	return "(id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status" + more + ")"
 }
 
-// CancelOrder marks an order cancelled and has giveBack return its units, in one
-// transaction. An order that was cancelled before is left alone. An order of an
-// earlier run is ErrUnknownOrder; a reset that comes after this look is met by
-// GiveBack.
+// CancelOrder marks an order cancelled and calls giveBack to return its units, in one transaction.
+// If the order was cancelled before, it does nothing. For an order of an earlier run it returns
+// ErrUnknownOrder; if a reset comes after CancelOrder has read the order, GiveBack notices it.
 //
-// The look is not in the transaction, which locks before it reads: a snapshot from
-// before the latest purchase may not change the stock where innodb_snapshot_isolation
-// is ON.
+// CancelOrder reads the order before the transaction, so that the transaction begins with a lock.
+// With innodb_snapshot_isolation = ON, a transaction whose snapshot is older than the latest
+// purchase must not change the stock.
 func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(tx *gorm.DB, o Order) error) error {
 	o, err := s.Order(ctx, orderID)
 	if err != nil {
@@ -295,9 +290,9 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 	})
 }
 
-// Cancel does a part of CancelOrder in a transaction of the caller's, who has locked
-// the stock: it marks an order cancelled, and returns it as it was. back is false when
-// it was cancelled before.
+// Cancel marks an order cancelled, in a transaction of a caller who has locked the stock. It returns
+// the order as it was before, and whether the caller must give its units back: back is false if the
+// order was cancelled before.
 func (s *Store) Cancel(tx *gorm.DB, orderID string) (o Order, back bool, err error) {
 	if o, err = order(tx, orderID); err != nil {
 		return o, false, err
@@ -306,15 +301,15 @@ func (s *Store) Cancel(tx *gorm.DB, orderID string) (o Order, back bool, err err
 	return o, back, err
 }
 
-func (s *Store) markCancelled(tx *gorm.DB, o Order) (back bool, err error) {
+func (s *Store) markCancelled(tx *gorm.DB, o Order) (bool, error) {
 	rows, _, err := s.Exec(tx, "UPDATE orders SET status = ? WHERE sku_id = ? AND run = ? AND id = ? AND status = ?",
 		Cancelled, o.SKUID, o.Run, o.ID, Active)
 	return rows == 1, err
 }
 
-// GiveBack runs the statement that gives the units of a cancelled order back to
-// the stock of the order's run. ErrUnknownOrder, and with it a rollback, when
-// it matches no row: the sale was reset meanwhile.
+// GiveBack runs the statement that gives the units of a cancelled order back to the stock of the
+// order's run. If it matches no row, because the sale was reset meanwhile, GiveBack returns
+// ErrUnknownOrder, and the transaction rolls back.
 func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 	rows, _, err := s.Exec(tx, statement, args...)
 	if err == nil && rows == 0 {
@@ -323,42 +318,43 @@ func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 	return err
 }
 
-func unknownOrder(err error) error {
-	if errors.Is(err, seckill.ErrUnknownSKU) {
+// noOrder translates ErrNoRow of a query for an order.
+func noOrder(err error) error {
+	if errors.Is(err, ErrNoRow) {
 		return seckill.ErrUnknownOrder
 	}
 	return err
 }
 
-// order finds an order by its public id.
+// order reads an order by its public id.
 func order(db *gorm.DB, publicID string) (Order, error) {
 	var o Order
 	var sku, id int64
 	if n, _ := fmt.Sscanf(publicID, "o%d-%d-", &sku, &id); n != 2 {
 		return o, seckill.ErrUnknownOrder
 	}
-	err := scan(db, &o, "SELECT * FROM orders WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?",
-		sku, sku, id, publicID)
-	return o, unknownOrder(err)
+	err := scan(db, &o, "SELECT * FROM orders "+
+		"WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
+	return o, noOrder(err)
 }
 
-// Order finds an order of the current run by its public id; ErrUnknownOrder if
-// there is none.
+// Order reads an order of the current run by its public id. It returns ErrUnknownOrder if there is
+// no such order.
 func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 	return order(s.db.WithContext(ctx), id)
 }
 
-// FindRequest returns the row of a user's request for a SKU in its current run, or for any
-// SKU if sku is 0: an order in whatever state, or a refusal (Refused). ErrUnknownOrder: there
-// is none, or it is not committed yet.
+// FindRequest returns the row of a user's request for a SKU in its current run, or for any SKU if
+// sku is 0. The row is an order in any state, or a refusal (Refused). FindRequest returns
+// ErrUnknownOrder if there is no row, or if the row is not committed yet.
 func (s *Store) FindRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
 	return s.findRequest(ctx, sku, user, requestID, "")
 }
 
-// AwaitRequest is FindRequest that waits for a transaction which has written such a row and
-// not ended; ErrBusy when that takes longer than a row may be waited for.
+// AwaitRequest is FindRequest, but it waits for the end of a transaction that has written such a
+// row. It returns ErrBusy if that takes longer than the wait for a row may take.
 func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	if s.db.Name() == "sqlite" { // there a writer has the whole file
+	if s.db.Name() == "sqlite" { // a writer locks the whole file
 		return s.FindRequest(ctx, sku, user, requestID)
 	}
 	return s.findRequest(ctx, sku, user, requestID, " FOR UPDATE")
@@ -369,33 +365,32 @@ func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, loc
 	if sku != 0 {
 		where, args = where+" AND sku_id = ?", append(args, sku)
 	}
-	// A join with the stock would let the database begin there, and read every order of a run for one.
+	// With a join the database might begin with the stock row, and read every order of the run.
 	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+
 		" AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
-	return o, unknownOrder(err)
+	return o, noOrder(err)
 }
 
-// SKU reads one stock row; ErrUnknownSKU if there is none.
+// SKU reads one stock row. It returns ErrUnknownSKU if there is no such row.
 func (s *Store) SKU(ctx context.Context, id int64) (judge.Stock, error) {
 	var st judge.Stock
 	err := s.Read(ctx, &st, "SELECT * FROM stock WHERE id = ?", id)
 	return st, err
 }
 
-// Reset is Schedule for a sale that starts at once.
+// Reset is Schedule without a start time.
 func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (judge.Stock, error) {
 	return s.Schedule(ctx, id, name, stock, nil)
 }
 
-// Schedule creates the SKU or starts its next run: stock, initial and start are
-// set, its run is raised. Orders of the run before are not touched: nothing finds
-// them any more, and Sweep removes them. Schedule waits for transactions that
-// hold the row; purchases that read the stock before it are refused by Record.
+// Schedule creates the SKU, or starts its next run with a new stock and start time; nil means that
+// the sale starts at once. The orders of the old run stay in the table until Sweep removes them,
+// but no query finds them any more. Schedule waits for transactions that hold the row. Record
+// refuses purchases that read the stock before.
 //
-// The fence of a new run is 0: fencing tokens of the run before may be of
-// another lock, which counts in other steps. A late holder of that run cannot
-// use the low fence, because every check of a token checks the run, too:
-// the pair of run and fence never falls (package lock, fenced.go).
+// The fence of a new run is 0, because the next lock may count its fencing tokens in another way.
+// A late holder of the old run cannot use the low fence: every check of a token also checks the
+// run, and the pair of run and fence never decreases (fenced.go in package lock).
 func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *judge.Moment) (judge.Stock, error) {
 	var st judge.Stock
 	if err := s.create(ctx, id); err != nil {
@@ -412,15 +407,14 @@ func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64
 	return st, err
 }
 
-// create makes sure that the row is there, in a statement of its own: in one
-// transaction with the UPDATE, two buyers who found it missing would hold the gap
-// in which each of them waits to insert it.
+// create inserts the row if it is missing, in a statement of its own. In one transaction with the
+// UPDATE, two callers who find no row would both lock the gap, and each would wait for the other.
 func (s *Store) create(ctx context.Context, id int64) error {
 	return before(s.db.WithContext(ctx).Exec(
 		insertIgnore(s.db)+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
 }
 
-// insertIgnore begins an INSERT that leaves a row alone which is there already.
+// insertIgnore returns the beginning of an INSERT that skips rows which exist already.
 func insertIgnore(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "INSERT OR IGNORE"
@@ -428,8 +422,7 @@ func insertIgnore(db *gorm.DB) string {
 	return "INSERT IGNORE"
 }
 
-// Snapshot reads one SKU's stock and the orders of its run in one consistent
-// view.
+// Snapshot reads one SKU's stock and the orders of its run in one consistent view.
 func (s *Store) Snapshot(ctx context.Context, sku int64) (snap judge.Snapshot, err error) {
 	err = s.View(ctx, sku, func(e judge.Evidence) {
 		snap = e.Snapshot
@@ -438,16 +431,16 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (snap judge.Snapshot, e
 			snap.Orders = append(snap.Orders, *o)
 		}
 	})
-	if err == nil { // refusals are final: to read them later does no harm
+	if err == nil { // refusals are final, so they may be read later than the orders
 		err = before(s.DB(ctx).Raw("SELECT user_id, request_id FROM orders WHERE sku_id = ? AND run = ? AND status = ?",
 			sku, snap.Stock.Run, Refused).Scan(&snap.Refused).Error)
 	}
 	return snap, err
 }
 
-// View is Snapshot for a large sale: look reads the orders (Evidence.ByAge, ByUnit), and
-// none is kept. Orders of higher runs are evidence, too: the stock row was put back to an
-// older state beneath them, and nothing that it says can be trusted.
+// View is Snapshot for a large sale: look reads the orders one at a time, by Evidence.ByAge and
+// ByUnit. They include orders of higher runs. Such orders prove that somebody put the stock row
+// back to an older state, so that it cannot be trusted.
 func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) (err error) {
 	read := func(tx *gorm.DB) error {
 		var snap judge.Snapshot
@@ -466,13 +459,13 @@ func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) 
 	}
 	if s.atRest {
 		err = read(s.DB(ctx))
-	} else { // repeatable, as every session reads
+	} else { // the default isolation is a repeatable read
 		err = s.DB(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
 	}
 	return before(err)
 }
 
-// eachOrder reads some orders, with their reservations, one row at a time. Refusals are left out.
+// eachOrder reads orders with their reservations, one row at a time, and leaves refusals out.
 func eachOrder(db *gorm.DB, yield func(*Order) bool, where string, args ...any) error {
 	rows, err := db.Raw("SELECT o.id, o.public_id, o.request_id, o.run, o.user_id, o.sku_id, o.quantity, o.remaining, "+
 		"o.status, o.strategy, o.created_at, "+reservationColumns(db)+"FROM orders AS o LEFT JOIN reservations AS r "+
@@ -490,7 +483,8 @@ func eachOrder(db *gorm.DB, yield func(*Order) bool, where string, args ...any) 
 			return err
 		}
 		if state.Valid {
-			o.Reservation = &judge.Reservation{State: state.V, Ends: judge.Moment(ends.Int64), Released: released.Int64, Left: left.Int64}
+			o.Reservation = &judge.Reservation{State: state.V, Ends: judge.Moment(ends.Int64),
+				Released: released.Int64, Left: left.Int64}
 		}
 		if !yield(&o) {
 			return nil

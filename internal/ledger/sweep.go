@@ -10,18 +10,19 @@ import (
 	"seckill/internal/judge"
 )
 
-// sweepPiece is how many orders one transaction of Sweep removes: few enough
-// that a purchase never waits for it noticeably.
+// sweepPiece is the number of rows that one transaction of Sweep removes. It is small, so that no
+// purchase waits for long.
 const sweepPiece = 1000
 
-// Sweep removes the orders and refusals of runs that are over, with their units
-// (StockStore InUnits) and reservations, in small pieces. It pauses after each for as
-// long as that took, so that buyers have at least half of the database. It returns how
-// many orders it removed, and the context's error when that ends first: what is left is
-// for the next call. Several processes may sweep at once.
+// Sweep removes the orders and refusals of earlier runs, with their units (StockStore InUnits) and
+// reservations. It removes small pieces, and pauses after each piece for as long as the piece took,
+// so that at least half of the database's time is left for buyers. It returns the number of removed
+// orders. If the context ends first, it returns the context's error, and the next call goes on.
+// Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	for _, table := range []string{"orders", "stock_units", "reservations"} {
-		var stale []judge.Stock // with rows of earlier runs in the table, whose primary key begins with SKU and run
+		// The primary key of each table begins with SKU and run, so the subquery reads one row.
+		var stale []judge.Stock
 		err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE run > " +
 			"(SELECT run FROM " + table + " WHERE sku_id = stock.id ORDER BY run LIMIT 1)").Scan(&stale).Error
 		if err != nil {
@@ -40,11 +41,12 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	return removed, nil
 }
 
-// remove removes the rows of a table that belong to a SKU's runs before st. It reads
-// committed rows only: a repeatable read would lock the gap before the current run's
-// first order, and with it the first buyers.
+// remove removes the rows of a table that belong to earlier runs of the SKU st. It runs with READ
+// COMMITTED: a repeatable read would lock the gap before the first order of the current run, and
+// the first buyers would wait.
 func (s *Store) remove(ctx context.Context, table string, st judge.Stock) (removed int64, err error) {
-	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	statement := "DELETE FROM " + table + " WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?"
+	view := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {
 		statement = "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"
 		view = nil
