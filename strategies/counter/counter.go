@@ -1,5 +1,5 @@
-// Package counter sells from a number in Redis: alone, and in front of the
-// stock row.
+// Package counter has the strategies that sell from a number in Redis: without
+// a stock row behind it, or in front of the stock row.
 package counter
 
 import "embed"

@@ -18,15 +18,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// A number is where this family keeps a SKU's stock: seckill:stock:1 holds
-// what is left. What belongs to it has the same hash tag, so that a Cluster
-// keeps it on the same node; the number's own name needs no braces for that,
-// because a tag is hashed like a whole name.
+// A number keeps the stock of each SKU in Redis: seckill:stock:1 has the units
+// left of SKU 1. The other keys of a SKU use the number's name as hash tag, so
+// that Redis Cluster keeps them on the same node as the number.
 //
-// Beside it stands the sale that it was set for: the database's identity and
-// the run, "IDENTITY RUN". It has nothing to do with buyers: a purchase that
-// began in the last sale, or in another database's, must not write its order
-// into this one, nor give its units back to it.
+// A second key names the sale for which the number was set, as "IDENTITY RUN":
+// the identity of the database and the run. A purchase that began in an
+// earlier sale, or in the sale of another database, must not write its order
+// into this sale, and must not give its units back to it.
 type number struct {
 	redis redis.UniversalClient
 	store *ledger.Store
@@ -54,14 +53,14 @@ var (
 	countScript = redis.NewScript(countLua)
 )
 
-// sale names a run as the number's companion does.
+// sale returns the name of a run, as the second key has it.
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
 	return fmt.Sprint(id, " ", run), err
 }
 
-// runOf is the run of a sale that is this database's. Nothing is sold from a
-// number that is another's, or is not there.
+// runOf returns the run that a sale names. It returns an error if the sale
+// belongs to another database or there is none: then nothing may be sold.
 func (n *number) runOf(
 	ctx context.Context, sku int64, sale string,
 ) (int64, error) {
@@ -85,8 +84,8 @@ func foreign(sku int64) error {
 		seckill.ErrUnavailable, numberKey(sku))
 }
 
-// Reset sets the number to what the ledger has set: the reset that it belongs
-// to may have been overtaken by another.
+// Reset sets the number to the stock in the ledger, which may be newer than
+// the caller's: another reset may have come in between.
 func (n *number) Reset(ctx context.Context, sku, _ int64) error {
 	var set struct{ Initial, Run int64 }
 	err := n.store.Read(ctx, &set,
@@ -114,8 +113,9 @@ func (n *number) seed(
 	return backend.RedisError(err)
 }
 
-// overtaken: Redis has seen a newer run. So has the ledger, or its database
-// was set back to an older state.
+// overtaken returns the error of a reset for which Redis knows a newer run.
+// The ledger knows that run, too, unless its database went back to an older
+// state.
 func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 	var now int64
 	err := n.store.Read(ctx, &now, "SELECT run FROM stock WHERE id = ?", sku)
@@ -127,10 +127,9 @@ func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 		seckill.ErrUnavailable, run, newestKey(sku))
 }
 
-// Count is what the number says is left, and with it the units of purchases
-// that are open and have no order: they were taken by a buyer on the
-// way, or died on it, and go back if no order comes. (Only
-// redis-counter-mysql opens purchases.)
+// Count returns the units left: the number, and the units of open purchases
+// without an order. Such a purchase is under way, or its process died; its
+// units return if no order comes. Only redis-counter-mysql opens purchases.
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	left, sale, open, err := n.look(ctx, sku, "+inf", everything)
 	if err != nil {
@@ -160,16 +159,16 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	return left, nil
 }
 
-// What the ledger knows of a holding.
+// States of a holding in the ledger.
 const (
-	sold      = "sold"      // its order is there
-	again     = "again"     // it was there before
-	void      = "void"      // it has none and never will
-	absent    = "absent"    // it has none now: its COMMIT may be on its way
+	sold      = "sold"      // it has an order
+	again     = "again"     // it had an order before this attempt
+	void      = "void"      // it has no order and never will
+	absent    = "absent"    // it has no order yet; a COMMIT may be under way
 	cancelled = "cancelled" // its order is cancelled
 )
 
-// known asks the ledger about h.
+// known returns the state of h in the ledger.
 func (n *number) known(
 	ctx context.Context, sku int64, h holding,
 ) (string, error) {
@@ -187,7 +186,7 @@ func (n *number) known(
 	return sold, nil
 }
 
-// A holding is what a buyer has taken from the number.
+// A holding is a buyer's purchase that has taken units from the number.
 type holding struct {
 	user, quantity int64
 	request        string
@@ -195,8 +194,8 @@ type holding struct {
 
 const everything = -1
 
-// look reads the number, its sale, and the holdings that are open since before
-// some time, so many at most.
+// look reads the number, its sale, and up to a limit the holdings that have
+// been open since before a time.
 func (n *number) look(
 	ctx context.Context, sku int64, before string, most int,
 ) (left int64, sale string, open []holding, err error) {
@@ -204,7 +203,7 @@ func (n *number) look(
 		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
 		before, most).StringSlice()
 	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
-		// %v: nothing is changed here.
+		// %v, because a read takes nothing whatever its error means.
 		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	if err != nil {
@@ -230,8 +229,8 @@ func (n *number) look(
 	return left, sale, open, nil
 }
 
-// missing says why there is no number: there is no such SKU, or Redis has
-// lost it. Nothing is sold from a number that is not there.
+// missing returns the error of a purchase without a number: the SKU does not
+// exist, or Redis has lost the number.
 func (n *number) missing(ctx context.Context, sku int64) error {
 	var run int64
 	err := n.store.Read(ctx, &run,
@@ -248,8 +247,8 @@ var giveBackLua string
 
 var giveBackScript = redis.NewScript(giveBackLua)
 
-// giveBack returns why, unless it is unknown whether the units came back. It
-// is not repeated: they may have.
+// giveBack gives the units back once, and returns cause. If the reply is lost,
+// the units may have come back, so it returns ErrUnknown and does not repeat.
 func (n *number) giveBack(
 	ctx context.Context, sku, quantity int64, sale string, why error,
 ) error {
@@ -264,8 +263,8 @@ func (n *number) giveBack(
 	return why
 }
 
-// Restore cancels first: the other way round, a failure in between could give
-// the same units back twice. This way they are lost.
+// Restore cancels the order first, and then gives the units back. A failure in
+// between loses the units. In the other order it could give them back twice.
 func (n *number) Restore(ctx context.Context, orderID string) error {
 	var o ledger.Order
 	var back bool
@@ -284,8 +283,8 @@ func (n *number) Restore(ctx context.Context, orderID string) error {
 	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, nil)
 }
 
-// What was taken goes back although the buyer has gone, but a Redis that
-// hangs is not waited for any longer.
+// afterwards bounds the return of units. It goes on when the buyer has left,
+// but it does not wait for a Redis that hangs.
 const afterwards = 2 * time.Second
 
 func after(ctx context.Context) (context.Context, context.CancelFunc) {

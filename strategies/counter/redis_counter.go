@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisCounter is the stock as a number in Redis, and nothing behind it. A
-// buyer who dies between DECRBY and the order takes units along.
+// RedisCounter keeps the stock as a number in Redis only. If a process dies
+// between DECRBY and the order, its units are lost.
 var RedisCounter = catalog.Info{
 	Name:   "redis-counter",
 	Source: "B: a stock counter in Redis, which gave out 14 prizes of 10",
@@ -47,16 +47,16 @@ func (s *redisCounter) Deduct(
 	if err != nil {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, err)
 	}
-	// A buyer who dies here takes units that are never sold.
+	// If the process dies here, the units are never sold.
 	r, err = s.store.RecordAlone(ctx, p, run, left)
 	if seckill.NothingTaken(err) {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, err)
 	}
-	return r, err // sold; or unknown, and then nothing may be given back
+	return r, err // sold, or unknown: then the units must not be given back
 }
 
-// takeUnits lowers the number, and reads in the same breath whose sale it is
-// ("" if there is none).
+// takeUnits lowers the number. In the same transaction it reads the sale that
+// the number belongs to, or "" if there is none.
 func (s *redisCounter) takeUnits(
 	ctx context.Context, p seckill.Purchase,
 ) (left int64, sale string, err error) {
@@ -69,9 +69,9 @@ func (s *redisCounter) takeUnits(
 	})
 	switch err = backend.RedisError(err); {
 	case errors.Is(err, redis.Nil) && number.Err() == nil:
-		err = nil // a number without a sale
+		err = nil // the number has no sale
 	case err != nil && number.Err() == nil:
-		// %v: DECRBY was not refused.
+		// %v, because DECRBY may have succeeded whatever this error means.
 		err = fmt.Errorf("%w: whose sale it is: %v", seckill.ErrUnknown, err)
 	}
 	return number.Val(), of.Val(), err

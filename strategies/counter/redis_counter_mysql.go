@@ -37,7 +37,8 @@ var (
 	openScript   = redis.NewScript(openLua)
 )
 
-// RedisCounterMySQL turns most buyers away in Redis and decides in MySQL.
+// RedisCounterMySQL refuses most buyers in Redis, and MySQL decides about the
+// others.
 var RedisCounterMySQL = catalog.Info{
 	Name:   "redis-counter-mysql",
 	Source: "B, choice 4: counter and counter",
@@ -66,7 +67,7 @@ func (s *redisCounterMySQL) Deduct(
 	if err != nil {
 		return r, err
 	}
-	run, units := in.run, int64(0) // in the row, when it refuses p
+	run, units := in.run, int64(0) // in the stock row, if it refuses p
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
@@ -99,8 +100,9 @@ func (s *redisCounterMySQL) Deduct(
 	return s.lookUp(ctx, p, run, err)
 }
 
-// refuse tells a SKU that is sold out from one that is not there, or not in
-// the sale whose number let the buyer through. units is what the row has.
+// refuse finds out why the row matched nothing: the SKU is sold out, it does
+// not exist, or its sale is not the one whose number admitted the buyer. units
+// are the units in the row.
 func (s *redisCounterMySQL) refuse(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) (units int64, err error) {
@@ -117,9 +119,9 @@ func (s *redisCounterMySQL) refuse(
 	return row.Num, seckill.ErrSoldOut
 }
 
-// lookUp asks what became of a COMMIT without an answer. An order that is
-// there is a sale. One that is not there may still come: the purchase stays
-// open, and buyers who depend on it ask again later.
+// lookUp looks for the order after a COMMIT without an answer. If there is an
+// order, the purchase is sold. Otherwise the order may still come: the
+// purchase stays open, and buyers who depend on its units look again later.
 func (s *redisCounterMySQL) lookUp(
 	ctx context.Context, p seckill.Purchase, run int64, unknown error,
 ) (seckill.Receipt, error) {
@@ -133,8 +135,7 @@ func (s *redisCounterMySQL) lookUp(
 	return o.Receipt(), nil
 }
 
-// settleDuplicate closes a purchase whose user, or whose request, has an
-// order.
+// settleDuplicate closes a purchase whose user or request has an order.
 func (s *redisCounterMySQL) settleDuplicate(
 	ctx context.Context, p seckill.Purchase, run int64,
 ) {
@@ -143,21 +144,22 @@ func (s *redisCounterMySQL) settleDuplicate(
 	known, err := s.known(asking, p.SKU,
 		holding{p.User, p.Quantity, p.RequestID})
 	switch {
-	case err != nil: // it stays open, and is closed by those who depend on it
+	case err != nil: // it stays open until somebody needs its units
 		return
-	case known == absent: // it is another request's
+	case known == absent: // the order is of another request
 		known = void
-	case known == sold: // a copy of the request has sold
+	case known == sold: // a copy of this request has bought
 		known = again
 	}
 	s.settle(ctx, p, run, known)
 }
 
-// An admission is what take.lua answers to a buyer who is let through.
+// An admission is the answer of take.lua to a buyer who may go on to MySQL.
 type admission struct{ run, left, buyers int64 }
 
-// admit takes from the number. While the answer depends on purchases that are
-// open it waits for them, and looks up those that are open for too long.
+// admit takes units from the number. If too few are left but open purchases
+// may return theirs, it waits, and looks up those that have been open for
+// long.
 func (s *redisCounterMySQL) admit(
 	ctx context.Context, p seckill.Purchase,
 ) (in admission, err error) {
@@ -168,8 +170,8 @@ func (s *redisCounterMySQL) admit(
 			return in, backend.RedisError(err)
 		}
 		if err != nil {
-			// They may be through without knowing, and do not go on. So may a
-			// copy of their request in another process, which sells.
+			// The script may have admitted the buyer, or a copy of the
+			// request in another process, which goes on to sell.
 			s.settle(ctx, p, anyRun, absent)
 			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
@@ -235,12 +237,12 @@ func (s *redisCounterMySQL) keys(sku int64) []string {
 		openKey(sku)}
 }
 
-// A reply that was lost did not say of which run the number is.
+// anyRun stands for the run of the number after a lost reply.
 const anyRun = 0
 
-// settle closes p in Redis. If that fails p stays open, and is closed by
-// those who depend on it. seen is what row and number had when the row refused
-// p.
+// settle closes p in Redis. If that fails, p stays open until a buyer who
+// needs its units closes it. seen has the units in the row and in the number
+// when the row refused p.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, run int64, known string,
 	seen ...any,
@@ -263,12 +265,12 @@ func (s *redisCounterMySQL) settle(
 	return err == nil
 }
 
-// So many leftovers are looked up at a time.
+// fewLeftovers bounds the open purchases that reconcile looks up at a time.
 const fewLeftovers = 10
 
-// reconcile asks the ledger about purchases that have been open for a lease.
-// It is safe at any time, also while such a purchase still runs: MySQL decides
-// about that one when it comes, and settle takes its units again.
+// reconcile looks up purchases that have been open for a lease, and closes
+// them. It is safe even if such a purchase is still running: MySQL decides
+// about that purchase, and settle then takes its units again.
 func (s *redisCounterMySQL) reconcile(
 	ctx context.Context, sku int64,
 ) (closed bool, err error) {
@@ -293,9 +295,9 @@ func (s *redisCounterMySQL) reconcile(
 	return closed, nil
 }
 
-// rebuild makes a number that Redis has lost from the row. Purchases that were
-// under way are not in it; MySQL decides about them all the same, and about
-// buyers whom Redis does not remember.
+// rebuild sets a number that Redis has lost to the units in the row. Redis
+// then does not know purchases under way, nor who has bought. MySQL still
+// decides about each of them.
 func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 	var now struct{ Num, Run int64 }
 	err := s.store.Read(ctx, &now,
@@ -304,15 +306,15 @@ func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 		return err
 	}
 	if err := s.seed(ctx, sku, now.Num, now.Run, true); err != nil {
-		// %v: nothing is taken, also where the number may have been made.
+		// %v, because this takes nothing, even if it has set the number.
 		return fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	return nil
 }
 
-// Restore cancels in MySQL, as conditional does, and then in Redis. The order
-// is marked open first: if this process dies in between, its units are found
-// and go back.
+// Restore cancels in MySQL, as conditional does, and then in Redis. It first
+// marks the order open in Redis: if this process dies in between, another one
+// finds the mark and returns the units.
 func (s *redisCounterMySQL) Restore(
 	ctx context.Context, orderID string,
 ) error {
@@ -335,27 +337,28 @@ func (s *redisCounterMySQL) Restore(
 			o.Quantity, o.SKUID, o.Run)
 	})
 	lost := err
-	if seckill.NothingTaken(err) { // here, but another may have cancelled it
+	if seckill.NothingTaken(err) { // another call may have cancelled the order
 		asking, cancel := after(ctx)
 		defer cancel()
 		known, lost = s.known(asking, o.SKUID, holding{user: o.UserID,
 			quantity: o.Quantity, request: o.RequestID})
 	}
-	if lost == nil { // else it stays open, and the ledger knows
+	if lost == nil { // otherwise it stays open until somebody looks it up
 		s.settle(ctx, seckill.Purchase{SKU: o.SKUID, User: o.UserID,
 			Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, known)
 	}
 	return err
 }
 
-// returned is cancelled, by the very caller of settle. Even if Redis has
-// forgotten the order meanwhile, its units go back: better a buyer too many at
-// MySQL than units that no buyer is let through to.
+// returned is the state of an order that the caller of settle has cancelled
+// itself. Its units return even if Redis has forgotten the order. That may
+// admit a buyer too many, whom MySQL refuses; otherwise units could stay
+// unsold.
 const returned = "returned"
 
-// open marks an order that is about to be cancelled. Without a number there
-// would be nothing to mark, and the one that another makes meanwhile
-// might have these units or not: so it is made now.
+// open marks an order that is about to be cancelled. If Redis has lost the
+// number, open rebuilds it first. A number that is rebuilt during the
+// cancellation might have the units or not.
 func (s *redisCounterMySQL) open(ctx context.Context, o ledger.Order) error {
 	sale, err := s.sale(ctx, o.Run)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// RedisMulti is optimistic locking of the number in Redis, with nothing behind
-// it. A buyer who dies between EXEC and the order takes units along.
+// RedisMulti keeps the stock as a number in Redis only, with optimistic
+// locking (WATCH, MULTI, EXEC). If a process dies between EXEC and the order,
+// its units are lost.
 var RedisMulti = catalog.Info{
 	Name:   "redis-multi",
 	Source: "E: comparison with Redis transactions",
@@ -48,22 +49,22 @@ func (s *redisMulti) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// A buyer who dies here takes units that are never sold.
+	// If the process dies here, the units are never sold.
 	r, err = s.store.RecordAlone(ctx, p, got.run, got.left)
 	if seckill.NothingTaken(err) {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, got.sale, err)
 	}
-	return r, err // sold; or unknown, and then nothing may be given back
+	return r, err // sold, or unknown: then the units must not be given back
 }
 
-// takenUnits is what an attempt has taken from.
+// takenUnits is the result of an attempt.
 type takenUnits struct {
 	left, run int64
 	sale      string
 }
 
-// retryConflicts takes again after a conflict. Pauses double and are drawn at
-// random, or the losers would meet again at once.
+// retryConflicts tries again after a conflict. The pauses are random, up to a
+// limit that doubles. Otherwise the losers would try again at the same moment.
 func (s *redisMulti) retryConflicts(
 	ctx context.Context, p seckill.Purchase,
 ) (takenUnits, error) {
@@ -74,19 +75,20 @@ func (s *redisMulti) retryConflicts(
 		}
 		pause := rand.N(min(time.Millisecond<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
-			return got, err // the time is up: conflict, as it stands
+			return got, err // the time is up, so the conflict is the answer
 		}
 	}
 }
 
 const maxPause = 32 * time.Millisecond
 
-// tryTake is one attempt. The sale is watched with the number: a reset between
-// the two reads of one MGET is impossible, one before EXEC is a conflict.
+// tryTake makes one attempt. It watches the sale together with the number: a
+// reset before EXEC is a conflict, and a reset between the two reads is
+// impossible, because one MGET reads both.
 func (s *redisMulti) tryTake(
 	ctx context.Context, p seckill.Purchase,
 ) (got takenUnits, err error) {
-	tried := false // to write: until then nothing can have been taken
+	tried := false // true once EXEC may have taken units
 	err = s.redis.Watch(ctx, func(tx *redis.Tx) error {
 		found, err := tx.MGet(ctx,
 			numberKey(p.SKU), saleKey(p.SKU)).Result()

@@ -13,8 +13,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Bucketed spreads the hot row over several. A buyer whom no single row can
-// serve locks all of them, takes, and spreads the rest.
+// Bucketed spreads the stock over several rows, the buckets. If no single
+// bucket has enough, the buyer locks all buckets, takes the units, and spreads
+// the rest evenly.
 var Bucketed = catalog.Info{
 	Name:   "bucketed",
 	Source: "common practice in large shops: split the hot row",
@@ -45,15 +46,15 @@ func (s *bucketed) Deduct(
 			return r, err
 		}
 	}
-	// The first transaction, if there was one, has ended and holds no bucket
-	// any more: all are locked from the first to the last, by everybody.
+	// No transaction of this buyer is open here. Everybody locks the buckets
+	// from the first to the last, so that nobody deadlocks.
 	return s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {
 		return s.takeAny(tx, p, seen)
 	})
 }
 
-// takeAny locks all buckets, so that no unit can move, and decides. What is
-// left it spreads evenly: the next buyers find it in one bucket again.
+// takeAny locks all buckets, so that no unit can move, and then decides. It
+// spreads the rest evenly, so that the next buyers need one bucket again.
 func (s *bucketed) takeAny(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
@@ -76,22 +77,23 @@ func (s *bucketed) takeAny(
 	return err
 }
 
-// bucketCount is how many rows a stock is spread over. More of them shorten
-// the queues of a server with more cores, and scatter the last units wider.
-// All processes must agree.
+// bucketCount is the number of rows of a stock. More buckets shorten the
+// queues on a server with more cores, but scatter the last units. All
+// processes must use the same number.
 const bucketCount = 4
 
 // bucketStock is a stock in rows of stock_buckets.
 type bucketStock struct{ store *ledger.Store }
 
-// homeBucket is the bucket in which a buyer begins, in whatever process. The
-// multiplication scatters numbers that are alike.
+// homeBucket returns the bucket that a buyer tries first, in every process.
+// The multiplication spreads consecutive user numbers over the buckets.
 func homeBucket(user int64) int64 {
 	return int64(uint64(user) * 0x9E3779B97F4A7C15 >> 32 % bucketCount)
 }
 
-// readStock sees what is left in all buckets, and the first one, from the
-// buyer's own on, that has enough. No lock: the units may be gone in a moment.
+// readStock reads the units left in all buckets, and the first bucket from the
+// buyer's own on that has enough. It takes no lock, so others may buy the
+// units at once.
 func (s *bucketStock) readStock(
 	ctx context.Context, p seckill.Purchase,
 ) (stockView, error) {
@@ -104,18 +106,18 @@ func (s *bucketStock) readStock(
 		p.Quantity, homeBucket(p.User))
 }
 
-// A stockView is what one look saw of a sale whose stock is in pieces.
+// A stockView is the state of a stock in pieces, as one query read it.
 type stockView struct {
 	Run, Initial int64
 	Started      bool
-	Units        *int64 // that are left, nil: no stock was set for this run
-	Piece        *int64 // the strategy's own; nil: there is none
+	Units        *int64 // units left; nil if the run has no pieces yet
+	Piece        *int64 // a piece to take from, or nil
 }
 
-// readPieces is Look for a stock in pieces. pieces are the columns units and
-// piece, read from the strategy's own table; args are theirs. All is one
-// statement, so it sees one moment: units are never counted twice, or missed,
-// because they move. ErrConflict while a reset has not set the pieces yet.
+// readPieces is Store.Look for a stock in pieces. pieces is the SQL for the
+// columns units and piece, from the strategy's own table, with args. One
+// statement reads everything, so that units which move are neither counted
+// twice nor missed. It returns ErrConflict if a reset has not set the pieces.
 func readPieces(
 	ctx context.Context, store *ledger.Store, p seckill.Purchase,
 	pieces string, args ...any,
@@ -138,8 +140,9 @@ func readPieces(
 	return seen, nil
 }
 
-// sellUnits writes the order, and has take take its units, in one transaction.
-// Of what the buyer saw, the units that they take are not left.
+// sellUnits writes the order and calls take to take its units, in one
+// transaction. The order's remaining units are those seen before, less its
+// own.
 func (s *bucketStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	take func(tx *gorm.DB) error,
@@ -155,10 +158,10 @@ func (s *bucketStock) sellUnits(
 	return r, err
 }
 
-// errTooFew: fewer units were found than the look has seen.
+// errTooFew means that units which were seen have been sold since.
 var errTooFew = errors.New("too few units")
 
-// takeOne takes all units from the bucket that the look found.
+// takeOne takes all units from the bucket that readStock found.
 func (s *bucketStock) takeOne(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
@@ -172,8 +175,8 @@ func (s *bucketStock) takeOne(
 	return err
 }
 
-// Restore gives the units to the buyer's own bucket. It takes the locks in the
-// same order as Deduct: the order, then the bucket.
+// Restore gives the units to the buyer's home bucket. It takes the locks in
+// the same order as Deduct: the order, then the bucket.
 func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
 	return s.store.CancelOrder(ctx, orderID, func(
 		tx *gorm.DB, o ledger.Order,
@@ -184,10 +187,10 @@ func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset spreads what the ledger has set over the buckets, once a run: the
-// reset that it belongs to may have been overtaken, and the new sale may have
-// begun. It waits for buyers of the run before who are in a bucket; the others
-// find that their run is over.
+// Reset spreads the stock in the ledger over the buckets, once for each run. A
+// later reset may have come in between, and its sale may have begun. Reset
+// waits for buyers of the earlier run who have locked a bucket. Other buyers
+// of that run find that it is over.
 func (s *bucketStock) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.store.Exec(tx, `
@@ -203,14 +206,14 @@ ON DUPLICATE KEY UPDATE
 	})
 }
 
-// evenShare is a bucket's part of so many units: those that do not divide
-// evenly are in the first buckets.
+// evenShare returns the SQL for a bucket's share of some units. The first
+// buckets get the units that do not divide evenly.
 func evenShare(units, bucket string) string {
 	return fmt.Sprintf("(%s + %d - %s) DIV %d",
 		units, bucketCount-1, bucket, bucketCount)
 }
 
-// Count is what the buckets of the current run have.
+// Count returns the units in the buckets of the current run.
 func (s *bucketStock) Count(ctx context.Context, sku int64) (int64, error) {
 	var left struct{ Units *int64 }
 	err := s.store.Read(ctx, &left, "SELECT SUM(num) AS units "+

@@ -12,9 +12,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// BucketedHasty is Bucketed without the look at all buckets together: two
-// units in two rows cannot be bought, and sold out is said while enough is
-// left.
+// BucketedHasty is Bucketed without the second step, which takes from all
+// buckets together. Two units in two buckets cannot be bought, so it says sold
+// out although enough units are left.
 var BucketedHasty = catalog.Info{
 	Name:   "bucketed-hasty",
 	Source: "a mistake of many split stocks: two pieces of one are not two",

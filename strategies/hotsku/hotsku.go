@@ -1,7 +1,7 @@
-// Package hotsku is about one hot row: strategies that sell by the conditional
-// update of sqlrow, and lock the row for less time. Every file is one strategy
-// and reads like its neighbour, so that the difference between two files is
-// the lesson.
+// Package hotsku has the strategies for one hot row. They sell by the
+// conditional update of package sqlrow, but lock the row for less time. The
+// files are written alike, so that the difference between two of them is the
+// lesson.
 package hotsku
 
 import "embed"

@@ -39,7 +39,8 @@ var Merged = catalog.Info{
 	},
 }
 
-// merged is one-trip for a buyer who is alone, and for cancellations.
+// merged sells in batches. It uses one-trip for single buyers, and for
+// cancellations.
 type merged struct {
 	oneTrip
 	batches
@@ -66,8 +67,8 @@ func (s *merged) Deduct(
 	return b.Receipt, nil
 }
 
-// leadBatch sells to those who wait, and hands over. The batch is not the
-// leader's alone: it goes on when the leader leaves.
+// leadBatch sells to the buyers who wait, and hands the lead over. The batch
+// goes on when its leader leaves, because it belongs to all its buyers.
 func (s *merged) leadBatch(b *buyer) {
 	here := s.shardOf(b.Purchase.SKU)
 	all, expected := here.takeWaiting(b)
@@ -91,21 +92,21 @@ func (s *merged) leadBatch(b *buyer) {
 	s.sellBatch(ctx, together)
 }
 
-// maxTries bounds how often a batch looks again. Then each of its buyers is
-// sold to alone.
+// maxTries bounds how often a batch is chosen. After that each of its buyers
+// buys separately.
 const maxTries = 4
 
-// errAgain: the batch must look again, and was rolled back.
+// errAgain means that the batch was rolled back and must be chosen again.
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
-// sellBatch takes what the batch before is to leave for granted at first, and
-// looks when that does not come true.
+// sellBatch first trusts the hint of the batch before. If the hint was wrong,
+// it reads the stock row.
 func (s *merged) sellBatch(ctx context.Context, b *batch) {
 	looked := false
 	for range maxTries {
 		if b.hint == nil {
-			// A plain read, which waits for no one.
+			// A plain read does not wait for the lock of the row.
 			sku := b.buyers[0].Purchase.SKU
 			run, num, err := s.store.Look(ctx, seckill.Purchase{SKU: sku})
 			if err == nil && looked && run != b.run {
@@ -145,13 +146,13 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 	return err
 }
 
-// writeBatch writes the orders, then takes their units. The row comes last:
-// only the COMMIT is missing then, and the next batch may write its orders
-// meanwhile. It waits for the row until this one has committed.
+// writeBatch writes the orders, and then takes their units. After the UPDATE
+// of the stock row only the COMMIT is missing. The next batch may write its
+// orders meanwhile, and waits for the row until this batch has committed.
 func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
-		err = errAgain // without those who have an order already
+		err = errAgain // some buyers have an order already
 	}
 	if err != nil {
 		return 0, err
@@ -161,7 +162,7 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 		"SET num = LAST_INSERT_ID(num - ?) "+
 		"WHERE id = ? AND run = ? AND num - ? >= 0", b.sum, sku, b.run, b.sum)
 	if err == nil && rows == 0 {
-		err = errAgain // another process was faster
+		err = errAgain // another process took the units
 	}
 	if off := left - (b.num - b.sum); err == nil && off != 0 {
 		err = s.store.Shift(tx, b.run, off, b.orders)
@@ -175,42 +176,45 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 const (
 	// maxBatch bounds the purchases of one batch.
 	maxBatch = 256
-	// maxWaitingBuyers bounds those who wait for a batch of one SKU in this
-	// process. More are told busy at once.
+	// maxWaitingBuyers bounds the buyers of one SKU who wait in this process.
+	// Others are told busy at once.
 	maxWaitingBuyers = 4096
-	// maxBatchTime bounds what a batch does in the database.
+	// maxBatchTime bounds the time of a batch in the database.
 	maxBatchTime = time.Minute
 )
 
-// batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
-// batch of their SKU at work leads one at once: nothing waits for a batch to
-// fill up. Those who come meanwhile wait; when the batch has written, the
-// first of them leads all of them.
+// batches gathers the buyers of one process, SKU by SKU:
 //
-// There is no goroutine and no timer: every command is one buyer's own.
+//  1. A buyer who finds no batch of the SKU at work leads one at once. A batch
+//     never waits to fill up.
+//  2. Buyers who come meanwhile wait.
+//  3. When the batch has written, the first of them leads all of them.
+//
+// There is no goroutine and no timer: a buyer sends every command.
 type batches struct{ shards [64]shard }
 
 // A shard has the groups of some SKUs, so that buyers of different SKUs rarely
-// meet at one mutex.
+// wait for the same mutex.
 type shard struct {
 	mu     sync.Mutex
 	groups map[int64]*group
 }
 
-// A group is there while a batch of its SKU is at work.
+// A group has the buyers of a SKU while a batch of that SKU is at work.
 type group struct {
 	waiting []*buyer
-	hint    *stockHint // of the next leader
+	hint    *stockHint // for the next leader
 }
 
-// A stockHint is a stock row as it was read or, if it is not certain, as it
-// will be once the batch before is committed. No one is told sold out by that.
+// A stockHint is the stock row as it was read or, if it is not certain, as it
+// will be after the COMMIT of the batch before. A hint that is not certain is
+// not enough to tell a buyer sold out.
 type stockHint struct {
 	run, num int64
 	certain  bool
 }
 
-// A buyer in a batch, or on the way to one.
+// A buyer is in a batch, or waits for one.
 type buyer struct {
 	ledger.Entry
 	ctx      context.Context
@@ -238,7 +242,7 @@ func (q *batches) shardOf(sku int64) *shard {
 	return &q.shards[uint64(sku)%uint64(len(q.shards))]
 }
 
-// waitForBatch returns when b is to lead a batch, or was in one.
+// waitForBatch returns when b must lead a batch, or when b's batch is done.
 func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	s := q.shardOf(b.Purchase.SKU)
 	if lead, err = s.joinOrLead(b); err == nil && !lead {
@@ -254,7 +258,7 @@ func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	return lead, err
 }
 
-// joinOrLead makes b the leader if there is no batch at work, or lets it wait.
+// joinOrLead makes b the leader if no batch is at work. Otherwise b waits.
 func (s *shard) joinOrLead(b *buyer) (lead bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,8 +279,8 @@ func (s *shard) joinOrLead(b *buyer) (lead bool, err error) {
 	return false, nil
 }
 
-// leaveGroup ends the wait of a buyer who leaves. If a batch already has their
-// purchase, its outcome is unknown; otherwise nothing was sent.
+// leaveGroup ends the wait of a buyer who leaves. If a batch already has the
+// purchase, its outcome is unknown. Otherwise nothing was sent.
 func (s *shard) leaveGroup(b *buyer, cause error) error {
 	s.mu.Lock()
 	was := b.state
@@ -295,8 +299,8 @@ func (s *shard) leaveGroup(b *buyer, cause error) error {
 	return leftUnsold(cause)
 }
 
-// leftUnsold returns the error of a buyer whose time was up or who left before
-// their purchase was sent.
+// leftUnsold returns the error for a buyer who left before the purchase was
+// sent.
 func leftUnsold(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, cause)
@@ -304,9 +308,8 @@ func leftUnsold(cause error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, cause)
 }
 
-// takeWaiting returns the batch of a leader: those who wait, in the order in
-// which they came, without those who have left; and what the batch before is
-// to leave.
+// takeWaiting returns the batch of a leader, which are the buyers who wait, in
+// the order in which they came, and the hint of the batch before.
 func (s *shard) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -323,7 +326,7 @@ func (s *shard) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	return batch, l.hint
 }
 
-// passLead hands over to the first who waits.
+// passLead makes the first buyer who waits the leader.
 func (s *shard) passLead(sku int64, left *stockHint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,7 +341,7 @@ func (s *shard) passLead(sku int64, left *stockHint) {
 	b.told <- true
 }
 
-// A batch is what a leader sells in one transaction.
+// A batch has the purchases that a leader sells in one transaction.
 type batch struct {
 	buyers   []*buyer
 	handOver func(left *stockHint) // once; more calls do nothing
@@ -349,8 +352,8 @@ type batch struct {
 	sum      int64                 // of their units
 }
 
-// chooseOrders puts into orders the purchases that fit, one of each user. A
-// buyer who asks for more than there are for certain is told at once.
+// chooseOrders puts the purchases that fit into orders, one of each user. If
+// the stock is certain, it tells the other buyers at once that it is sold out.
 func (b *batch) chooseOrders() {
 	num, certain := b.hint.num, b.hint.certain
 	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
@@ -370,8 +373,8 @@ func (b *batch) chooseOrders() {
 	}
 }
 
-// tellSold tells all buyers of the batch their results after the COMMIT. left
-// is the number of units that remain.
+// tellSold gives all buyers of the batch their receipts, after the COMMIT.
+// left is the number of units that remain.
 func (b *batch) tellSold(left int64) {
 	for i, m := 0, 0; m < len(b.buyers); m++ {
 		one := b.buyers[m]
@@ -384,7 +387,7 @@ func (b *batch) tellSold(left int64) {
 			one.tellResult(seckill.ErrDuplicate)
 		case one.Purchase.Quantity > left:
 			one.tellResult(seckill.ErrSoldOut)
-		default: // a cancellation has come between
+		default: // a cancellation has changed the stock meanwhile
 			one.sellSeparately()
 		}
 	}
@@ -411,8 +414,8 @@ func (m *buyer) tellResult(err error) {
 	m.told <- false
 }
 
-// sellSeparately has the buyer send their purchase alone, because a batch
-// cannot decide it.
+// sellSeparately makes the buyer send the purchase separately, because a batch
+// cannot decide about it.
 func (m *buyer) sellSeparately() {
 	m.separate = m.separate || !m.done
 	m.tellResult(nil)

@@ -10,8 +10,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// MergedEarly is merged with one line in the wrong place: buyers are told
-// before the COMMIT, which may not come. It is broken on purpose.
+// MergedEarly is merged with one line in the wrong place: it tells the buyers
+// before the COMMIT, which may fail. It is broken on purpose.
 var MergedEarly = catalog.Info{
 	Name:   "merged-early",
 	Source: "a usual mistake in batching: to wake those who wait too early",

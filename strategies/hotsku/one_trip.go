@@ -37,7 +37,7 @@ var OneTrip = catalog.Info{
 
 type oneTrip struct{ store *ledger.Store }
 
-// newOneTrip makes sure that the database has the procedure.
+// newOneTrip creates the procedure if the database does not have it.
 func newOneTrip(d catalog.Deps) (oneTrip, error) {
 	err := d.EnsureProcedure(context.Background(),
 		"seckill_one_trip", oneTripSQL)
@@ -58,7 +58,7 @@ func (s *oneTrip) Deduct(
 	return seckill.Receipt{}, refusalFor(outcome)
 }
 
-// refusalFor is what the procedure's answer means, if it is not a sale.
+// refusalFor returns the error for an answer of the procedure that is no sale.
 func refusalFor(outcome string) error {
 	switch outcome {
 	case "sold out":
@@ -75,10 +75,10 @@ func refusalFor(outcome string) error {
 		seckill.ErrUnknown, outcome)
 }
 
-// A purchase holds the row when it inserts its order, and a cancellation
-// waits for that row with its order locked. Read committed keeps that lock
-// off the gap beside the order, where InnoDB would put it, too, when a page
-// splits: the insert would wait there, and the two would deadlock.
+// Restore runs with READ COMMITTED. It locks the order and then waits for the
+// stock row, while a purchase that holds the row inserts its order. With gap
+// locks, InnoDB may also lock the gap beside the order when a page splits. The
+// purchase would wait for that gap, and the two would deadlock.
 func (s *oneTrip) Restore(ctx context.Context, orderID string) error {
 	return s.store.ReadCommitted().CancelOrder(ctx, orderID, func(
 		tx *gorm.DB, o ledger.Order,

@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// OrderFirst touches the hot row last: others wait for it during the UPDATE
-// and the COMMIT only.
+// OrderFirst changes the hot row last, so that others wait for the row during
+// the UPDATE and the COMMIT only.
 var OrderFirst = catalog.Info{
 	Name:   "order-first",
 	Source: "common practice in large shops: the hot row comes last",
@@ -29,10 +29,10 @@ var OrderFirst = catalog.Info{
 
 type orderFirst struct{ store *ledger.Store }
 
-// takeUnits locks the row, and writes what remains into the row and into the
-// order. Both numbers come from the locked read: in one UPDATE of two tables
-// neither server says which assignment is made first, and a
-// "remaining = stock.num - 2" may see the number before or after.
+// takeUnits locks the row, and writes the remaining units into the row and
+// into the order. Both numbers come from the locking read. In an UPDATE of two
+// tables neither server defines which assignment comes first, so "remaining =
+// stock.num - 2" could use the number before or after the sale.
 const takeUnits = `UPDATE (
   SELECT id, run, num - ? AS rest FROM stock
    WHERE id = ? AND run = ? AND num - ? >= 0 LIMIT 1 FOR UPDATE) AS locked
@@ -44,8 +44,8 @@ const takeUnits = `UPDATE (
 func (s *orderFirst) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	// A plain read, which waits for no one: the run that the order is for.
-	// Buyers who come when all is sold need not queue for the row.
+	// Look waits for nobody. It reads the run for the order, and refuses
+	// buyers who come after the last unit, so that they need not queue.
 	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
 		return r, err
@@ -69,8 +69,8 @@ func (s *orderFirst) Deduct(
 	return r, err
 }
 
-// explainRefusal tells a SKU that is sold out from one that was reset
-// meanwhile. The ROLLBACK takes the order back.
+// explainRefusal finds out why the UPDATE matched nothing: the SKU is sold
+// out, or it was reset meanwhile. The ROLLBACK removes the order.
 func (s *orderFirst) explainRefusal(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) error {
@@ -88,7 +88,7 @@ func (s *orderFirst) explainRefusal(
 }
 
 // Restore takes the locks in the same order as Deduct: the order, then the
-// row. A buyer and a cancellation never wait for each other.
+// stock row. So a buyer and a cancellation cannot deadlock.
 func (s *orderFirst) Restore(ctx context.Context, orderID string) error {
 	return s.store.CancelOrder(ctx, orderID, func(
 		tx *gorm.DB, o ledger.Order,

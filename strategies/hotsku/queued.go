@@ -13,8 +13,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// Queued puts a queue in front of the CALL of one-trip, one for each SKU in
-// each process.
+// Queued is one-trip with a queue in front of its CALL. Each process has a
+// queue for each SKU.
 var Queued = catalog.Info{
 	Name:   "queued",
 	Source: "Vitess' hot row protection; AliSQL's statement queue",
@@ -43,17 +43,18 @@ type queued struct {
 	lines map[int64]*line // of SKUs that are being sold
 }
 
-// A line is the queue of one SKU. Buyers wait only while atOnce are inside.
+// A line is the queue of one SKU. A buyer waits if atOnce buyers are inside,
+// which means that they are using the database.
 type line struct {
 	inside   int
 	waiting  list.List     // of turns, first come, first served
-	meanStay time.Duration // how long a buyer is inside, of late
+	meanStay time.Duration // the recent average time that a buyer is inside
 }
 
-// A turn is a buyer's: closed when it is theirs.
+// A turn is closed when its buyer may go in.
 type turn chan struct{}
 
-// maxLineLength bounds the memory that the queue of one SKU takes.
+// maxLineLength bounds the memory of one queue.
 const maxLineLength = 10_000
 
 func (s *queued) Deduct(
@@ -66,8 +67,8 @@ func (s *queued) Deduct(
 	return s.oneTrip.Deduct(ctx, p)
 }
 
-// waitForTurn returns when the buyer may go. After an error they are not in
-// the line, and have sent nothing.
+// waitForTurn returns when the buyer may go in. After an error the buyer is
+// not in the line, and has sent nothing.
 func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
 	l, place, err := s.joinLine(sku)
 	if err != nil || place == nil {
@@ -81,8 +82,8 @@ func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
 	return err
 }
 
-// joinLine finds a place in the line: nil when there is no need to wait. A
-// buyer who would not be reached in time is refused now, not after the wait.
+// joinLine returns a place in the line, or nil if the buyer need not wait. It
+// refuses at once a buyer whose turn would come too late.
 func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,15 +105,14 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	return l, l.waiting.PushBack(make(turn)), nil
 }
 
-// estimateWait estimates when the last one in line has their turn: someone
-// leaves every each/atOnce, and all who are before them must, and one of those
-// inside.
+// estimateWait estimates the wait of a buyer at the end of the line. A buyer
+// leaves every meanStay/atOnce; all who wait before must leave, and one more.
 func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := time.Duration(l.waiting.Len() + 1)
 	return ahead * l.meanStay / time.Duration(atOnce)
 }
 
-// leaveLine lets the next buyer in.
+// leaveLine ends a buyer's time inside, and lets the next buyer in.
 func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.admitNext(sku, l)
 }
 
-// movingAverage follows the last dozen or so.
+// movingAverage returns an average of roughly the last twelve values.
 func movingAverage(before, now time.Duration) time.Duration {
 	if before == 0 {
 		return now
@@ -129,7 +129,7 @@ func movingAverage(before, now time.Duration) time.Duration {
 	return before + (now-before)/8
 }
 
-// admitNext gives the place of one who leaves to the first in line.
+// admitNext gives the place of a buyer who leaves to the first in line.
 func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))
@@ -140,8 +140,8 @@ func (s *queued) admitNext(sku int64, l *line) {
 	}
 }
 
-// giveUp takes a buyer out of the line. A turn that came at the same moment
-// goes to the next.
+// giveUp takes a buyer out of the line. If the buyer's turn came at the same
+// moment, it goes to the next.
 func (s *queued) giveUp(sku int64, l *line, place *list.Element) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

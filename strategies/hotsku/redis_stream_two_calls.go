@@ -11,9 +11,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisStreamTwoCalls is redis-stream without the one script: it deducts, and
-// then it sends the message. A process that dies in between has taken units
-// that no order is ever written for. It is shipped as a bad example.
+// RedisStreamTwoCalls is redis-stream with two calls instead of one script: it
+// deducts, and then it sends the message. If the process dies in between, the
+// units are taken and no order is ever written. It is broken on purpose.
 var RedisStreamTwoCalls = catalog.Info{
 	Name:   "redis-stream-two-calls",
 	Source: "common practice: DECR, and then a message to a queue",
@@ -48,7 +48,7 @@ func (s *redisStream) acceptInTwoCalls(
 	if err != nil || state != "accepted" {
 		return stringOf(answer), err
 	}
-	// Between the two, the units are gone and no message says so.
+	// If the process dies here, the units are gone and there is no message.
 	err = s.redis.XAdd(ctx, &redis.XAddArgs{
 		Stream: companionKey(p.SKU, "orders"),
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,

@@ -18,7 +18,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// Reserve holds units until the buyer pays, or until a deadline.
+// Reserve holds units for a buyer until the buyer pays, or until a deadline.
 var Reserve = catalog.Info{
 	Name:   "reserve",
 	Source: "TCC (try, confirm, cancel); TigerBeetle's pending transfers",
@@ -51,18 +51,18 @@ func (s *reserve) Deduct(
 	return s.placeReservation(ctx, p, seckill.Paid, noDeadline)
 }
 
-// Reserve is "try": it does all that can fail for want of units.
+// Reserve is the "try" of try-confirm-cancel: only this step needs units.
 func (s *reserve) Reserve(
 	ctx context.Context, p seckill.Purchase, hold time.Duration,
 ) (seckill.Receipt, error) {
-	// The deadline is a time of the database's clock: those of the processes
-	// differ, and it must be one and the same for all.
+	// The clocks of the processes differ, so the database's clock decides
+	// about the deadline.
 	return s.placeReservation(ctx, p, seckill.Reserved,
 		"UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND", hold.Microseconds())
 }
 
-// placeReservation writes order and reservation first and touches the hot row
-// last, as order-first does.
+// placeReservation writes the order and the reservation first, and changes the
+// hot row last, as order-first does.
 func (s *reserve) placeReservation(
 	ctx context.Context, p seckill.Purchase,
 	state seckill.ReservationState, ends string, hold ...any,
@@ -98,7 +98,7 @@ func (s *reserve) placeReservation(
 	return r, err
 }
 
-// Pay is "confirm". It needs no lock on the stock: the units are taken.
+// Pay is the "confirm". The units are taken already, so it locks no stock.
 func (s *reserve) Pay(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	// Whatever stood in the way is in the row. A payment that comes late does
-	// not wait for the sweeper: told "expired", the units are free.
+	// The row tells why it was not paid. A payment that comes too late does
+	// not wait for the sweeper: before it says "expired", it frees the units.
 	if o, err = s.readOutcome(ctx, id); err != nil {
 		return err
 	}
@@ -133,14 +133,14 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 		return seckill.ErrExpired
 	case seckill.ReservationReleased:
 		return seckill.ErrCancelled
-	case seckill.Reserved: // the clock went back meanwhile
+	case seckill.Reserved: // the database's clock went back meanwhile
 		return seckill.ErrConflict
 	}
 	return nil
 }
 
-// Release is "cancel". It names a reservation by an id that only the answer
-// to "try" has, so it can never come first.
+// Release is the "cancel". It needs the id from the answer to "try", so it
+// cannot come before the "try".
 func (s *reserve) Release(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {
@@ -157,8 +157,8 @@ func (s *reserve) Release(ctx context.Context, id string) error {
 	return err
 }
 
-// readOutcome reads what a write has come to. The write may be committed: a
-// look that fails leaves unknown what it did.
+// readOutcome reads the reservation after a write. If the read fails it
+// returns ErrUnknown, because the write may be committed.
 func (s *reserve) readOutcome(
 	ctx context.Context, id string,
 ) (ledger.Order, error) {
@@ -181,11 +181,11 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	return err
 }
 
-// releaseUnits gives an order's units back if its reservation is as when says.
-// The UPDATE of the state decides: the one that finds it so moves it on, and
-// all that come later match no row. Whatever changes a reservation locks it
-// first, and the stock last. take inserts the order before the reservation,
-// but both are its own new rows.
+// releaseUnits gives an order's units back if its reservation meets the SQL
+// condition when. The UPDATE of the state decides: the first one changes the
+// state, and every later one matches no row. Every change of a reservation
+// locks the reservation first and the stock last. placeReservation inserts the
+// order before the reservation, but nobody else can wait for these new rows.
 func (s *reserve) releaseUnits(
 	ctx context.Context, o ledger.Order, as, when string,
 ) (done bool, err error) {
@@ -211,16 +211,16 @@ func (s *reserve) releaseUnits(
 }
 
 const (
-	// sweepInterval is how late an unpaid reservation comes back at most,
-	// while the sweeper keeps up.
+	// sweepInterval is the time between two sweeps. An unpaid reservation is
+	// returned at most that late, if the sweeper keeps up.
 	sweepInterval = 500 * time.Millisecond
-	// maxSwept reservations are looked for at a time.
+	// maxSwept bounds the reservations that one query finds.
 	maxSwept = 200
-	// sweepTimeout bounds one look and what it finds.
+	// sweepTimeout bounds one sweep.
 	sweepTimeout = 10 * time.Second
 )
 
-// Work sweeps until ctx ends, and lets go of nothing half done.
+// Work sweeps until ctx ends, and finishes the sweep that it has begun.
 func (s *reserve) Work(ctx context.Context) {
 	for failed := false; tap.Sleep(ctx, sweepInterval) == nil; {
 		for ctx.Err() == nil {
@@ -228,7 +228,7 @@ func (s *reserve) Work(ctx context.Context) {
 				context.WithoutCancel(ctx), sweepTimeout)
 			n, err := s.Expire(swept)
 			cancel()
-			if err != nil && !failed { // once, not twice a second
+			if err != nil && !failed { // logs the first failure only
 				s.log.Warn("expired reservations are not given back",
 					"error", err)
 			}
@@ -239,10 +239,11 @@ func (s *reserve) Work(ctx context.Context) {
 	}
 }
 
-// Expire is a sweep. What it finds may be paid, cancelled or swept by another
-// before it gets there: release looks again. A SKU whose row is held is left
-// for the next sweep; its error is returned when the others are done. What was
-// due of it may have hidden the others', so Expire looks again without it.
+// Expire makes one sweep. Others may pay, cancel or sweep a reservation that
+// it has found, so releaseUnits checks it again. If the stock row of a SKU is
+// locked, Expire leaves the SKU for the next sweep, and returns the error at
+// the end. The query may have found reservations of that SKU only, so Expire
+// repeats it without the SKU.
 func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	var held []int64
 	for again := true; again; {
@@ -272,8 +273,8 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	return released, err
 }
 
-// findOverdue finds overdue reservations of SKUs that are not held, the oldest
-// first.
+// findOverdue finds overdue reservations, the oldest first, without those of
+// SKUs whose stock row was locked.
 func (s *reserve) findOverdue(
 	ctx context.Context, held []int64,
 ) (due []ledger.Order, err error) {

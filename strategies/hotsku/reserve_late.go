@@ -6,9 +6,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ReserveLate is reserve, and lets a reservation expire by what it read
-// before, on purpose: two sweepers, or one and a late payment, find it
-// overdue, and each gives its units back.
+// ReserveLate is reserve with a mistake on purpose: the UPDATE that expires a
+// reservation does not check it again. Two sweepers, or a sweeper and a late
+// payment, may both find it overdue, and each gives its units back.
 var ReserveLate = catalog.Info{
 	Name:   "reserve-late",
 	Source: "a mistake with deadlines: read, decide, then write",
@@ -22,7 +22,7 @@ var ReserveLate = catalog.Info{
 	Also:     []string{"reserve.go", "order_first.go"},
 	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		// The SELECT has said that it is overdue. Here nothing asks again.
+		// The SELECT has found it overdue; the UPDATE does not check that.
 		return &reserve{orderFirst{d.Ledger}, d.Log, "TRUE"}, nil
 	},
 }

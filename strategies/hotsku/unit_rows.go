@@ -15,8 +15,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// UnitRows has a row for each unit. Buyers who find too few free wait for
-// those who hold the rest.
+// UnitRows has a row for each unit. A buyer who finds too few free units waits
+// for the buyers who hold the others.
 var UnitRows = catalog.Info{
 	Name:   "unit-rows",
 	Source: "ticket shops: every seat is a row; SKIP LOCKED",
@@ -36,15 +36,15 @@ var UnitRows = catalog.Info{
 
 type unitRows struct{ unitStock }
 
-// maxLooks bounds how often a buyer looks again. Each further look means that
-// others gave units back meanwhile.
+// maxLooks bounds how often a buyer looks for units. A buyer looks again only
+// if others have given units back meanwhile.
 const maxLooks = 8
 
 func (s *unitRows) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	for range maxLooks {
-		// Says sold out when too few are free, held ones counted as free.
+		// Units that a buyer holds but has not bought count as free here.
 		seen, err := s.countFree(ctx, p)
 		if err != nil {
 			return r, err
@@ -53,7 +53,7 @@ func (s *unitRows) Deduct(
 			return s.lockFree(tx, p, seen)
 		})
 		if errors.Is(err, errTooFew) {
-			// The first transaction has ended and holds nothing any more.
+			// The first transaction has ended, and holds no unit any more.
 			r, err = s.sellUnits(ctx, p, seen,
 				func(tx *gorm.DB) ([]int64, error) {
 					return s.lockInOrder(tx, p, seen)
@@ -67,8 +67,9 @@ func (s *unitRows) Deduct(
 		"%d times meanwhile", seckill.ErrBusy, maxLooks)
 }
 
-// lockInOrder finds free units from the beginning on, and waits for holders:
-// they sell the unit, or roll back. All who wait do so in this order.
+// lockInOrder locks free units from the first on. If another buyer holds a
+// unit, it waits until that buyer has bought the unit or rolled back. All who
+// wait do so in this order, so that nobody deadlocks.
 func (s *unitRows) lockInOrder(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -77,22 +78,22 @@ func (s *unitRows) lockInOrder(
 }
 
 const (
-	// maxUnits is the largest sale that gets a row for each unit: so many are
-	// written within a reset, whichever strategy sells them.
+	// maxUnits is the largest stock that gets a row for each unit. Every
+	// reset writes the rows, whichever strategy sells.
 	maxUnits = 20_000
-	// maxCounted is how far a look counts beyond what the buyer wants: a
-	// purchase must not cost more because more is left.
+	// maxCounted bounds how many units beyond the buyer's are counted, so
+	// that a large stock does not make a purchase slow.
 	maxCounted = 1000
-	// maxMarked units are marked in one statement.
+	// maxMarked bounds the units that one statement marks as sold.
 	maxMarked = 1000
 )
 
-// unitStock is a stock of rows in stock_units, one for each unit. They are
-// read as committed (ReadCommitted): then only rows are locked that are found.
+// unitStock is a stock with a row in stock_units for each unit. Its store uses
+// READ COMMITTED, so that a read locks only the rows that it finds.
 type unitStock struct{ store *ledger.Store }
 
-// countFree counts the units that are free, held ones among them. No lock:
-// they may be sold in a moment.
+// countFree counts the units that are not sold, including those that a buyer
+// holds. It takes no lock, so others may buy the units at once.
 func (s *unitStock) countFree(
 	ctx context.Context, p seckill.Purchase,
 ) (stockView, error) {
@@ -110,8 +111,8 @@ func (s *unitStock) countFree(
 	return seen, err
 }
 
-// sellUnits writes the order, and marks the units that find has locked for it
-// as its own, in one transaction.
+// sellUnits writes the order, calls find to lock its units, and marks them as
+// sold to the order, in one transaction.
 func (s *unitStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	find func(tx *gorm.DB) (units []int64, err error),
@@ -135,15 +136,14 @@ func (s *unitStock) sellUnits(
 	return r, err
 }
 
-// startUnit is the unit at which a buyer begins: buyers who begin at one place
-// read past each other's units.
+// startUnit returns the unit at which a buyer begins to look. If all began at
+// the same unit, each would have to pass the units that the others hold.
 func startUnit(user, units int64) int64 {
 	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
 }
 
-// lockFree are units that no order has and that no one holds, from the buyer's
-// first on, and then from the beginning. A held unit is passed over, not
-// waited for.
+// lockFree locks units that are neither sold nor held: from the buyer's start
+// unit on, and then from the first unit. It skips held units (SKIP LOCKED).
 func (s *unitStock) lockFree(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -159,8 +159,8 @@ func (s *unitStock) lockFree(
 	return append(units, more...), err
 }
 
-// lockUnits names the index: one without the id would have the server sort,
-// and lock every free unit before it has sorted them.
+// lockUnits names the index. With an index without the id, the server would
+// have to sort, and would lock every free unit before that.
 func (s *unitStock) lockUnits(
 	tx *gorm.DB, which string, args ...any,
 ) (units []int64, err error) {
@@ -190,7 +190,7 @@ func (s *unitStock) markSold(
 }
 
 // Restore frees the units of an order. It takes the locks in the same order as
-// Deduct: the order, then units, and these are no one else's.
+// Deduct: the order, then its units, which nobody else can hold.
 func (s *unitStock) Restore(ctx context.Context, orderID string) error {
 	return s.store.ReadCommitted().CancelOrder(ctx, orderID, func(
 		tx *gorm.DB, o ledger.Order,
@@ -202,9 +202,9 @@ func (s *unitStock) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset removes the free units of earlier runs, for which it waits for the
-// buyers who hold some, and writes those of this run in one statement, once.
-// Sold units of earlier runs are left to the sweeper (Store.Sweep).
+// Reset removes the free units of earlier runs, and waits for buyers who hold
+// some. Then it writes the units of this run, once, in one statement. It
+// leaves the sold units of earlier runs to Store.Sweep.
 func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 	var set struct {
 		Run, Initial int64
@@ -224,8 +224,8 @@ func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 			set.Initial == 0 {
 			return err
 		}
-		// A thousand times so many thousands; neither counts further than a
-		// server lets a query count.
+		// Two recursive counters make the numbers: thousands, and the
+		// units of each thousand. A server limits how far one may count.
 		_, _, err = s.store.Exec(tx, `
 INSERT IGNORE INTO stock_units (sku_id, run, id)
 WITH RECURSIVE
@@ -240,7 +240,7 @@ SELECT ?, ?, thousands.n + ones.n FROM thousands JOIN ones
 	})
 }
 
-// Count is how many units of the current run are free.
+// Count returns how many units of the current run are not sold.
 func (s *unitStock) Count(ctx context.Context, sku int64) (int64, error) {
 	const units = "(SELECT COUNT(*) FROM stock_units u " +
 		"WHERE u.sku_id = stock.id AND u.run = stock.run"

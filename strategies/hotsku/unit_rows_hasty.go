@@ -11,8 +11,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// UnitRowsHasty is UnitRows without the wait for those who hold the rest. They
-// may give up: buyers were told sold out, and units are left.
+// UnitRowsHasty is UnitRows without waiting for the buyers who hold the other
+// units. These may give up. Then others were told sold out, and units are
+// left.
 var UnitRowsHasty = catalog.Info{
 	Name:   "unit-rows-hasty",
 	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",

@@ -1,7 +1,7 @@
-// Package local locks inside the program: a mutex, and what a mutex cannot do.
-// It is where most people begin, and each file takes one step further: a mutex
-// that is never shared, one for the whole process, one for each SKU. Another
-// process sees none of them.
+// Package local has the strategies that lock with a mutex inside the program.
+// Most people begin here. Each file goes one step further: a mutex that no two
+// requests share, one mutex for the process, one mutex for each SKU. A second
+// process does not see any of them.
 package local
 
 import "embed"

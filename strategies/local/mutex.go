@@ -28,9 +28,9 @@ var Mutex = catalog.Info{
 	Key: func(int64) string { return "stock" },
 }
 
-// A mutex is a channel with one token in it: taking the token out takes the
-// lock. Unlike sync.Mutex it can be waited for with a limit. Waiters
-// are served in the order in which they came, as receivers of a channel are.
+// A mutex is a channel with one token in it. Whoever takes the token holds the
+// lock. Unlike with sync.Mutex, a buyer can limit the wait. A channel serves
+// its receivers in the order in which they came.
 type mutex chan bool
 
 func newMutex() mutex {
@@ -39,7 +39,7 @@ func newMutex() mutex {
 	return m
 }
 
-// Acquire takes the one mutex, whatever the key. There is no lease: the lock
+// Acquire takes the mutex and ignores the key. There is no lease: the lock
 // ends when it is released, or with the process.
 func (m mutex) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -74,7 +74,7 @@ func (m mutex) waitForToken(
 	}
 	taken, err := tap.Wait(ctx, "the mutex "+key, m)
 	if err != nil && taken {
-		m <- true // granted, but the buyer was told otherwise
+		m <- true // the buyer had the token, but leaves with an error
 	}
 	if err != nil {
 		return lock.AcquireError(ctx, err)

@@ -9,8 +9,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// MutexPerRequest locks a mutex that no other request can see, so that it
-// excludes none.
+// MutexPerRequest makes a mutex for each request. No other request can see it,
+// so it keeps nobody out.
 var MutexPerRequest = catalog.Info{
 	Name:       "mutex-per-request",
 	Source:     "A, second idea: why the lock works on a singleton only",

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// MutexPerSKU is one mutex per SKU. A second process has mutexes of its own,
-// and updates are lost between the two.
+// MutexPerSKU locks one mutex for each SKU. A second process has mutexes of
+// its own, and updates are lost between the two processes.
 var MutexPerSKU = catalog.Info{
 	Name:   "mutex-per-sku",
 	Source: "A, second idea: finer granularity",
@@ -29,8 +29,8 @@ var MutexPerSKU = catalog.Info{
 	Key: func(sku int64) string { return fmt.Sprint("stock ", sku) },
 }
 
-// skuMutexes are made at the first use and forgotten after the last: requests
-// may name any SKU, so keeping them all would take memory without bound.
+// skuMutexes makes a mutex at its first use and removes it after the last.
+// Requests may name any SKU, so keeping every mutex would fill the memory.
 type skuMutexes struct {
 	mu    sync.Mutex
 	byKey map[string]*countedMutex

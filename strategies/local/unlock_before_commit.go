@@ -15,8 +15,8 @@ import (
 )
 
 // UnlockBeforeCommit takes the mutex of mutex-per-sku inside the transaction,
-// and frees it there, too: before the COMMIT. The next buyer reads the old
-// stock, and overwrites the sale.
+// and releases it before the COMMIT. The next buyer reads the old stock, and
+// overwrites the sale.
 var UnlockBeforeCommit = catalog.Info{
 	Name: "unlock-before-commit",
 	Source: "ours: a common bug of such programs, a lock inside a " +
@@ -43,13 +43,13 @@ type unlockBeforeCommit struct {
 func (s *unlockBeforeCommit) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	// Tx is the framework: BEGIN, the method, COMMIT.
+	// Tx plays the part of a framework: BEGIN, the method, COMMIT.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		unlock, err := s.lockSKU(ctx, p.SKU)
 		if err != nil {
 			return err
 		}
-		defer unlock() // the mistake: the COMMIT has not been sent
+		defer unlock() // the mistake: COMMIT comes after this
 		num, run, err := s.readStock(tx, p.SKU)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func (s *unlockBeforeCommit) Deduct(
 	return r, err
 }
 
-// Restore gives back in the same way, and loses updates in the same way.
+// Restore reads, computes and writes like Deduct, and loses updates like it.
 func (s *unlockBeforeCommit) Restore(
 	ctx context.Context, orderID string,
 ) error {

@@ -45,8 +45,9 @@ func (s *atomic) Deduct(
 		if err != nil {
 			return err
 		}
-		// Read back: LAST_INSERT_ID(num - ?) would be cheaper, but MySQL
-		// refuses it a negative number, and so would mend this strategy.
+		// LAST_INSERT_ID(num - ?) would be cheaper than this SELECT. But
+		// MySQL allows no negative number there, which would repair this
+		// strategy.
 		var left int64
 		err = s.store.ReadIn(tx, &left,
 			"SELECT num FROM stock WHERE id = ?", p.SKU)

@@ -11,7 +11,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Conditional puts the check into the UPDATE.
+// Conditional checks the stock in the WHERE of the UPDATE.
 var Conditional = catalog.Info{
 	Name:   "conditional",
 	Source: "A, fourth idea: optimistic locking by a condition",
@@ -31,8 +31,8 @@ func (s *conditional) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		// LAST_INSERT_ID hands the new value back in the reply: what
-		// is left costs no second read.
+		// LAST_INSERT_ID returns the units left in the reply to the
+		// UPDATE, so that no second read is needed.
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
 				"WHERE id = ? AND num - ? >= 0",
@@ -41,7 +41,7 @@ func (s *conditional) Deduct(
 			return err
 		}
 		if rows == 0 {
-			return seckill.ErrSoldOut // the SKU is there: the caller saw it
+			return seckill.ErrSoldOut // the caller knows that the SKU exists
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
 		return err

@@ -11,8 +11,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ConditionalScan is conditional, and finds its row without an index: the scan
-// locks every row, and buyers of all SKUs wait for each other.
+// ConditionalScan is conditional without an index on the column by which it
+// finds its row. Its scan locks every row, so buyers of all SKUs wait for each
+// other.
 var ConditionalScan = catalog.Info{
 	Name:   "conditional-scan",
 	Source: "A, fourth idea: why to update by a primary or unique key",
@@ -41,7 +42,7 @@ func (s *conditionalScan) Deduct(
 			return err
 		}
 		if rows == 0 {
-			return seckill.ErrSoldOut // the SKU is there: the caller saw it
+			return seckill.ErrSoldOut // the caller knows that the SKU exists
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
 		return err

@@ -31,8 +31,8 @@ func (s *forUpdate) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		// The number comes from the locking read itself: a plain SELECT
-		// shows the transaction's snapshot, which may be older.
+		// The locking read also returns the stock. A plain SELECT would
+		// read the transaction's snapshot, which may be older.
 		num, err := s.lockRow(tx, p.SKU)
 		if err != nil {
 			return err

@@ -11,7 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdateAutocommit locks the row only for as long as the SELECT takes.
+// ForUpdateAutocommit runs FOR UPDATE without a transaction, so that the row
+// is locked during the SELECT only.
 var ForUpdateAutocommit = catalog.Info{
 	Name: "for-update-autocommit",
 	Source: "A, third idea: why the business code must be in the " +
@@ -36,7 +37,7 @@ func (s *forUpdateAutocommit) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// The row has been free again since the SELECT was answered.
+	// Here the row is not locked any more.
 	left := now.Num - p.Quantity
 	if left < 0 {
 		return r, seckill.ErrSoldOut
@@ -53,7 +54,7 @@ func (s *forUpdateAutocommit) Deduct(
 	return r, err
 }
 
-// Restore gives back in the same way, and loses updates in the same way.
+// Restore reads, computes and writes like Deduct, and loses updates like it.
 func (s *forUpdateAutocommit) Restore(
 	ctx context.Context, orderID string,
 ) error {

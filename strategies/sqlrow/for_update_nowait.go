@@ -11,8 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdateNowait locks the row or gives up at once: in a rush most buyers are
-// turned away while units are left.
+// ForUpdateNowait locks the row or gives up at once. In a rush it turns most
+// buyers away although units are left.
 var ForUpdateNowait = catalog.Info{
 	Name:   "for-update-nowait",
 	Source: "D: NOWAIT, to lock without blocking",
@@ -34,7 +34,7 @@ func (s *forUpdateNowait) Deduct(
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		num, err := s.lockRow(tx, p.SKU)
 		if err != nil {
-			return err // the row is locked: ErrBusy
+			return err // ErrBusy if the row is locked
 		}
 		left := num - p.Quantity
 		if left < 0 {

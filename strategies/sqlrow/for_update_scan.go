@@ -11,7 +11,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdateScan locks every row on the way to the one it wants.
+// ForUpdateScan finds its row by a scan, which locks every row.
 var ForUpdateScan = catalog.Info{
 	Name:   "for-update-scan",
 	Source: "A, third idea; D: row lock or table lock",

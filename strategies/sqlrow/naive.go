@@ -11,9 +11,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Naive reads the stock, computes what is left in the program, and writes the
-// result. Of two buyers who read the same number, the second overwrites what
-// the first wrote: a lost update.
+// Naive reads the stock, subtracts in the program, and writes the result. If
+// two buyers read the same number, the second overwrites the result of the
+// first: a lost update.
 var Naive = catalog.Info{
 	Name:       "naive",
 	Source:     "A, first idea: where it starts",
@@ -54,7 +54,7 @@ func (s *naive) Deduct(
 	return r, err
 }
 
-// Restore gives back in the same way, and loses updates in the same way.
+// Restore reads, computes and writes like Deduct, and loses updates like it.
 func (s *naive) Restore(ctx context.Context, orderID string) error {
 	o, err := s.store.Order(ctx, orderID)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package sqlrow deducts from the stock row alone: from the lost update of
-// naive to the conditional update, optimistic and pessimistic locking. Every
-// file is one strategy and reads like its neighbour, so that the difference
-// between two files is the lesson.
+// Package sqlrow has the strategies that use the stock row only: naive with
+// its lost update, the conditional update, optimistic and pessimistic locking.
+// The files are written alike, so that the difference between two of them is
+// the lesson.
 package sqlrow
 
 import "embed"

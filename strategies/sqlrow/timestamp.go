@@ -38,13 +38,13 @@ var Timestamp = catalog.Info{
 type timestamp struct {
 	store   *ledger.Store
 	retries int
-	now     func() time.Time // this process's clock
+	now     func() time.Time // the clock of this process
 	layout  string
 }
 
-// How the time is written. The column itself keeps microseconds; of what it
-// keeps, as many characters are compared as the layout has: the one with whole
-// seconds sees a column of type TIMESTAMP without a fraction.
+// Layouts of the time. The column keeps microseconds, but only as many
+// characters are compared as the layout has. The layout with whole seconds
+// therefore behaves like a TIMESTAMP column without a fraction.
 const (
 	wholeSeconds = "2006-01-02 15:04:05"
 	microseconds = "2006-01-02 15:04:05.000000"
@@ -107,8 +107,8 @@ func (s *timestamp) readRow(
 	return old, err
 }
 
-// The clock is read after the row was: that is what makes a new time later
-// than the one that was read, wherever a clock can tell the two apart.
+// writeStock reads the clock after the row was read. So the new time is later
+// than the old time, if the clock is fine enough to tell them apart.
 func (s *timestamp) writeStock(tx *gorm.DB, sku, num int64, old string) error {
 	at := s.now().UTC().Format(s.layout)
 	rows, _, err := s.store.Exec(tx,
@@ -131,7 +131,7 @@ func (s *timestamp) retryConflicts(
 		}
 		most := min(2*time.Millisecond<<min(n, 10), 64*time.Millisecond)
 		if tap.Sleep(ctx, rand.N(most)) != nil {
-			return err // the buyer's time is up: conflict, as it stands
+			return err // the buyer's time is up, so the conflict is the answer
 		}
 	}
 }

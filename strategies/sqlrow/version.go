@@ -79,7 +79,7 @@ func (s *version) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// The readRow stays outside the transaction: inside, REPEATABLE READ would
+// readRow reads outside any transaction. Inside one, REPEATABLE READ would
 // show the same old row to every attempt.
 func (s *version) readRow(
 	ctx context.Context, sku int64,
@@ -104,8 +104,9 @@ const (
 	maxPause = 64 * time.Millisecond
 )
 
-// retryConflicts runs attempt again after a conflict. Pauses double and are
-// drawn at random ("full jitter"), or the losers would meet again at once.
+// retryConflicts runs attempt again after a conflict. The pauses are random,
+// up to a limit that doubles ("full jitter"). Otherwise the losers would try
+// again at the same moment.
 func (s *version) retryConflicts(
 	ctx context.Context, attempt func() error,
 ) error {
@@ -116,7 +117,7 @@ func (s *version) retryConflicts(
 		}
 		pause := rand.N(min(minPause<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
-			return err // the buyer's time is up: conflict, as it stands
+			return err // the buyer's time is up, so the conflict is the answer
 		}
 	}
 }
