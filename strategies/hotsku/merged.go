@@ -218,11 +218,11 @@ type stockHint struct {
 type buyer struct {
 	ledger.Entry
 	ctx      context.Context
-	state    state     // the shard's mutex guards it
-	told     chan bool // true: lead; false: what follows is set
+	state    state     // guarded by the shard's mutex
+	told     chan bool // gets true to lead, false if the rest is set
 	err      error
-	separate bool // this purchase is not for a batch
-	done     bool // it has been told
+	separate bool // the purchase must be sent separately
+	done     bool // the buyer has a result
 }
 
 type state int
@@ -344,12 +344,12 @@ func (s *shard) passLead(sku int64, left *stockHint) {
 // A batch has the purchases that a leader sells in one transaction.
 type batch struct {
 	buyers   []*buyer
-	handOver func(left *stockHint) // once; more calls do nothing
-	hint     *stockHint            // nil: look
-	run, num int64                 // of the stock row, as it was seen
-	orders   []*ledger.Entry       // of buyers who fit, as they came
-	users    map[int64]bool        // theirs
-	sum      int64                 // of their units
+	handOver func(left *stockHint) // only the first call has an effect
+	hint     *stockHint            // nil means that the row must be read
+	run, num int64                 // the stock row, as it was read
+	orders   []*ledger.Entry       // the purchases that fit, as they came
+	users    map[int64]bool        // the users of orders
+	sum      int64                 // the units of orders
 }
 
 // chooseOrders puts the purchases that fit into orders, one of each user. If

@@ -35,12 +35,12 @@ var Queued = catalog.Info{
 }
 
 type queued struct {
-	oneTrip // what a buyer sends in their turn; cancellations do not queue
+	oneTrip // sells when a buyer's turn has come; cancellations do not queue
 	atOnce  int
 	wait    time.Duration
 
 	mu    sync.Mutex
-	lines map[int64]*line // of SKUs that are being sold
+	lines map[int64]*line // by SKU, while buyers are in the line or inside
 }
 
 // A line is the queue of one SKU. A buyer waits if atOnce buyers are inside,

@@ -42,8 +42,8 @@ var (
 	streamCount  = redis.NewScript(streamCountLua)
 )
 
-// RedisStream accepts in Redis, and writes what it has accepted in batches. A
-// Redis that loses its last second forgets purchases that it has accepted.
+// RedisStream accepts purchases in Redis, and writes their orders in batches.
+// If Redis loses its last second, it forgets purchases that it has accepted.
 var RedisStream = catalog.Info{
 	Name:   "redis-stream",
 	Source: "common practice: deduct in Redis, a queue, orders by consumers",
@@ -64,21 +64,22 @@ var RedisStream = catalog.Info{
 	},
 }
 
-// A redisStream has accepted purchases wait for the database, in a stream for
-// each SKU. What belongs to it has one hash tag, so that a Cluster keeps it on
-// one node: seckill:stream:1 is the number of SKU 1, beside it stand its sale
-// ("DATABASE RUN"), what became of each request, the buyers, and the entries.
+// A redisStream keeps accepted purchases in a stream for each SKU, until they
+// are in the database. seckill:stream:1 is the number of units left of SKU 1.
+// Other keys have its sale ("DATABASE RUN"), the state of each request, the
+// buyers, and the entries. All have the same hash tag, so that Redis Cluster
+// keeps them on one node.
 type redisStream struct {
 	redis    redis.UniversalClient
 	store    *ledger.Store
 	deps     catalog.Deps
-	consumer string // this process, as the group of writers knows it
+	consumer string // the name of this process in the group of writers
 
 	mu        sync.Mutex
-	rounds    map[int64]*round // the last one of each SKU
+	rounds    map[int64]*round // the last round of each SKU
 	forWorker map[int64]bool   // SKUs with entries that no buyer waits for
 
-	// accept is the one step in which the broken twin differs.
+	// accept is the step in which redis-stream-two-calls differs.
 	accept func(context.Context, seckill.Purchase) (state string, err error)
 }
 
@@ -95,7 +96,7 @@ func (s *redisStream) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	sold, accepted, err := s.askRedis(ctx, p, true)
-	if err == nil && !accepted { // a copy: the ledger has its answer
+	if err == nil && !accepted { // a copy: the ledger has the answer
 		err = seckill.ErrDuplicate
 	}
 	if err != nil {
@@ -104,8 +105,8 @@ func (s *redisStream) Deduct(
 	return s.parseReceipt(p, sold)
 }
 
-// Accept answers as soon as the entry is in the stream: the worker of this
-// process writes the order, or any other consumer if this one dies.
+// Accept answers as soon as the entry is in the stream. The worker of this
+// process writes the order later, or another process if this one dies.
 func (s *redisStream) Accept(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, written bool, err error) {
@@ -117,10 +118,9 @@ func (s *redisStream) Accept(
 	return r, true, err
 }
 
-// askRedis asks Redis for p until there is an answer: that it is sold, and as
-// what, or accepted, by this call or a copy's, if the buyer does not wait. A
-// buyer whose answer depends on open entries, their own or others', helps to
-// write.
+// askRedis asks Redis until p has an answer: sold, with its receipt, or, for a
+// buyer who does not wait, accepted by this call or a copy. While the answer
+// depends on open entries, of this buyer or of others, it helps to write them.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
@@ -143,7 +143,7 @@ func (s *redisStream) askRedis(
 		case "undecided":
 			_, err = s.shareRound(ctx, p.SKU, "", end)
 			if err != nil {
-				// %v: what is unknown is about the others.
+				// %v, because the unknown outcome is another buyer's.
 				err = fmt.Errorf("%w: purchases before this one are not "+
 					"written yet: %v", seckill.ErrBusy, err)
 			}
@@ -169,7 +169,7 @@ func (s *redisStream) askRedis(
 			state, err = s.accept(ctx, p)
 		}
 	}
-	if accepted { // whatever Redis says now
+	if accepted { // this may have succeeded whatever failed later
 		s.leaveToWorker(p.SKU)
 		err = acceptedUnwritten(err)
 	}
@@ -192,7 +192,7 @@ func acceptedUnwritten(err error) error {
 		seckill.ErrUnknown, err)
 }
 
-// parseReceipt reads what Redis remembers of a sold request.
+// parseReceipt parses the receipt that Redis has of a sold request.
 func (s *redisStream) parseReceipt(
 	p seckill.Purchase, sold string,
 ) (r seckill.Receipt, err error) {
@@ -207,8 +207,9 @@ func (s *redisStream) parseReceipt(
 	return r, nil
 }
 
-// Restore appends the cancellation to the same stream: the database cancels,
-// and then the units come back in Redis: once, also after a death in between.
+// Restore appends the cancellation to the same stream. A writer cancels in the
+// database, and then returns the units in Redis. If it dies in between,
+// another writer repeats that, and the units return once.
 func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for accepted := false; ; {
@@ -245,7 +246,7 @@ func companionKey(sku int64, what string) string {
 	return "{" + streamKey(sku) + "}:" + what
 }
 
-// scriptKeys is what every script is given.
+// scriptKeys returns the keys of a SKU for the scripts.
 func scriptKeys(sku int64) []string {
 	return []string{streamKey(sku), companionKey(sku, "run"),
 		companionKey(sku, "requests"), companionKey(sku, "buyers"),
@@ -266,18 +267,19 @@ func (s *redisStream) runScript(
 	return answer, backend.RedisError(err)
 }
 
-// Reset begins the stream of the sale that the ledger has set: this reset may
-// have been overtaken by another. What the old stream still had is dropped:
-// those orders would have been of the old sale.
+// Reset begins the stream of the sale in the ledger, which may be newer than
+// the caller's. It drops the entries of the old stream, which belong to the
+// old sale.
 func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 	return s.seedStream(ctx, sku)
 }
 
-// seedStream makes the stream of the ledger's run from the row, if Redis has
-// lost it or has an older one. What had been accepted and was not written is
-// forgotten; the database decides about buyers whom Redis does not remember.
+// seedStream makes the stream for the ledger's run from the stock row, if
+// Redis has lost it or has an older one. Purchases that were accepted but not
+// written are lost. The database decides about buyers whom Redis does not
+// remember.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
-	for range 2 { // a reset may come between
+	for range 2 { // a reset may come in between
 		var row struct{ Num, Run, Fence int64 }
 		err := s.store.Read(ctx, &row,
 			"SELECT num, run, fence FROM stock WHERE id = ?", sku)
@@ -295,9 +297,9 @@ func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 		seckill.ErrUnavailable, companionKey(sku, "run"))
 }
 
-// Count is what the number says is left, and with it what the entries that
-// are not written yet come to: a purchase that has no order still has its
-// units, a cancellation that the database has done has not brought them back.
+// Count returns the units left: the number, corrected by the open entries. It
+// adds the units of a purchase that has no order yet, and of a cancellation
+// that is in the database and not in Redis.
 func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 	answer, err := s.runScript(ctx, streamCount, sku)
 	if err != nil {
@@ -324,7 +326,7 @@ func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 		var orders []ledger.Order
 		err := s.store.Read(ctx, &orders, "SELECT * FROM orders "+
 			"WHERE request_id IN ? AND sku_id = ? AND run = ?", some, sku, run)
-		if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // no order
+		if err != nil && !errors.Is(err, ledger.ErrNoRow) {
 			return 0, err
 		}
 		for _, o := range orders {
@@ -341,16 +343,16 @@ func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 	return left, nil
 }
 
-// An entry of the stream: a purchase, or the cancellation of its order.
+// An entry of the stream is a purchase, or the cancellation of an order.
 type entry struct {
 	seckill.Purchase
-	strategy string // that accepted it
+	strategy string // the strategy that accepted the entry
 	id, kind string
-	order    string // of a cancellation
-	run      int64  // of the sale that accepted it
+	order    string // the order to cancel, or ""
+	run      int64  // the run in which the entry was accepted
 }
 
-// requestName is the request, or the cancellation, as the scripts know it.
+// requestName returns the name of the entry's request in the scripts.
 func (e entry) requestName() string {
 	if e.kind == "cancel" {
 		return "cancel " + e.order
@@ -362,7 +364,7 @@ func requestName(p seckill.Purchase) string {
 	return fmt.Sprint(p.User, " ", p.RequestID)
 }
 
-// parseEntries reads what a script says of entries: id and fields, each.
+// parseEntries parses a script's list of entries, each an id and fields.
 func parseEntries(sku int64, found any) (list []entry) {
 	rows, _ := found.([]any)
 	for _, row := range rows {
@@ -390,8 +392,8 @@ func stringOf(v any) string {
 	return t
 }
 
-// Became asks the streams. What they have lost, the ledger knows: orders and
-// final refusals.
+// Became reads the streams. Orders and final refusals that the streams have
+// lost are in the ledger.
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {
@@ -409,8 +411,9 @@ func (s *redisStream) Became(
 	return seckill.ErrUnknownOrder
 }
 
-// findState is what Redis knows of a request for a SKU, or for any. An error
-// is of a SKU that could not be asked, if no other knows the request.
+// findState returns the state of a request in Redis, for one SKU or for all.
+// If no SKU knows the request, it returns the error of a SKU that did not
+// answer.
 func (s *redisStream) findState(
 	ctx context.Context, sku int64, who string,
 ) (state string, failed error) {
@@ -421,7 +424,7 @@ func (s *redisStream) findState(
 	var all []struct{ ID, Run int64 }
 	err = s.store.Read(ctx, &all,
 		"SELECT id, run FROM stock WHERE id = ? OR ? = 0", sku, sku)
-	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is: none
+	if err != nil && !errors.Is(err, ledger.ErrNoRow) {
 		return "", err
 	}
 	for _, row := range all {
@@ -431,7 +434,7 @@ func (s *redisStream) findState(
 				who).Result()
 		}
 		if err != nil && !errors.Is(err, redis.Nil) {
-			failed = err // a shard is down; others may answer
+			failed = err // this shard is down, but others may answer
 		}
 		if state != "" {
 			return state, nil

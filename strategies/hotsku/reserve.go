@@ -38,8 +38,8 @@ var Reserve = catalog.Info{
 type reserve struct {
 	orderFirst // how it takes units
 	log        *slog.Logger
-	// overdue is when a reservation may expire, as a condition of the UPDATE
-	// that does it.
+	// overdue is the SQL condition of the UPDATE that lets a reservation
+	// expire.
 	overdue string
 }
 

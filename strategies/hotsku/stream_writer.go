@@ -32,35 +32,35 @@ var (
 const (
 	// maxEntries bounds one transaction.
 	maxEntries = 256
-	// A writer that leaves has so long to say what it has done.
+	// settleTimeout bounds telling Redis, which goes on when a writer leaves.
 	settleTimeout = 2 * time.Second
 )
 
-// A streamBatch is what one round reads and writes.
+// A streamBatch has the entries that one round reads and writes.
 type streamBatch struct {
 	sku, run, epoch int64
 	entries         []entry
-	fresh           bool // nobody has read the entries before
+	fresh           bool // no round has read the entries before
 }
 
-// A decision is what the database says of an entry, as Redis remembers it.
+// A decision is the database's answer to an entry, in the form of the scripts.
 type decision struct {
 	entry
 	state string
 }
 
-// A round reads and writes entries of one SKU. One buyer of this process leads
-// it for all who join before it begins. Who comes later waits for the next.
+// A round reads and writes the entries of one SKU. One buyer of this process
+// leads it for all buyers who join before it begins. Later buyers wait for the
+// next round.
 type round struct {
-	requests []string // of those who joined
+	requests []string // of the buyers who joined
 	begun    bool
 	done     chan struct{}
-	states   map[string]string // of the requests, by the end
+	states   map[string]string // request → its state at the end
 }
 
 // shareRound takes part in a round, so that one buyer writes for many. It
-// returns what became of a request, by this process or another; "": Redis does
-// not know it.
+// returns the state of a request, or "" if Redis does not know the request.
 func (s *redisStream) shareRound(
 	ctx context.Context, sku int64, who string, end time.Time,
 ) (state string, err error) {
@@ -81,7 +81,7 @@ func (s *redisStream) shareRound(
 	case err == nil && time.Now().After(end):
 		err = errLate
 	case err == nil && (open || !read):
-		// Another process has it, and writes a batch in less than a poll.
+		// Another process has the entry, and writes it in less than a poll.
 		err = tap.Sleep(ctx, s.deps.Settings.LockPoll/4)
 	}
 	return state, err
@@ -89,9 +89,9 @@ func (s *redisStream) shareRound(
 
 var errLate = errors.New("time is up")
 
-// joinRound returns a round that has not begun: one that another leads, then
-// it is before, too, or a new one, to be led when the one before it, if any,
-// is done.
+// joinRound returns a round that has not begun. If another buyer leads it, r
+// and before are the same. Otherwise r is new, and the caller must lead it
+// when before, which may be nil, is done.
 func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +110,8 @@ func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
 	return err
 }
 
-// leadRound runs a round. A reply that was lost is looked up at once, by
-// running it again.
+// leadRound runs a round. If a reply is lost, it runs the round again at once,
+// which finds out what the lost reply said.
 func (s *redisStream) leadRound(
 	ctx context.Context, sku int64, r, before *round, end time.Time,
 ) (read bool, err error) {
@@ -138,7 +138,7 @@ func (s *redisStream) leadRound(
 	return read, err
 }
 
-// runRound reads entries, and writes them. read: there were some.
+// runRound reads entries and writes them. read reports whether there were any.
 func (s *redisStream) runRound(
 	ctx context.Context, sku int64, r *round,
 ) (read bool, err error) {
@@ -151,14 +151,14 @@ func (s *redisStream) runRound(
 		r.states[d.requestName()] = d.state
 	}
 	s.settleEntries(ctx, b, decisions)
-	if errors.Is(err, errStale) { // Redis has an older run, or epoch
+	if errors.Is(err, errStale) { // Redis has an older run or epoch
 		err = s.seedStream(ctx, sku)
 	}
 	return true, err
 }
 
-// readEntries reads what is to be written, and what became of those who
-// joined.
+// readEntries reads the entries to write, and the states of the requests that
+// joined the round.
 func (s *redisStream) readEntries(
 	ctx context.Context, sku int64, r *round,
 ) (b streamBatch, err error) {
@@ -172,7 +172,7 @@ func (s *redisStream) readEntries(
 		return b, err
 	}
 	found := answer.([]any)
-	if found[0] == "" { // there is no stream, or another database's
+	if found[0] == "" { // no stream, or the stream of another database
 		return b, errForgotten
 	}
 	b = streamBatch{sku: sku, entries: parseEntries(sku, found[2])}
@@ -185,8 +185,8 @@ func (s *redisStream) readEntries(
 	return b, err
 }
 
-// settleEntries acknowledges what is decided, after the COMMIT. Entries that
-// it does not reach are read again, and found to be written.
+// settleEntries tells Redis the decisions, after the COMMIT. If it fails, the
+// entries are read again, and the database finds that they are written.
 func (s *redisStream) settleEntries(
 	ctx context.Context, b streamBatch, decisions []decision,
 ) {
@@ -207,8 +207,8 @@ func (s *redisStream) settleEntries(
 	}
 }
 
-// decideEntries has the database decide about every entry of b. What it has
-// not decided stays in the stream, and is read again.
+// decideEntries lets the database decide about every entry of b. Entries
+// without a decision stay in the stream, and are read again.
 func (s *redisStream) decideEntries(
 	ctx context.Context, b streamBatch,
 ) (list []decision, err error) {
@@ -223,7 +223,7 @@ func (s *redisStream) decideEntries(
 			err := s.cancelOrder(ctx, b, e)
 			switch {
 			case errors.Is(err, seckill.ErrUnknownOrder):
-				// The database was set back: there is nothing to cancel.
+				// The database went back to an older state, without the order.
 				list = append(list, decision{e, "refused unknown_order"})
 			case err != nil:
 				return list, err
@@ -241,15 +241,16 @@ func (s *redisStream) decideEntries(
 
 var (
 	errNotAll = fmt.Errorf("%w: not all can be written", seckill.ErrConflict)
-	// errStale: the row has seen a newer run or epoch.
+	// errStale means that the stock row has a newer run or epoch.
 	errStale = fmt.Errorf("%w: another writes now", seckill.ErrConflict)
 )
 
-// sellEntries writes the orders of entries: all at once if nothing stands in
-// the way, else one by one. The row decides: whether there is enough, whether
-// the sale is the same, whether it has started, and whether the entries are
-// still this writer's, or were taken over while it slept. Who wrote first, an
-// order or a refusal, has decided for all who read the entry.
+// sellEntries writes the orders of entries, all at once if it can, otherwise
+// one by one. The stock row decides whether there are enough units, whether
+// the run is the same, whether the sale has started, and whether the entries
+// still belong to this writer: while it slept, another may have taken them
+// over. The first order or refusal that is written decides for all writers of
+// an entry.
 func (s *redisStream) sellEntries(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
@@ -316,8 +317,8 @@ func soldState(r seckill.Receipt) string {
 	return fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ", r.Quantity)
 }
 
-// withFence runs f in a transaction of a writer of b, and makes sleepers
-// stale.
+// withFence runs f in a transaction that first raises the fence of the stock
+// row to b's epoch. After that, slower writers get errStale.
 func (s *redisStream) withFence(
 	ctx context.Context, b streamBatch, f func(tx *gorm.DB) error,
 ) error {
@@ -335,10 +336,9 @@ func (s *redisStream) withFence(
 	})
 }
 
-// explainEntry says what became of an entry that cannot be sold. It may have
-// been written before: by this process, whose COMMIT got no reply, or by one
-// that died before it could settle. There is no decision if it can be sold
-// now.
+// explainEntry decides about an entry that could not be sold. It may have been
+// written before, by this process whose COMMIT got no reply, or by a process
+// that died before it told Redis. It returns nil if the entry can be sold now.
 func (s *redisStream) explainEntry(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {
@@ -349,7 +349,7 @@ func (s *redisStream) explainEntry(
 		switch {
 		case o != nil && o.Status == ledger.Refused:
 			list = []decision{{e, "refused " + o.Reason}}
-		case o != nil && o.Strategy != e.strategy: // the ledger knows as what
+		case o != nil && o.Strategy != e.strategy: // the ledger has the receipt
 			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
 			list = []decision{{e, soldState(o.Receipt())}}
@@ -357,7 +357,7 @@ func (s *redisStream) explainEntry(
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
 			if errors.Is(why, seckill.ErrNotStarted) {
-				refused.RequestID = e.refusalID() // it may come again
+				refused.RequestID = e.refusalID() // the request may be repeated
 			}
 			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})
@@ -372,12 +372,13 @@ func (s *redisStream) explainEntry(
 	return list, nil
 }
 
-// refusalID names an entry where the refusal is of the entry, and not of its
-// request. No request has a blank in its name.
+// refusalID returns a name for the refusal of an entry that does not refuse
+// its request for good. It contains a blank, which no request id does.
 func (e entry) refusalID() string { return "entry " + e.id }
 
-// wasRefused reports whether an entry was refused before the sale started, in
-// a transaction that has locked the row. A final refusal is met by its key.
+// wasRefused reports whether an entry was refused because the sale had not
+// started. tx must have locked the row. A final refusal has the key of the
+// request instead.
 func (s *redisStream) wasRefused(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (refused bool, err error) {
@@ -390,10 +391,9 @@ func (s *redisStream) wasRefused(
 	return refused, err
 }
 
-// findObstacle says, in a transaction that has locked the row, what the
-// database has against a purchase. It finds the order instead if another
-// process has written it. Neither: it was another purchase that stood in the
-// way.
+// findObstacle returns the error for which a purchase cannot be sold, or its
+// order if another process has written it. tx must have locked the row. If it
+// returns neither, another purchase of the batch was the obstacle.
 func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (*ledger.Order, error) {
@@ -405,7 +405,7 @@ func (s *redisStream) findObstacle(
 	if err == nil {
 		return &o, nil
 	}
-	if !errors.Is(err, seckill.ErrUnknownSKU) { // that is: none
+	if !errors.Is(err, ledger.ErrNoRow) {
 		return nil, err
 	}
 	var now struct {
@@ -430,7 +430,7 @@ func (s *redisStream) findObstacle(
 	return nil, nil
 }
 
-// cancelOrder cancels, and gives the units back to the row.
+// cancelOrder cancels an order, and gives its units back to the stock row.
 func (s *redisStream) cancelOrder(
 	ctx context.Context, b streamBatch, e entry,
 ) error {
@@ -445,7 +445,7 @@ func (s *redisStream) cancelOrder(
 	})
 }
 
-// The refusals of the database, as Redis and the ledger remember them.
+// refusals has the database's refusals by their names in Redis and the ledger.
 var refusals = map[string]error{
 	"sold_out":    seckill.ErrSoldOut,
 	"duplicate":   seckill.ErrDuplicate,
@@ -469,23 +469,23 @@ func refusalError(code string) error {
 }
 
 const (
-	// workInterval is how often to look after entries that no buyer waits for.
+	// workInterval is the pause between looks for entries without a buyer.
 	workInterval = 20 * time.Millisecond
-	// workRetryInterval is when to try again after a failure.
+	// workRetryInterval is the pause after a failure.
 	workRetryInterval = time.Second
-	// searchInterval is how often to look for those of processes that died.
+	// searchInterval is the pause between looks for entries of dead processes.
 	searchInterval = time.Minute
 )
 
-// Work writes entries whose buyers do not wait for them, until ctx ends: those
-// of this process, and those of others. What it leaves stays in the stream,
-// for others and for the next start.
+// Work writes entries whose buyers do not wait, of this process and of others,
+// until ctx ends. Entries that it does not write stay in the stream, for other
+// processes and for the next start.
 func (s *redisStream) Work(ctx context.Context) {
 	failing := false
 	for searched := (time.Time{}); ctx.Err() == nil; {
 		if time.Since(searched) > searchInterval {
 			searched = time.Now()
-			all, _ := s.store.SKUs(ctx, 0) // or in a minute
+			all, _ := s.store.SKUs(ctx, 0) // after an error, the next search
 			for _, sku := range all {
 				s.leaveToWorker(sku.ID)
 			}
@@ -502,18 +502,18 @@ func (s *redisStream) Work(ctx context.Context) {
 			case err == nil:
 				failing = false
 			default:
-				if !failing { // not each SKU, each second
+				if !failing { // logs the first failure only
 					s.deps.Log.WarnContext(ctx, "entries are not written",
 						"sku", sku, "error", err)
 				}
 				failing, pause = true, workRetryInterval
 			}
 		}
-		_ = tap.Sleep(ctx, pause) // the loop sees that ctx has ended
+		_ = tap.Sleep(ctx, pause) // the loop checks ctx
 	}
 }
 
-// leaveToWorker leaves a SKU to the worker of this process.
+// leaveToWorker makes the worker of this process look at a SKU.
 func (s *redisStream) leaveToWorker(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -521,7 +521,7 @@ func (s *redisStream) leaveToWorker(sku int64) {
 }
 
 // writeSome takes part in one round of a SKU. If there are more entries, or
-// another process has them, the worker comes again.
+// another process has them, it leaves the SKU to the worker once more.
 func (s *redisStream) writeSome(ctx context.Context, sku int64) error {
 	_, err := s.shareRound(ctx, sku, "", time.Now().Add(time.Minute))
 	if errors.Is(err, errForgotten) {
