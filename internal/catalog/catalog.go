@@ -1,5 +1,5 @@
-// Package catalog describes strategies: what each is, what it promises, what
-// it needs, and how to build it on an instance's backends.
+// Package catalog describes strategies: their names, guarantees and needs, and how to build them on
+// the backends of an instance.
 package catalog
 
 import (
@@ -17,56 +17,44 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Info is everything the program knows about one strategy. It is a value in
-// the strategy's own file; strategies.All adds Family and Files. The API shows
-// what has a name in JSON.
+// Info describes one strategy. It is a value in the strategy's own file; strategies.All adds Family
+// and Files. The API shows the fields that have a name in JSON.
 type Info struct {
-	Name   string   `json:"name"`   // as it is selected: "for-update"
-	Family string   `json:"family"` // the package it lives in: "sqlrow"
+	Name   string   `json:"name"`   // for example "for-update"
+	Family string   `json:"family"` // the strategy's package, for example "sqlrow"
 	Files  embed.FS `json:"-"`      // the sources and lessons of the family
-	Source string   `json:"source"` // which article and idea it comes from
-	// Guarantees is what we expect the proof to answer. A question that is
-	// missing is open, or does not apply.
+	Source string   `json:"source"` // the article and idea that the strategy comes from
+	// Guarantees has the expected answers of the proof. A missing question is open, or does not apply.
 	Guarantees Guarantees `json:"guarantees"`
-	// Repair is the strategy to try next when this one breaks: it needs no other
-	// server. Empty if none is known to mend it.
+	// Repair names a strategy that repairs this one and needs no other server. It is empty if none
+	// is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
 	Stock  seckill.StockStore   `json:"stock"`
-	// Redis names the commands that it sends to Redis, the last of Needs, beside its scripts.
+	// Redis lists the commands that the strategy sends to the last server of Needs, without those in
+	// its scripts.
 	Redis []string `json:"-"`
-	// Also names what runs with the strategy's own file, and is shown with it:
-	// its scripts, and files that it shares with its neighbours.
+	// Also lists files that the page shows after the strategy's own file: its scripts, and files that
+	// it shares with other strategies.
 	Also []string `json:"-"`
 
-	// Renews: a lock that is taken without a lease and renewed while it is held.
-	Renews bool `json:"-"`
-	// Fenced: the lock has a fencing token, and the stock row checks it.
-	Fenced bool `json:"-"`
-	// Shares: purchases of one process may share a transaction. The proof then
-	// puts several buyers into one.
-	Shares bool `json:"-"`
-	// Reserves: the strategy is a seckill.Reserver.
-	Reserves bool `json:"reserves"`
-	// Accepts: the strategy is a seckill.Acceptor.
-	Accepts bool `json:"accepts"`
-	// OneNode: what keeps others out is a lock that one database server has by
-	// itself: in a cluster, another node grants it as well.
-	OneNode bool `json:"-"`
+	Renews   bool `json:"-"`        // its lock has no fixed lease, and is renewed while it is held
+	Fenced   bool `json:"-"`        // its lock has a fencing token, which the stock row checks
+	Shares   bool `json:"-"`        // purchases of one process may share a transaction
+	Reserves bool `json:"reserves"` // it is a seckill.Reserver
+	Accepts  bool `json:"accepts"`  // it is a seckill.Acceptor
+	OneNode  bool `json:"-"`        // its lock is local to one node of a database cluster
+	Refuses  bool `json:"-"`        // it breaks only by refusing buyers of several units
 
-	// Refuses: what breaks it refuses buyers of several units what is there. It
-	// never oversells, and a sale of single units holds.
-	Refuses bool `json:"-"`
-
-	// New builds the strategy. Nil for a lock: Locker and Key are used then.
+	// New builds the strategy. It is nil for a lock, which Locker builds.
 	New func(Deps) (seckill.Strategy, error) `json:"-"`
-	// Locker builds the lock; Key names a SKU's lock in the backend's own form.
+	// Locker builds the lock; Key returns the name of a SKU's lock on its server.
 	Locker func(Deps) (lock.Locker, error) `json:"-"`
 	Key    func(sku int64) string          `json:"-"`
 }
 
-// Settings are the options of all strategies, and flags of the service. The zero
-// value of each field that DefaultSettings leaves out is its default.
+// Settings are the options of all strategies, and flags of the service. Fields that DefaultSettings
+// does not set are zero by default.
 type Settings struct {
 	LockTimes
 	MaxHold       time.Duration `group:"rare" name:"lock-max-hold" default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Stop renewing a lock after this long, for a holder that hangs; 0: never."`
@@ -76,33 +64,33 @@ type Settings struct {
 	QueueAtOnce   int           `group:"rare" default:"${QueueAtOnce}" env:"SECKILL_QUEUE_AT_ONCE" help:"queued: how many buyers of one SKU each process lets through at a time."`
 }
 
-// LockTimes are the waits of locks; each is at least a millisecond.
+// LockTimes are the times of locks. Each is at least a millisecond.
 type LockTimes struct {
 	LockWait  time.Duration `default:"${LockWait}" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
 	LockLease time.Duration `default:"${LockLease}" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
 	LockPoll  time.Duration `default:"${LockPoll}" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
 }
 
-// DefaultSettings suit a demo on one machine.
+// DefaultSettings returns settings for a demo on one machine.
 func DefaultSettings() Settings {
-	return Settings{LockTimes: LockTimes{LockWait: 3 * time.Second, LockLease: 8 * time.Second, LockPoll: 10 * time.Millisecond}, Retries: 32, QueueAtOnce: 8}
+	times := LockTimes{LockWait: 3 * time.Second, LockLease: 8 * time.Second, LockPoll: 10 * time.Millisecond}
+	return Settings{LockTimes: times, Retries: 32, QueueAtOnce: 8}
 }
 
-// Deps is what a strategy is built from.
+// Deps has the dependencies of a strategy.
 type Deps struct {
 	*backend.Instance
 	Ledger   *ledger.Store // bound to the strategy's name
 	Settings Settings
 	Log      *slog.Logger
 
-	// Now is the clock of this process, for strategies that compare times of
-	// day: clocks of different machines differ. Nil means time.Now. Waiting is
-	// measured with time.Now, whose monotonic clock cannot be set.
+	// Now is the clock of this process for strategies that compare times of day; nil means time.Now.
+	// A test sets it, because the clocks of different machines differ. Waits use time.Now always.
 	Now func() time.Time
 }
 
-// Uses is what a sale with the strategy needs: a SQL database for the ledger,
-// what the strategy itself asks for, and its rights.
+// Uses returns the capabilities that a sale with the strategy needs: a SQL database for the ledger,
+// Needs, and the rights to its Redis commands.
 func (i Info) Uses() []backend.Capability {
 	uses := append([]backend.Capability{backend.SQL}, i.Needs...)
 	for _, command := range i.RedisCommands() {
@@ -111,15 +99,15 @@ func (i Info) Uses() []backend.Capability {
 	return uses
 }
 
-// RedisCommands are all commands for which its user of Redis needs a right: those of
-// Redis, its scripts, and what these run.
+// RedisCommands returns all commands that the strategy's Redis user must be allowed to run: the
+// commands of Redis, those of its scripts, and EVAL.
 func (i Info) RedisCommands() []string {
 	commands := slices.Clone(i.Redis)
 	for _, name := range i.Also {
 		if !strings.HasSuffix(name, ".lua") {
 			continue
 		}
-		script, _ := i.Files.ReadFile(name) // it is embedded, as the page shows it
+		script, _ := i.Files.ReadFile(name) // embedded, so it is there
 		for _, called := range inScript.FindAllSubmatch(script, -1) {
 			commands = append(commands, string(called[1]))
 		}
@@ -132,7 +120,7 @@ func (i Info) RedisCommands() []string {
 // inScript finds a command: the first argument of redis.call, and of redis.pcall or undo.lua's write.
 var inScript = regexp.MustCompile(`(?:[({]|nil, |}, )'([A-Z]+)'`)
 
-// Missing says why a strategy cannot run on an instance; nil if it can.
+// Missing returns the reasons why the strategy cannot run on an instance, or nil if it can.
 func (i Info) Missing(in *backend.Instance) []string {
 	var why []string
 	for _, need := range i.Uses() {
@@ -144,7 +132,8 @@ func (i Info) Missing(in *backend.Instance) []string {
 }
 
 // Needing returns the names of the strategies that need a capability.
-func Needing(all []Info, need backend.Capability) (names []string) {
+func Needing(all []Info, need backend.Capability) []string {
+	var names []string
 	for _, i := range all {
 		if slices.Contains(i.Uses(), need) {
 			names = append(names, i.Name)
@@ -153,8 +142,7 @@ func Needing(all []Info, need backend.Capability) (names []string) {
 	return names
 }
 
-// Build makes the strategy on d. A lock is wrapped round the unprotected
-// read–compute–write.
+// Build builds the strategy. If it is a lock, the lock guards a read–compute–write.
 func Build(i Info, d Deps) (seckill.Strategy, error) {
 	d = d.complete()
 	d.Ledger = d.Ledger.For(i.Name)
@@ -169,8 +157,7 @@ func Build(i Info, d Deps) (seckill.Strategy, error) {
 		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Fenced: i.Fenced}, nil
 }
 
-// NewLocker makes the lock of a strategy that is one, without anything to
-// protect; d.Ledger may be nil.
+// NewLocker builds the lock of a strategy without a sale. d.Ledger may be nil.
 func NewLocker(i Info, d Deps) (lock.Locker, error) {
 	if i.Locker == nil {
 		return nil, fmt.Errorf("%s deducts stock by itself: it is not a lock", i.Name)
@@ -182,7 +169,7 @@ func NewLocker(i Info, d Deps) (lock.Locker, error) {
 	return locker, nil
 }
 
-// LockOptions are what a purchase asks of the lock.
+// LockOptions returns the options with which a purchase takes the lock.
 func (i Info) LockOptions(s Settings) lock.Options {
 	o := lock.Options{Wait: s.LockWait, Lease: s.LockLease}
 	if i.Renews {
@@ -207,11 +194,11 @@ func (d Deps) complete() Deps {
 	return d
 }
 
-// Languages are those in which everything is taught.
+// Languages lists the languages of lessons and titles.
 var Languages = []string{"en", "zh"}
 
-// Lesson is what a strategy teaches, as Markdown: the file beside its own,
-// for_update.zh.md beside for_update.go. It is an error if there is none.
+// Lesson returns the strategy's lesson as Markdown. It stands beside the strategy's file, as
+// for_update.zh.md beside for_update.go.
 func (i Info) Lesson(language string) (string, error) {
 	text, err := i.Files.ReadFile(i.stem() + "." + language + ".md")
 	if err != nil {
@@ -220,8 +207,8 @@ func (i Info) Lesson(language string) (string, error) {
 	return string(text), nil
 }
 
-// TitleIn is the strategy's title in a language: the heading of its lesson, or
-// Name if it has none.
+// TitleIn returns the strategy's title in a language: the heading of its lesson, or Name if there
+// is no lesson.
 func (i Info) TitleIn(language string) string {
 	text, err := i.Lesson(language)
 	first, _, _ := strings.Cut(text, "\n")
@@ -232,7 +219,7 @@ func (i Info) TitleIn(language string) string {
 	return heading
 }
 
-// Sources are the names of the files that run, the strategy's own one first.
+// Sources returns the names of the strategy's files, its own file first.
 func (i Info) Sources() []string {
 	return append([]string{i.stem() + ".go"}, i.Also...)
 }

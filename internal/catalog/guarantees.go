@@ -7,8 +7,7 @@ import (
 	"seckill/internal/backend"
 )
 
-// A Question that the proof (internal/prove) asks of every strategy, by the ID
-// it has there.
+// A Question is the ID of a question that the proof (internal/prove) asks of every strategy.
 type Question string
 
 // Questions that a strategy is expected to withstand, or not.
@@ -16,7 +15,7 @@ const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more than there is
 	LostUpdate  Question = "lost-update"  // buyers in one process: stock and orders agree in the end
 	SoldOut     Question = "sold-out"     // a buyer is told sold out only while too few are left
-	Processes   Question = "processes"    // both, with the buyers in several processes
+	Processes   Question = "processes"    // oversell and lost-update with buyers in several processes
 	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
 	BuyerLeaves Question = "leaves"       // a buyer who hangs up was told the truth, and blocks no other
 	LeaseEnd    Question = "lease-end"    // a lease, session or connection that ends under its holder does no damage
@@ -25,18 +24,18 @@ const (
 	LostReply   Question = "lost-reply"   // a command or its reply may be lost
 	LateCommand Question = "late-command" // a command may arrive after its sender has given up
 	Renewal     Question = "renewal"      // a renewer never takes, keeps or frees another's lock
-	Cancel      Question = "cancel"       // an order is given back once, whatever is lost and however often it is asked
-	Reset       Question = "reset"        // a sale may be set anew, or start, beside its buyers
-	SameKey     Question = "same-key"     // two copies of one request make one order, and what is accepted becomes an order or a refusal
-	TwoFaults   Question = "two-faults"   // two faults at once, of those that it survives one at a time
+	Cancel      Question = "cancel"       // an order is given back once, even if replies are lost or it is cancelled again
+	Reset       Question = "reset"        // a sale may be reset, or start, while buyers buy
+	SameKey     Question = "same-key"     // copies of a request get one order, and an accepted request an order or a refusal
+	TwoFaults   Question = "two-faults"   // two faults at once, of the faults that the strategy survives singly
 	OtherSKUs   Question = "other-skus"   // buyers of different SKUs do not wait for each other
-	NodeLoss    Question = "node-loss"    // its backend may lose one node
+	NodeLoss    Question = "node-loss"    // the strategy's backend may lose one node
 )
 
-// Guarantees maps a question to Holds or Breaks.
+// Guarantees has the expected answers to questions.
 type Guarantees map[Question]Expectation
 
-// An Expectation of a guarantee.
+// An Expectation is an answer of the proof: Holds or Breaks.
 type Expectation string
 
 const (
@@ -45,16 +44,16 @@ const (
 )
 
 var (
-	// Sound strategies sell right while processes, connections and leases live.
+	// Sound is for strategies that are right while processes, connections and leases live.
 	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Reset, SameKey)
-	// Unsound strategies are shipped as bad examples.
+	// Unsound is for strategies that are shipped as bad examples.
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)
 )
 
-// Holds returns g with the questions that the strategy withstands, too.
+// Holds returns g with the expectation that the strategy holds in these questions.
 func (g Guarantees) Holds(questions ...Question) Guarantees { return g.with(Holds, questions) }
 
-// Breaks returns g with the questions that the strategy does not withstand.
+// Breaks returns g with the expectation that the strategy breaks in these questions.
 func (g Guarantees) Breaks(questions ...Question) Guarantees { return g.with(Breaks, questions) }
 
 func (g Guarantees) with(e Expectation, questions []Question) Guarantees {
@@ -65,14 +64,15 @@ func (g Guarantees) with(e Expectation, questions []Question) Guarantees {
 	return g
 }
 
-// Broken reports whether the strategy is shipped as a bad example: one that
-// loses updates or oversells by itself, with every process alive and well.
+// Broken reports whether the strategy is shipped as a bad example, which loses updates or oversells
+// even without a fault.
 func (i Info) Broken() bool {
 	return i.Guarantees[Oversell] == Breaks || i.Guarantees[LostUpdate] == Breaks
 }
 
-// Breaks are the questions in which the strategy breaks.
-func (i Info) Breaks() (questions []string) {
+// Breaks returns the questions in which the strategy breaks.
+func (i Info) Breaks() []string {
+	var questions []string
 	for _, q := range slices.Sorted(maps.Keys(i.Guarantees)) {
 		if i.Guarantees[q] == Breaks {
 			questions = append(questions, string(q))
@@ -81,21 +81,19 @@ func (i Info) Breaks() (questions []string) {
 	return questions
 }
 
-// BreaksIn reports whether a sale of single units is known to oversell with so
-// many service processes: a lock inside one process does nothing for another.
+// BreaksIn reports whether a sale of single units oversells with that number of service processes.
+// A lock inside one process does not keep out the buyers of another.
 func (i Info) BreaksIn(processes int) bool {
 	return !i.Refuses && (i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks)
 }
 
-// Arrangements of a backend's servers on which some strategies are not right, by
-// the names that the lab's topologies have.
+// Names of the lab's topologies on which some strategies break.
 const (
 	onGalera   = "galera"
 	onSentinel = "sentinel"
 )
 
-// Unfit says why the strategy is not right where the servers stand to each other
-// like this; "" if nothing is known against it.
+// Unfit returns why the strategy breaks on a topology, or "" if that is not known.
 func (i Info) Unfit(topology string) string {
 	switch {
 	case topology == onGalera && i.OneNode:
@@ -106,7 +104,7 @@ func (i Info) Unfit(topology string) string {
 	return ""
 }
 
-// UnfitOn are the topologies on which the strategy is not right.
+// UnfitOn returns the topologies on which the strategy breaks.
 func (i Info) UnfitOn() []string {
 	on := []string{}
 	for _, topology := range []string{onGalera, onSentinel} {

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// SixWays are the strategies that people ask for first: num = num - 1, num - buy >= 0, a version,
+// SixWays lists the strategies that people ask for first: num = num - 1, num - buy >= 0, a version,
 // FOR UPDATE, a lock in Redis and a lock in ZooKeeper.
 var SixWays = []string{"atomic", "conditional", "version", "for-update", "redis-lua", "zk"}
 
-// otherNames are what people call a strategy, in the form of plainName. Each word stands once. A lock
-// that has several strategies leads to the one that knows its owner.
+// otherNames lists the names that people use for a strategy, in the form of plainName. Each name
+// stands once. If several strategies use a kind of lock, its name belongs to the strategy whose lock
+// knows its owner.
 var otherNames = map[string][]string{
 	"naive":                {"read-compute-write", "no-lock", "无锁"},
 	"atomic":               {"decrement"},
@@ -39,11 +40,11 @@ var otherNames = map[string][]string{
 	"reserve":              {"reservation", "hold", "预占", "预留"},
 }
 
-// OtherNames returns what people call the strategy, beside its name and title.
+// OtherNames returns the names that people use for the strategy, besides its name and title.
 func (i Info) OtherNames() []string { return otherNames[i.Name] }
 
-// Find returns the strategy of all that a word names: by its name, in any case and with spaces or
-// underscores for hyphens, or by another name that people use. If there is none, it returns false.
+// Find returns the strategy with a name, or with that name among its other names. It ignores case,
+// and takes spaces and underscores for hyphens. If there is none, it returns false.
 func Find(all []Info, word string) (Info, bool) {
 	word = plainName(word)
 	for _, i := range all {
@@ -59,8 +60,8 @@ func Find(all []Info, word string) (Info, bool) {
 	return Info{}, false
 }
 
-// Matches reports whether a strategy's name, another name of it, its family or one of its titles
-// contains the word.
+// Matches reports whether the strategy's name, one of its other names, its family or one of its
+// titles contains the word.
 func (i Info) Matches(word string) bool {
 	known := append([]string{i.Name, i.Family}, i.OtherNames()...)
 	for _, language := range Languages {
@@ -69,11 +70,11 @@ func (i Info) Matches(word string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return strings.Contains(k, plainName(word)) })
 }
 
-// maxSuggestions bounds what DidYouMean names.
+// maxSuggestions bounds the strategies in DidYouMean's sentence.
 const maxSuggestions = 3
 
-// DidYouMean returns a sentence that begins with a space and names the strategies of all that a wrong
-// name may mean, nearest in spelling first. If none is near, and none contains it, it is empty.
+// DidYouMean returns a sentence, beginning with a space, that names the strategies whose names are
+// similar to a wrong name or contain it, the most similar first. It returns "" if there is none.
 func DidYouMean(all []Info, wrong string) string {
 	wrong = plainName(wrong)
 	if len(wrong) < 2 || len(wrong) > 64 {
@@ -103,13 +104,13 @@ func DidYouMean(all []Info, wrong string) string {
 	return " Did you mean " + strings.Join(names, ", ") + "?"
 }
 
-// plainName is a name in lower case, with a hyphen for each space and underscore.
+// plainName returns a name in lower case, with a hyphen for each space and underscore.
 func plainName(name string) string {
 	return strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// editDistance returns how many letters must be inserted, deleted or replaced to make b of a
-// (Levenshtein).
+// editDistance returns how many letters must be inserted, deleted or replaced to turn a into b
+// (Levenshtein distance).
 func editDistance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	row := make([]int, len(to)+1)

@@ -8,16 +8,15 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Seller is a strategy as one instance offers it. Strategy is nil where it
-// cannot run.
+// A Seller is a strategy on one instance. Strategy is nil if it cannot run there.
 type Seller struct {
 	Info     Info
 	Strategy seckill.Strategy
 }
 
-// StockStores asks every counter outside the stock row what is left of sku, once
-// each. A counter that does not answer, or was not set for the current run, is
-// missing from the answer: the judge misses it where it matters.
+// StockStores reads the units left of sku from each counter outside the stock row. A counter that
+// does not answer, or was not set for the current run, is missing in the result. If the run needs
+// that counter, the judge reports RuleUnknownStore.
 func StockStores(ctx context.Context, sku int64, sellers []Seller) map[seckill.StockStore]int64 {
 	stockStores := map[seckill.StockStore]int64{}
 	for _, s := range sellers {
@@ -33,13 +32,11 @@ func StockStores(ctx context.Context, sku int64, sellers []Seller) map[seckill.S
 	return stockStores
 }
 
-// Evidence is everything that is known of one SKU's run but what its buyers were told:
-// its row, its orders, where the strategies of sellers keep their stock, and what their
-// counters say. It changes nothing.
+// Evidence reads the evidence for one SKU's run, without the answers of buyers: the stock row, the
+// orders, the counters, and the stock stores of the strategies.
 //
-// StockStores are no part of the database's consistent view, so while buyers are
-// between the counter and their order, units seem to be missing: read it when
-// the sale has come to rest.
+// The counters are not part of the database's consistent view. Call Evidence when no purchase is
+// running; otherwise a buyer between the counter and the order makes units seem lost.
 func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (judge.Evidence, error) {
 	snap, err := store.Snapshot(ctx, sku)
 	if err != nil {
@@ -58,9 +55,8 @@ func storesOf(sellers []Seller) map[string]seckill.StockStore {
 	return of
 }
 
-// Audit judges one SKU's run from the ledger and the counters alone. It changes
-// nothing, and keeps no order in memory. It asks the counters first: some need a
-// connection, and the view keeps one.
+// Audit judges one SKU's run from the ledger and the counters, and keeps no order in memory. It
+// reads the counters first, because some need a connection while the view of the orders holds one.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report judge.Report, err error) {
 	counted := StockStores(ctx, sku, sellers)
 	err = store.View(ctx, sku, func(e judge.Evidence) {

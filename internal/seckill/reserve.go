@@ -6,33 +6,31 @@ import (
 	"time"
 )
 
-// A Reserver is a Strategy that also sells in two steps: units are held for the
-// buyer first, and sold when the buyer pays in time. Deadlines are by the
-// database's clock. A reservation is named by the id of its order.
+// A Reserver is a Strategy that also sells in two steps: it first holds units for a buyer, and sells
+// them if the buyer pays before a deadline. The database's clock decides about the deadline. A
+// reservation has the id of its order.
 type Reserver interface {
-	// Reserve holds p.Quantity units for p.User, for so long. Its errors are those
-	// of Deduct.
+	// Reserve holds p.Quantity units for p.User until hold is over. Errors are as for Deduct.
 	Reserve(ctx context.Context, p Purchase, hold time.Duration) (Receipt, error)
 
-	// Pay turns a reservation into a sale. To pay again changes nothing and is no
-	// error. ErrExpired: it came after the deadline, and the units are given
-	// back. ErrCancelled: the buyer has cancelled. ErrUnknownOrder: there is no such
-	// reservation. Other errors are as for Deduct.
+	// Pay turns a reservation into a sale. If it is paid already, Pay returns nil. Pay returns
+	// ErrExpired if the deadline is past and the units are given back, ErrCancelled if the buyer has
+	// cancelled, and ErrUnknownOrder if there is no such reservation. Other errors are as for Deduct.
 	Pay(ctx context.Context, id string) error
 
-	// Release gives an unpaid reservation back, once. That it has expired or was
-	// cancelled before is no error. ErrPaid: it is paid; Restore cancels the order.
-	// Other errors are as for Deduct.
+	// Release gives the units of an unpaid reservation back, once. If the reservation has expired or
+	// was cancelled, Release returns nil. It returns ErrPaid if the reservation is paid; Restore can
+	// then cancel the order. Other errors are as for Deduct.
 	Release(ctx context.Context, id string) error
 
-	// Expire gives back the reservations of its strategy that are past their
-	// deadline, each once however many processes do so, and says how many. Some
+	// Expire gives the units of overdue reservations of its strategy back, and returns how many
+	// reservations these were. Each is given back once, even if several processes call Expire. Some
 	// may be left for the next call.
 	Expire(ctx context.Context) (released int, err error)
 }
 
-// A ReservationState says what became of a reservation. Only Reserved changes,
-// and Paid, when its order is cancelled.
+// A ReservationState is the state of a reservation. Reserved changes to one of the others, and Paid
+// changes if the order is cancelled.
 type ReservationState string
 
 const (
@@ -42,7 +40,7 @@ const (
 	ReservationReleased ReservationState = "cancelled"
 )
 
-// What a reservation refuses. Nothing was taken by the call.
+// Refusals of Pay and Release. The call has taken nothing.
 var (
 	ErrExpired   = errors.New("the reservation has expired")
 	ErrCancelled = errors.New("the reservation is cancelled")

@@ -1,6 +1,5 @@
-// Package seckill is the domain of a flash sale: what a buyer asks for and
-// gets, and what every way of deducting stock must answer. It imports the
-// standard library only.
+// Package seckill has the domain of a flash sale: a purchase, its receipt, the Strategy interface
+// that every way of deducting stock implements, and its errors. It imports the standard library only.
 package seckill
 
 import (
@@ -8,9 +7,8 @@ import (
 	"errors"
 )
 
-// MaxQuantity is the largest quantity one purchase may ask for, and MaxStock
-// the largest stock a SKU may have. Both keep every sum the ledger and its
-// audit ever compute far away from the limits of a signed 64-bit integer.
+// MaxQuantity is the largest quantity of a purchase, and MaxStock the largest stock of a SKU. With
+// these bounds no sum in the ledger or the audit comes near the limits of a signed 64-bit integer.
 const (
 	MaxQuantity = 1_000_000
 	MaxStock    = 1_000_000_000
@@ -22,79 +20,71 @@ type Purchase struct {
 	User     int64
 	Quantity int64 // units, 1 … MaxQuantity
 
-	// RequestID is the idempotency key: unique per user, never empty once the
-	// purchase reaches a Strategy. The same purchase sent again carries the
-	// same RequestID.
+	// RequestID is the idempotency key. It is unique per user, and not empty when the purchase
+	// reaches a Strategy. If the buyer sends the purchase again, it has the same RequestID.
 	RequestID string
 }
 
-// A Receipt is what a buyer holds after a sale.
+// A Receipt is a buyer's proof of a sale.
 type Receipt struct {
 	OrderID  string `json:"order_id"` // opaque
 	SKU      int64  `json:"sku_id"`
 	Quantity int64  `json:"quantity"`
-	// Remaining is how many units are left right after this sale; negative if
-	// oversold. Where the stock is in pieces it is what the buyer, or their process,
-	// saw before, less what they took: others may have bought meanwhile.
+	// Remaining is the number of units left right after this sale, negative if it oversold. If the
+	// stock is in pieces (StockStore.Split), it is the number that was read before, less this sale;
+	// others may have bought meanwhile.
 	Remaining int64  `json:"remaining"`
 	Strategy  string `json:"strategy"`
 }
 
 // A Strategy is one way of deducting stock.
 type Strategy interface {
-	// Deduct sells p.Quantity units of p.SKU to p.User and records the order. The
-	// caller has seen that the SKU exists: of one that does not, ErrSoldOut may be
-	// said, too.
+	// Deduct sells p.Quantity units of p.SKU to p.User and records the order. The caller must know
+	// that the SKU exists; if it does not, Deduct may return ErrSoldOut.
 	//
-	// ErrInvalid, ErrUnknownSKU, ErrNotStarted, ErrSoldOut, ErrDuplicate,
-	// ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits and ErrMismatch mean that
-	// provably nothing was taken. Any other error means that the outcome is unknown: the sale may
-	// have happened.
+	// ErrInvalid, ErrUnknownSKU, ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict,
+	// ErrUnavailable, ErrTooManyUnits and ErrMismatch mean that provably nothing was taken. Any other
+	// error means that the outcome is unknown: the sale may have happened.
 	Deduct(ctx context.Context, p Purchase) (Receipt, error)
 
-	// Restore cancels an order and gives its units back, once, under the same
-	// guard (lock, version) as Deduct: giving back behind a lock's or a
-	// version's back loses updates. ErrUnknownOrder when there is no such
-	// order; cancelling a cancelled order again changes nothing and is not an
-	// error. Other errors are as for Deduct.
+	// Restore cancels an order and gives its units back, once, under the same lock or version as
+	// Deduct; without that guard it would lose updates. Restore returns ErrUnknownOrder if there is
+	// no such order. For a cancelled order it does nothing and returns nil. Other errors are as for
+	// Deduct.
 	Restore(ctx context.Context, orderID string) error
 }
 
-// A Resetter is a Strategy that keeps state outside the stock row: a counter in
-// Redis, a lock's key or node. Reset makes that state match a
-// freshly seeded SKU with stock units and frees its locks.
+// A Resetter is a Strategy that keeps state outside the stock row, such as a counter in Redis, or a
+// lock's key or node. Reset sets that state for a new run of sku with stock units, and frees locks.
 type Resetter interface {
 	Reset(ctx context.Context, sku, stock int64) error
 }
 
-// A Counter is a Strategy that keeps the stock somewhere else than in the stock
-// row, or in two places: Count is what that stock store says is left of sku. A counter
-// that was never seeded, or that its server lost, is ErrUnknownSKU.
+// A Counter is a Strategy that keeps the stock outside the stock row, or in two places. Count
+// returns the units left of sku in that other place. It returns ErrUnknownSKU if they were never
+// set there, or if the server has lost them.
 type Counter interface {
 	Count(ctx context.Context, sku int64) (int64, error)
 }
 
-// A Worker is a Strategy that has work to do when its buyers have gone. Work
-// goes on until ctx ends, and returns when what it had begun is done. A service
-// process runs it once, beside its buyers.
+// A Worker is a Strategy with work besides purchases, such as expiring reservations. Work runs until
+// ctx ends, and returns when it has finished the work that it began. A service process calls it once.
 type Worker interface {
 	Work(ctx context.Context)
 }
 
-// An Acceptor is a Strategy that can answer in two steps: first that a purchase
-// is accepted, and later what became of it. The order, or the refusal, comes
-// even if the process that accepted dies.
+// An Acceptor is a Strategy that can answer in two steps: first that a purchase is accepted, and
+// later with the order or the refusal. The second step happens even if the process that accepted dies.
 type Acceptor interface {
-	// Accept takes the units and returns before the order is written. written:
-	// the request has its order already, and r is its receipt. Errors are
-	// Deduct's; one for which NothingTaken is false may have been accepted.
+	// Accept takes the units and returns before the order is written. If the request has an order
+	// already, written is true and r is its receipt. Errors are as for Deduct; after an error for
+	// which NothingTaken is false, the purchase may have been accepted.
 	Accept(ctx context.Context, p Purchase) (r Receipt, written bool, err error)
 
-	// Became says what is known of a user's request for a SKU of the current
-	// sale, or for any of them if sku is 0. nil: it has an order, or had one that
-	// was cancelled. ErrPending: it is accepted. ErrUnknownOrder: it was never
-	// accepted, or is forgotten. A refusal is the error that Deduct would have
-	// returned; an error that is none of these means that it cannot be said now.
+	// Became returns the state of a user's request in the current run of a SKU, or of any SKU if sku
+	// is 0. It returns nil if the request has an order, or had one that was cancelled; ErrPending if
+	// it is accepted; ErrUnknownOrder if it was never accepted or is forgotten; and, if it was
+	// refused, the error that Deduct would have returned. After any other error the state is unknown.
 	Became(ctx context.Context, sku, user int64, requestID string) error
 }
 
@@ -112,13 +102,13 @@ var (
 	ErrUnavailable  = errors.New("a backend is unavailable") // and provably nothing was taken
 	ErrTooManyUnits = errors.New("the sale has more units than this strategy can keep")
 
-	// ErrMismatch: the request id is in use for a purchase of another quantity.
+	// ErrMismatch means that the request id was used for a purchase of another quantity.
 	ErrMismatch = errors.New("the idempotency key belongs to another request")
-	// ErrPending is an Acceptor's word on a request whose order comes later.
+	// ErrPending means that a request is accepted and its order is not written yet.
 	ErrPending = errors.New("accepted, and not written yet")
 
-	// ErrUnknown marks an outcome that is not known, such as a COMMIT
-	// whose answer was lost. Look the order up by its RequestID.
+	// ErrUnknown means that the outcome is not known, for instance because the answer to a COMMIT
+	// was lost. The caller can look for the order by its RequestID.
 	ErrUnknown = errors.New("the outcome is unknown")
 )
 
@@ -137,8 +127,8 @@ func NothingTaken(err error) bool {
 	return false
 }
 
-// A FieldError says what is wrong with one field: in words that go on after its name,
-// and as a stable code with parameters, which a page translates.
+// A FieldError describes an error in one field: as words that follow the field's name, and as a
+// stable code with parameters, which a page translates.
 type FieldError struct {
 	Field  string         `json:"field"`
 	Detail string         `json:"detail"`

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Bearer is the token of the Authorization header, or "". The scheme's case
-// does not matter (RFC 9110). Two headers are none: a proxy may have checked
-// the other.
+// Bearer returns the token of the Authorization header, or "". The case of the scheme does not
+// matter (RFC 9110). It returns "" for two headers, because a proxy may have checked the other one.
 func Bearer(r *http.Request) string {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {
@@ -24,18 +23,16 @@ func Bearer(r *http.Request) string {
 	return strings.TrimLeft(token, " ")
 }
 
-// SameToken compares in constant time, whatever the lengths. An empty token
-// matches nothing.
+// SameToken compares tokens in constant time for all lengths. An empty token matches nothing.
 func SameToken(given, want string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
 }
 
-// NotLocal says why a request may come from another machine, or "". The peer's
-// address is not enough: what a reverse proxy on this machine forwards comes
-// from 127.0.0.1. Proxies show by a header, by the Host of the site they serve,
-// or by HTTP/1.0, nginx's default. One that forwards bytes (ssh -R) cannot be
-// told apart: use a token behind it.
+// NotLocal returns why a request may come from another machine, or "". The peer's address is not
+// enough: requests that a reverse proxy on this machine forwards come from 127.0.0.1, too. A proxy
+// shows by its headers, by the Host of its site, or by HTTP/1.0, the default of nginx. A proxy that
+// forwards bytes (ssh -R) does not show; a service behind one needs a token.
 func NotLocal(r *http.Request) string {
 	if !Peer(r.RemoteAddr).IsLoopback() {
 		return "this call comes from another one"
@@ -55,8 +52,8 @@ func NotLocal(r *http.Request) string {
 	return ""
 }
 
-// ForeignPage names another site's page that makes the request, or "".
-// Programs send neither header.
+// ForeignPage returns a description of the page of another site that makes the request, or "".
+// Programs other than browsers send neither header.
 func ForeignPage(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" &&
 		strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://") != r.Host {
@@ -73,7 +70,7 @@ func IsSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// Peer is the address of a socket's end; the zero Addr if it has none.
+// Peer returns the address in host:port, or the zero Addr if there is none.
 func Peer(hostport string) netip.Addr {
 	ap, err := netip.ParseAddrPort(hostport)
 	if err != nil {
@@ -82,7 +79,7 @@ func Peer(hostport string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// Hostname is host or host:port without the port and the brackets.
+// Hostname returns host or host:port without the port and the brackets.
 func Hostname(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		return host

@@ -26,10 +26,9 @@ const (
 	MaxID = 1<<53 - 1
 )
 
-// ReadJSON reads a body that is one JSON object into a struct, whose fields are the
-// members that it may have. It is as strict as a purchase needs: encoding/json
-// takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
-// broken UTF-8. Durations are whole nanoseconds. The error is a *Problem.
+// ReadJSON reads a body, which must be one JSON object, into a struct. A member without a field, a
+// repeated member, null and broken UTF-8 are errors; encoding/json accepts these, and takes
+// "SKU_ID" for "sku_id". Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) || r.Header.Get("Content-Encoding") != "" {
 		return &Problem{Code: "unsupported_media_type", Status: http.StatusUnsupportedMediaType,
@@ -49,21 +48,21 @@ var (
 		if d.PeekKind() == 'n' {
 			return errNull
 		}
-		return errors.ErrUnsupported // as usual
+		return errors.ErrUnsupported // lets the package decode the value
 	})
 )
 
 // BodyTime bounds the time that a request's body may take to arrive.
 const BodyTime = 10 * time.Second
 
-// ReadBody reads to the end: only then does net/http notice that a caller hangs up.
-// The error is a *Problem.
+// ReadBody reads a body to its end. Only after that does net/http notice that a caller hangs up. The
+// error is a *Problem.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return readBody(w, r, BodyTime)
 }
 
-// readBody bounds the read by a deadline of its own. When that of http.Server's
-// ReadTimeout is over, net/http cancels the context of a request that was read long ago.
+// readBody sets a read deadline of its own and removes it afterwards. If ReadTimeout of http.Server
+// passed during a request, net/http would cancel the request's context.
 func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(limit)) // a test's recorder has no connection
@@ -71,7 +70,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]by
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		w.Header().Set("Connection", "close") // or net/http would wait for the rest before it answers
+		w.Header().Set("Connection", "close") // otherwise net/http reads the rest before it answers
 		return nil, &Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
 			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
 	case err != nil:
@@ -87,7 +86,7 @@ func isJSON(contentType string) bool {
 	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// explainJSON is nil for nil, else what is wrong with a body.
+// explainJSON translates the error of a body into a *Problem. It returns nil for nil.
 func explainJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	var value *json.SemanticError
@@ -111,10 +110,11 @@ func explainJSON(err error) error {
 	return Invalid(field, "wrong_type", nil, "must be "+cmp.Or(kindsInJSON[value.GoType.Kind()], "of another type"))
 }
 
-var kindsInJSON = map[reflect.Kind]string{reflect.Bool: "true or false", reflect.String: "a string", reflect.Slice: "an array", reflect.Struct: "an object",
+var kindsInJSON = map[reflect.Kind]string{
+	reflect.Bool: "true or false", reflect.String: "a string", reflect.Slice: "an array", reflect.Struct: "an object",
 	reflect.Int: "a whole number", reflect.Int64: "a whole number", reflect.Float64: "a number"}
 
-// fieldAt is a place in a body as people write it, such as faults[0].kind.
+// fieldAt returns a place in a body in the form faults[0].kind.
 func fieldAt(place jsontext.Pointer) (name string) {
 	for token := range place.Tokens() {
 		_, err := strconv.Atoi(token)
@@ -130,11 +130,11 @@ func fieldAt(place jsontext.Pointer) (name string) {
 	return name
 }
 
-// shortenName cuts a name that a caller made up.
+// shortenName returns the first 64 bytes of a name that a caller sent.
 func shortenName(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
 
-// ReadQuery refuses parameters that are unknown, repeated or empty: a mistyped
-// filter must not select everything.
+// ReadQuery returns the query's parameters. It refuses unknown, repeated and empty parameters, so
+// that a mistyped filter does not select everything.
 func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 	if r.URL.RawQuery == "" {
 		return nil, nil
@@ -148,7 +148,8 @@ func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 		case len(known) == 0:
 			return nil, BadRequest("No query parameters are known here.")
 		case !slices.Contains(known, name):
-			return nil, Invalid(shortenName(name), "unknown_field", nil, "is no parameter here; known are: "+strings.Join(known, ", "))
+			return nil, Invalid(shortenName(name), "unknown_field", nil,
+				"is no parameter here; known are: "+strings.Join(known, ", "))
 		case len(values) > 1:
 			return nil, Invalid(name, "repeated_field", nil, "is given more than once")
 		case values[0] == "":
@@ -158,7 +159,7 @@ func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 	return q, nil
 }
 
-// QueryInteger reads a number, or returns fallback when there is none.
+// QueryInteger reads a number, or returns fallback if the parameter is missing.
 func QueryInteger(q url.Values, name string, fallback, low, high int64) (int64, error) {
 	if !q.Has(name) {
 		return fallback, nil
@@ -166,7 +167,7 @@ func QueryInteger(q url.Values, name string, fallback, low, high int64) (int64, 
 	return ParseInteger(name, q.Get(name), low, high)
 }
 
-// ParseInteger reads decimal digits without leading zeros.
+// ParseInteger parses decimal digits without leading zeros.
 func ParseInteger(field, text string, low, high int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {
@@ -175,7 +176,7 @@ func ParseInteger(field, text string, low, high int64) (int64, error) {
 	return n, Within(field, n, low, high)
 }
 
-// Needed is the number of a member that must be there.
+// Needed returns the number of a member, which must be in the body.
 func Needed(field string, given *int64, low, high int64) (int64, error) {
 	if given == nil {
 		return 0, Invalid(field, "missing", nil, "is missing")
@@ -183,7 +184,7 @@ func Needed(field string, given *int64, low, high int64) (int64, error) {
 	return *given, Within(field, *given, low, high)
 }
 
-// Within refuses a number out of its range.
+// Within returns a *Problem if n is out of its range.
 func Within(field string, n, low, high int64) error {
 	bounds := func() map[string]any { return map[string]any{"min": low, "max": high} }
 	switch {
@@ -199,11 +200,10 @@ func Within(field string, n, low, high int64) error {
 // 128 visible ASCII characters.
 func IsKey(text string) bool { return text != "" && Visible(text, 128) == text }
 
-// Visible is text without all but its visible ASCII characters, the first ones at
-// most.
-func Visible(text string, most int) string {
-	visible := make([]byte, 0, most)
-	for i := 0; i < len(text) && len(visible) < most; i++ {
+// Visible returns the visible ASCII characters of text, and at most limit of them.
+func Visible(text string, limit int) string {
+	visible := make([]byte, 0, limit)
+	for i := 0; i < len(text) && len(visible) < limit; i++ {
 		if text[i] > ' ' && text[i] <= '~' {
 			visible = append(visible, text[i])
 		}

@@ -1,5 +1,5 @@
-// Package web is what the HTTP servers of the service and of the lab share:
-// problems, strict JSON, guards, routers and their limits.
+// Package web has the parts that the HTTP servers of the service and of the lab share: problems,
+// strict JSON, guards, and routers with limits.
 package web
 
 import (
@@ -12,32 +12,32 @@ import (
 	"seckill/internal/seckill"
 )
 
-// HeaderRequestID ties an answer to the logs.
+// HeaderRequestID is the header that connects an answer with the logs.
 const HeaderRequestID = "X-Request-Id"
 
 // ProblemType is the media type of every refusal.
 const ProblemType = "application/problem+json"
 
-// A Problem is the body of every refusal (RFC 9457), and the error of the
-// handler that refuses. RequestID may be left out.
+// A Problem is the body of every refusal (RFC 9457), and the error of the handler that refuses.
+// Write sets Type and Title from Code, and RequestID if it is empty.
 type Problem struct {
-	Type      string               `json:"type"` // Write sets it, and the title, by the code
+	Type      string               `json:"type"`
 	Title     string               `json:"title"`
 	Status    int                  `json:"status"`
 	Code      string               `json:"code"`
 	Detail    string               `json:"detail"`
 	RequestID string               `json:"request_id"`
-	Ask       string               `json:"ask,omitempty"` // the call that tells what became of the request
+	Ask       string               `json:"ask,omitempty"` // the call that reports the state of the request
 	Errors    []seckill.FieldError `json:"errors,omitempty"`
 
-	RetryAfter int64 `json:"-"` // seconds; 0: no such header
+	RetryAfter int64 `json:"-"` // seconds; 0 means no such header
 	Err        error `json:"-"` // the cause, for errors.Is
 }
 
 func (p *Problem) Error() string { return p.Detail }
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Blame adds a wrong field.
+// Blame adds a field that is wrong.
 func (p *Problem) Blame(field, code string, params map[string]any, detail string) {
 	p.Errors = append(p.Errors, seckill.FieldError{Field: field, Detail: detail, Code: code, Params: params})
 	var all []string
@@ -47,12 +47,13 @@ func (p *Problem) Blame(field, code string, params map[string]any, detail string
 	p.Detail = strings.Join(all, "; ")
 }
 
-// BadRequest is a problem without fields yet.
+// BadRequest returns a problem that names no field.
 func BadRequest(detail string) *Problem {
 	return &Problem{Code: "invalid", Status: http.StatusBadRequest, Detail: detail}
 }
 
-// Invalid blames one field; detail goes on after the field's name.
+// Invalid returns a problem with one field. detail continues a sentence that begins with the field's
+// name.
 func Invalid(field, code string, params map[string]any, detail string) *Problem {
 	p := BadRequest(field + " " + detail)
 	p.Errors = []seckill.FieldError{{Field: field, Detail: detail, Code: code, Params: params}}

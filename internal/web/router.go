@@ -14,7 +14,7 @@ import (
 
 var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
-// NewRouter is a gin engine without its chatter and redirects.
+// NewRouter returns a gin engine that writes no debug output and does not redirect.
 func NewRouter() *gin.Engine {
 	quiet()
 	r := gin.New()
@@ -23,16 +23,16 @@ func NewRouter() *gin.Engine {
 	return r
 }
 
-// HeadAsGet is r, or for HEAD its GET: net/http leaves out the body of the answer.
+// HeadAsGet returns r, or the GET for a HEAD. net/http leaves out the body of the answer to a HEAD.
 func HeadAsGet(r *http.Request) *http.Request {
 	if r.Method == http.MethodHead {
-		r = r.WithContext(r.Context()) // net/http still has its own, with HEAD
+		r = r.WithContext(r.Context()) // a copy, because net/http needs its own request with HEAD
 		r.Method = http.MethodGet
 	}
 	return r
 }
 
-// Handle answers by refuse when h returns an error.
+// Handle returns a handler that calls h, and refuse if h returns an error.
 func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := h(c); err != nil {
@@ -41,8 +41,8 @@ func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.Ha
 	}
 }
 
-// Recover logs a panic and answers by refuse. An answer that broke off is cut,
-// so that it does not look whole.
+// Recover logs a panic and calls refuse. If a part of the answer is written already, it breaks the
+// connection, so that the answer does not look complete.
 func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {
@@ -64,9 +64,8 @@ func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc
 	}
 }
 
-// NewServer waits for no caller without a limit. answer bounds an answer, and the rest
-// of a body that is not read, from the end of the request's header; streams set limits
-// of their own.
+// NewServer returns a server that waits for no caller without a limit. answer bounds the time from
+// the end of a request's header to the end of its answer. Streams set limits of their own.
 func NewServer(h http.Handler, answer time.Duration, log *slog.Logger, level slog.Level) *http.Server {
 	return &http.Server{
 		Handler:           h,
