@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 GO      ?= go
 BIN     := bin/seckill
-SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' go.mod go.sum 2>/dev/null)
+SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' 'docs' '*.md' documents.go go.mod go.sum 2>/dev/null)
 
 # Everything is compiled without gin's MessagePack, a tenth of the program that nothing here speaks, so that the program and
 # its tests are compiled once; and without the folder's path, so that another clone is compiled already. The tests with the tag
@@ -93,6 +93,11 @@ release:
 picture:
 	@deploy/deps.sh --tests
 	$(GO) test -count=1 -vet=off -ldflags=-s -run TestPictureOfTheReadme ./web/e2e -update
+
+## site: write the page as static files into bin/site, to be served without a lab
+.PHONY: site
+site: build
+	$(BIN) site bin/site
 
 ## build: compile bin/seckill
 build: $(BIN)

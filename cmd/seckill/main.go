@@ -29,6 +29,7 @@ type commands struct {
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, or repeat the experiments of the articles."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, and whether it sells wrongly."`
+	Site       SiteCmd       `cmd:"" help:"Write the page as a folder of static files that plays without a lab."`
 	Doctor     DoctorCmd     `cmd:"" help:"Say which servers are found, and how to get the others."`
 
 	Version kong.VersionFlag `help:"Print the version of this program."`

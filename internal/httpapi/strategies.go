@@ -11,8 +11,8 @@ import (
 	"seckill/internal/lock"
 )
 
-// A strategy is a catalog entry, and whether the strategy can run here.
-type strategy struct {
+// A Strategy is a catalog entry, and whether the strategy can run here.
+type Strategy struct {
 	catalog.Info
 	Title     string            `json:"title"`
 	Titles    map[string]string `json:"titles"` // by language
@@ -33,9 +33,16 @@ type file struct {
 	Content string `json:"content"`
 }
 
-func (s *Server) describe(sl *seller) strategy {
-	d := strategy{Info: sl.info, Title: sl.info.TitleIn("en"), Titles: map[string]string{}, Also: sl.info.OtherNames(),
-		Broken: sl.info.Broken(), Default: sl == s.standard, Available: sl.strategy != nil, Missing: append([]string{}, sl.missing...), UnfitOn: sl.info.UnfitOn()}
+func (s *Server) describe(sl *seller) Strategy {
+	d := describe(sl.info)
+	d.Default, d.Available, d.Missing = sl == s.standard, sl.strategy != nil, append([]string{}, sl.missing...)
+	return d
+}
+
+// describe returns what is true of a strategy on every server.
+func describe(info catalog.Info) Strategy {
+	d := Strategy{Info: info, Title: info.TitleIn("en"), Titles: map[string]string{}, Also: info.OtherNames(),
+		Broken: info.Broken(), Missing: []string{}, UnfitOn: info.UnfitOn()}
 	d.Needs = append([]backend.Capability{}, d.Needs...) // never nil, so that JSON has a list
 	for _, language := range catalog.Languages {
 		d.Titles[language] = d.TitleIn(language)
@@ -44,7 +51,7 @@ func (s *Server) describe(sl *seller) strategy {
 }
 
 func (s *Server) listStrategies(c *gin.Context) error {
-	all := []strategy{}
+	all := []Strategy{}
 	for _, sl := range s.sellers {
 		all = append(all, s.describe(sl))
 	}
@@ -60,23 +67,34 @@ func (s *Server) showStrategy(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	d := s.describe(sl)
-	for _, name := range sl.info.Sources() {
-		text, err := sl.info.Files.ReadFile(name)
+	d, err := DescribeSource(sl.info)
+	if err != nil {
+		return err
+	}
+	here := s.describe(sl)
+	d.Default, d.Available, d.Missing = here.Default, here.Available, here.Missing
+	c.JSON(http.StatusOK, d)
+	return nil
+}
+
+// DescribeSource describes a strategy with the source that runs, and the lesson beside it.
+func DescribeSource(info catalog.Info) (Strategy, error) {
+	d := describe(info)
+	for _, name := range info.Sources() {
+		text, err := info.Files.ReadFile(name)
 		if err != nil {
-			return err
+			return d, err
 		}
 		d.Files = append(d.Files, file{name, string(text)})
 	}
-	if sl.info.Fenced { // all fenced locks share this file
+	if info.Fenced { // all fenced locks share this file
 		d.Files = slices.Insert(d.Files, 1, file{"fenced.go", lock.FencedSource})
 	}
 	d.Lesson = map[string]string{}
 	for _, language := range catalog.Languages {
-		if text, err := sl.info.Lesson(language); err == nil { // a test's fake has no lesson
+		if text, err := info.Lesson(language); err == nil { // a test's fake has no lesson
 			d.Lesson[language] = text
 		}
 	}
-	c.JSON(http.StatusOK, d)
-	return nil
+	return d, nil
 }

@@ -1,4 +1,5 @@
 // Calls to the lab and, through it, to the service.
+import { request } from './source.js';
 import { t } from './text.js';
 
 // A lab with a token prints its address with #token=…; it is kept for this tab
@@ -46,7 +47,7 @@ let missed = false;
  */
 export async function ask(path, init, read) {
   try {
-    const answer = await fetch(path, init);
+    const answer = await request(path, init);
     const result = await read(answer);
     if (missed && answer.ok) {
       missed = false;

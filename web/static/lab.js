@@ -2,6 +2,7 @@
 // computes what the lab can tell it, so that all tabs and reloads agree.
 import { call } from './api.js';
 import { isOn, keep, taken } from './records.js';
+import { isSite } from './source.js';
 import { t } from './text.js';
 
 /**
@@ -55,7 +56,7 @@ let stream;
  */
 export function connect() {
   stream?.close();
-  if (document.hidden) return;
+  if (isSite || document.hidden) return;
   const events = new EventSource('/api/lab/v1/events');
   stream = events;
   events.addEventListener('hello', (e) => welcome(JSON.parse(e.data)));

@@ -4,15 +4,19 @@ import { later } from './loaded.js';
 import { usePreferences } from './preferences.js';
 import { link, scrollToPlace, useRoute } from './route.js';
 import { Header } from './shell.js';
+import { isSite } from './source.js';
 import { t } from './text.js';
 import { html, render, useEffect, useLayoutEffect, useRef } from './ui.js';
 
 // The lab is the first screen; the others are loaded on demand.
 const screen = (/** @type {() => Promise<Record<string, any>>} */ load, /** @type {string} */ name) => later(load, name, () => t.nav.failed);
+const ofLab = { lab: Lab, compare: screen(() => import('./compare/screen.js'), 'Compare') };
+const needs = screen(() => import('./story/needs.js'), 'NeedsLab');
+const story = screen(() => import('./story/screen.js'), 'Story');
+const ofSite = { story, faq: story, lab: needs, compare: needs, shop: needs };
 /** @type {Record<string, (props: {route: import('./route.js').Route}) => unknown>} */
 const screens = {
-  lab: Lab,
-  compare: screen(() => import('./compare/screen.js'), 'Compare'),
+  ...(isSite ? ofSite : ofLab),
   trace: screen(() => import('./trace/screen.js'), 'Trace'),
   guarantees: screen(() => import('./guarantees/screen.js'), 'Guarantees'),
   chaos: screen(() => import('./chaos/screen.js'), 'Chaos'),
@@ -53,7 +57,7 @@ function App() {
 }
 
 /** @param {{name: string}} props */
-const Nowhere = ({ name }) => html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link('lab')}>${t.nav.home}</a></p></section>`;
+const Nowhere = ({ name }) => html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link(isSite ? 'story' : 'lab')}>${t.nav.home}</a></p></section>`;
 
 render(html`<${App} />`, document.body);
 connect();

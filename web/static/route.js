@@ -1,14 +1,17 @@
 // The route: #/screen/part?key=value. A hash needs no support from the server,
 // survives a reload, and can be sent as a link.
 import { keep } from './records.js';
+import { home, isSite, place as own } from './source.js';
 
 /** @typedef {{screen: string, part: string, query: Record<string, string>}} Route */
+
+const start = own || (isSite ? 'story' : 'lab'); // what an address without a place shows
 
 /** @returns {Route} */
 export function read(hash = location.hash) {
   const [path, query] = hash.replace(/^#\/?/, '').split('?');
-  const [screen = '', ...rest] = path.split('/');
-  return { screen: decode(screen) || 'lab', part: decode(rest.join('/')), query: Object.fromEntries(new URLSearchParams(query)) };
+  const [screen, ...rest] = (path || start).split('/');
+  return { screen: decode(screen), part: decode(rest.join('/')), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 /** @param {string} text */
@@ -26,12 +29,13 @@ function decode(text) {
  */
 export function link(screen, part = '', query = {}) {
   const said = new URLSearchParams(Object.entries(query).filter(([, v]) => v !== '' && v !== undefined)).toString();
-  const path = [screen === 'lab' && !said ? '' : screen, part].filter(Boolean).map(encodeURIComponent).join('/');
-  return `#/${path}${said && `?${said}`}`;
+  const path = [screen, part].filter(Boolean).map(encodeURIComponent).join('/');
+  const short = path === start && (own || !said);
+  return `${own && !short ? home : ''}#/${short ? '' : path}${said && `?${said}`}`;
 }
 
 /** @param {Parameters<typeof link>} place */
-export const go = (...place) => { location.hash = link(...place); };
+export const go = (...place) => { location.href = link(...place); };
 
 /**
  * Replaces the address without a history entry: for a filter, a step. A screen that

@@ -1,11 +1,12 @@
 // The frame around every screen: the doors, the tabs behind each, and preferences.
 import { prefer, usePreferences } from './preferences.js';
 import { link } from './route.js';
+import { addressOf, isSite } from './source.js';
 import { t } from './text.js';
 import { html } from './ui.js';
 
 /** The doors, with the screens behind each: its tabs. The first is where the door leads. */
-const doors = { run: ['lab', 'compare'], which: ['choose', 'guarantees', 'chaos'], learn: ['lessons', 'play'] };
+const doors = { ...(isSite && { story: ['story', 'faq'] }), run: ['lab', 'compare'], which: ['choose', 'guarantees', 'chaos'], learn: ['lessons', 'play'] };
 /** Screens that others lead to, by the door they belong to. */
 const details = /** @type {Record<string, string>} */ ({ trace: 'which', teach: 'learn' });
 
@@ -17,12 +18,12 @@ export function Header({ screen, home = '' }) {
   const door = Object.entries(doors).find(([, tabs]) => tabs.includes(screen))?.[0] ?? details[screen];
   return html`
     <header class="top">
-      <a class="brand" href=${home + link('lab')}><img src="/static/icon.svg" alt="" width="30" height="30" />${t.name}</a>
+      <a class="brand" href=${home + link(isSite ? 'story' : 'lab')}><img src=${addressOf('/static/icon.svg')} alt="" width="30" height="30" />${t.name}</a>
       <nav aria-label=${t.nav.label}>
         <ul>
           ${Object.entries(doors).map(([name, [first]]) => html`
             <li key=${name}><a href=${home + link(first)} aria-current=${name === door ? 'page' : undefined}>${t.nav.doors[name]}</a></li>`)}
-          <li><a href="/shop" aria-current=${screen === 'shop' ? 'page' : undefined}>${t.nav.doors.shop}</a></li>
+          <li><a href=${isSite ? link('shop') : '/shop'} aria-current=${screen === 'shop' ? 'page' : undefined}>${t.nav.doors.shop}</a></li>
         </ul>
       </nav>
       <${Preferences} />

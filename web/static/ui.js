@@ -1,6 +1,7 @@
 // Preact with htm templates, and number formats.
 import { h, render } from './vendor/preact.mjs';
 import htm from './vendor/htm.mjs';
+import { addressOf } from './source.js';
 
 export { render };
 export { useEffect, useLayoutEffect, useMemo, useRef, useState } from './vendor/preact-hooks.mjs';
@@ -48,7 +49,7 @@ const sheets = {};
  */
 export const styled = (path) => {
   sheets[path] ??= new Promise((done) => {
-    document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: `/static/${path}`, onload: done, onerror: done }));
+    document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: addressOf(`/static/${path}`), onload: done, onerror: done }));
   });
   return sheets[path];
 };

@@ -47,6 +47,7 @@ declare namespace Json {
     renewer?: boolean;
     switches: boolean;
     command: GameCommand | null;
+    unrecorded?: boolean; // in a site: the recording ends before it
   }
 
   interface GameStep {
@@ -93,6 +94,7 @@ declare namespace Json {
     over: boolean;
     verdict: GameVerdict | null;
     grade: GameGrade | null;
+    recording?: { recorded: string; servers: string[]; turns: number }; // of a site, which plays it
   }
 
   interface LevelText {

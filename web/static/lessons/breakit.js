@@ -6,6 +6,8 @@ import { Stage } from '../lab/stage.js';
 import { start } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
+import { isSite } from '../source.js';
+import { NeedsLab } from '../story/needs.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
@@ -24,7 +26,7 @@ export function BreakIt({ chapter, lab, matrix }) {
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
       ${held && html`<p><a class="offer beside" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}`
-    : html`<${Run} chapter=${chapter} lab=${lab} />
+    : html`${isSite ? html`<${NeedsLab} />` : html`<${Run} chapter=${chapter} lab=${lab} />`}
       ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && t.comma}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
     </div>`;
 }
@@ -34,7 +36,7 @@ function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
   if (example) return html`
-    ${question !== 'node-loss' && html`<${Live} key=${example} example=${example} says=${lessonWords().live(strategy, t.guarantees.titleOf(q))} />`}
+    ${question !== 'node-loss' && !isSite && html`<${Live} key=${example} example=${example} says=${lessonWords().live(strategy, t.guarantees.titleOf(q))} />`}
     <p><a class="offer play" href=${link('trace', example)}>${lessonWords().play(strategy, t.guarantees.titleOf(q))}</a></p>`;
   return matrix && html`<p class="hint">${lessonWords().noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
 }

@@ -77,10 +77,13 @@ export function sections(source) {
  */
 const joined = (text) => text.replace(/([\u2e80-\uffef]) *\n *(?=[\u2e80-\uffef])/g, '$1').replace(/ *\n */g, ' ');
 
-const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\((https:\/\/[^\s)]+)\)|(?<!\w)_([^_]+)_(?!\w)/g;
+const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^\s)]+)\)|(?<!\w)_([^_]+)_(?!\w)/g;
 
-/** @param {string} text @param {Set<string>} [strategies] whose names become links */
-export function inline(text, strategies = new Set()) {
+/**
+ * strategies: whose names become links; to: the address of a link, null if there is none.
+ * @param {string} text @param {Set<string>} [strategies] @param {(href: string) => string | null} [to]
+ */
+export function inline(text, strategies = new Set(), to = (href) => href) {
   const parts = [];
   let end = 0;
   text = joined(text);
@@ -91,10 +94,19 @@ export function inline(text, strategies = new Set()) {
     if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${breakable(m[1])}</code>`);
     else if (m[2]) parts.push(html`<strong>${breakable(m[2])}</strong>`);
     else if (m[3]) parts.push(html`<em>${m[3]}</em>`);
-    else if (m[4]) parts.push(html`<a href=${m[5]} translate=${false}>${breakable(m[4])}</a>`); // titles are as they are, in either language
+    else if (m[4]) parts.push(linked(m[4], to(m[5])));
     else parts.push(html`<cite translate=${false}>${m[6]}</cite>`);
   }
   return [...parts, text.slice(end)];
+}
+
+/**
+ * A link whose text may have `code` in it: titles are as they are, in either language.
+ * @param {string} text @param {string | null} href
+ */
+function linked(text, href) {
+  const said = text.includes('`') ? inline(text) : breakable(text);
+  return href === null ? said : html`<a href=${href} translate=${false}>${said}</a>`;
 }
 
 /**

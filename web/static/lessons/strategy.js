@@ -6,6 +6,7 @@ import { highlight, languageOf } from '../highlight.js';
 import { Awaited, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
+import { isSite } from '../source.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Examples } from './drawn.js';
@@ -22,7 +23,7 @@ export function StrategyLesson({ name, matrix, known, listed }) {
     <h3 class="name"><code>${name}</code> ${strategy.titles?.[preferences().language] ?? strategy.title} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
     ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}${t.colon}${listed.missing.map(t.reason).join(t.semicolon)}</p>`}
     ${matrix && row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
-    ${listed?.available && html`<p><a class="play-it" href=${link('play', '', { strategy: name })}>${lessonWords().playYourself}</a></p>`}
+    ${listed?.available && !isSite && html`<p><a class="play-it" href=${link('play', '', { strategy: name })}>${lessonWords().playYourself}</a></p>`}
     <div class="lesson-and-source">
       <div class="lesson-text">${sections(lesson).map(([heading, blocks], i) => html`
         <section key=${i}>${heading && html`<h4>${inline(heading)}</h4>`}<${Blocks} blocks=${blocks} strategies=${known} /></section>`)}</div>

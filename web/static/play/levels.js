@@ -2,6 +2,8 @@
 import { noStrategies, useLab } from '../lab.js';
 import { preferences } from '../preferences.js';
 import { go, link } from '../route.js';
+import { isSite } from '../source.js';
+import { NeedsLab } from '../story/needs.js';
 import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
 import { maxStars, solvedLevels } from './progress.js';
@@ -30,7 +32,7 @@ export function Levels({ levels, chapters }) {
         <details key=${n} class="level-group"><summary>${titled(n)} <span class="hint">${levels.filter((l) => l.chapter === n).map((l) => textOf(l).title).join(' · ')}</span></summary>
           <ol>${levels.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></details>`)}
     </section>
-    <${Free} />`;
+    ${isSite ? html`<h2>${w.free}</h2><${NeedsLab} />` : html`<${Free} />`}`;
 }
 
 /** @param {{n: number}} props */

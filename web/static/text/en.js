@@ -16,10 +16,18 @@ export default {
   copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy it yourself:',
   lostConnection: 'Connection to the lab lost. Trying again …',
 
+  /** A site plays what was recorded: it has no servers. */
+  site: {
+    what: 'Everything here plays without an installation: the chapters, the proof, and the levels, with what real servers answered when they were recorded. To sell and to measure, start the lab on your machine.',
+    read: 'Read the first chapter', play: 'Play the first level', see: 'Watch a Redis lock fail',
+    needs: 'This needs the lab, with its servers. From a clone of the repository:',
+    copy: 'Copy the command', how: 'What it installs',
+  },
+
   nav: {
     label: 'Screens',
-    doors: { run: 'Run', which: 'Which one?', learn: 'Learn', shop: 'Shop' },
-    lab: 'One sale', compare: 'Compare', choose: 'Five questions', guarantees: 'The proof', chaos: 'Faults under load', lessons: 'Chapters', play: 'Levels',
+    doors: { story: 'About', run: 'Run', which: 'Which one?', learn: 'Learn', shop: 'Shop' },
+    story: 'What it is', faq: 'FAQ', lab: 'One sale', compare: 'Compare', choose: 'Five questions', guarantees: 'The proof', chaos: 'Faults under load', lessons: 'Chapters', play: 'Levels',
     trace: 'Step by step', teach: 'Plan and exercises',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',

@@ -50,10 +50,18 @@ export default {
   copied: '已复制。', copyYourself: '浏览器不允许，请自己复制：',
   lostConnection: '与实验室的连接断了，正在重连……',
 
+  /** 站点播放录制的内容，没有服务器。 */
+  site: {
+    what: '这里的一切无需安装：章节、证明和关卡，用的是录制时真实服务器给出的应答。要真正抢购和测量，请在自己的机器上启动实验室。',
+    read: '读第一章', play: '玩第一关', see: '看 Redis 锁怎样失效',
+    needs: '这一步需要实验室和它的服务器。在仓库的克隆里运行：',
+    copy: '复制命令', how: '它会安装什么',
+  },
+
   nav: {
     label: '页面',
-    doors: { run: '运行', which: '选哪个？', learn: '学习', shop: '商店' },
-    lab: '一场秒杀', compare: '对比', choose: '五个问题', guarantees: '证明', chaos: '负载下的故障', lessons: '章节', play: '关卡',
+    doors: { story: '简介', run: '运行', which: '选哪个？', learn: '学习', shop: '商店' },
+    story: '这是什么', faq: '常见问题', lab: '一场秒杀', compare: '对比', choose: '五个问题', guarantees: '证明', chaos: '负载下的故障', lessons: '章节', play: '关卡',
     trace: '逐步播放', teach: '教案与练习',
     main: '跳到正文',
     language: 'English', languageHint: '用英文显示',
@@ -101,6 +109,7 @@ export default {
   },
   /** 实验室和服务拒绝请求的原因，按代码。 */
   problem: (code, detail) => ({
+    needs_lab: '这一步需要实验室和它的服务器。',
     backend_unavailable: '服务或它的后端没有响应，所以什么也没有改变。实验室的状态里写着哪些在运行、日志在哪里。',
     forbidden: '实验室没有接受这个请求：请从它自己的页面发送；它启动时设了令牌的话，请填令牌。',
     game_failed: '服务器没有照这一步执行。请撤销这一步，或者用同样的步骤重新开始。',

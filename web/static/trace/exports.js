@@ -3,6 +3,7 @@ import { ask, Refused } from '../api.js';
 import { save, styles } from '../file.js';
 import { useAction, Wrong } from '../loaded.js';
 import { preferences } from '../preferences.js';
+import { addressOf } from '../source.js';
 import { html } from '../ui.js';
 import { diagram } from './diagram.js';
 import { escape } from './drawing.js';
@@ -65,6 +66,6 @@ export function Downloads({ trace, title, file }) {
   return html`
     <p class="downloads buttons"><button type="button" class="offer small" data-file="html" onClick=${share}>${words().share}</button>
       <span class="hint">${words().download}</span> <button type="button" class="link" data-file="svg" onClick=${() => save(svgOf(trace), 'image/svg+xml', fileName(trace, 'svg'))}>SVG</button>
-      ${file && html`<a href=${file} download=${fileName(trace, 'json')}>JSON</a>`}</p>
+      ${file && html`<a href=${addressOf(file)} download=${fileName(trace, 'json')}>JSON</a>`}</p>
     <${Wrong} failure=${failure} />`;
 }

@@ -2,6 +2,8 @@
 import { call } from '../api.js';
 import { noStrategies, useLab } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
+import { isSite } from '../source.js';
+import { NeedsLab } from '../story/needs.js';
 import { go, read } from '../route.js';
 import { words } from './text.js';
 import { html, useState } from '../ui.js';
@@ -32,6 +34,7 @@ export function Live({ chosen }) {
   const [strategy, setStrategy] = useState(chosen);
   const { busy, failure, act } = useAction();
   const name = ready.some((s) => s.name === strategy) ? strategy : (ready[0]?.name ?? '');
+  if (isSite) return html`<div class="field live"><span class="label">${words().live}</span><${NeedsLab} /></div>`;
   const make = (/** @type {number} */ buyers) => name && act(async () => {
     const { id } = await call('POST', '/api/lab/v1/traces', { strategy: name, buyers });
     if (read().screen === 'trace') go('trace', `live.${id}`); // not, where it was left meanwhile

@@ -1,0 +1,191 @@
+// Package site writes the page as a folder of static files, which any web server can serve below any path. The
+// files hold what a lab would answer; web/static/source.js asks for them in place of the lab.
+package site
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"seckill/internal/catalog"
+	"seckill/internal/game"
+	"seckill/internal/httpapi"
+	"seckill/web/course"
+)
+
+// A Site is what the folder is made of.
+type Site struct {
+	Page       fs.FS // index.html and the files that it loads
+	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
+	Documents  fs.FS // README.md and what it leads to
+	Strategies []catalog.Info
+	Version    string // of this program
+}
+
+// mark is in every page of a site: by it the page knows that it has no lab, and Write that a folder is a site.
+const mark = `<meta name="seckill-site" content="%s" data-place="%s">`
+
+// Write writes the site into a folder, in place of the site that is there. A folder with anything else in it
+// is left alone.
+func (s Site) Write(dir string) error {
+	if err := clearFolder(dir); err != nil {
+		return err
+	}
+	f := &folder{dir: dir}
+	index, err := fs.ReadFile(s.Page, "index.html")
+	if err != nil {
+		return err
+	}
+	f.write("index.html", pageAt(index, "./", ""))
+	f.copyAll(s.Page, "static", func(name string) bool { return name == "index.html" || strings.HasPrefix(name, "shop/") })
+	f.copyAll(s.Guarantees, "guarantees", func(string) bool { return false })
+	f.copyAll(s.Documents, "documents", func(string) bool { return false })
+	f.err = errors.Join(f.err, s.writeExamples(f, index), s.writeAnswers(f))
+	return f.err
+}
+
+// clearFolder removes an old site.
+func clearFolder(dir string) error {
+	old, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(old) == 0 {
+		return nil
+	}
+	name, _, _ := strings.Cut(mark, " content")
+	if index, _ := os.ReadFile(filepath.Join(dir, "index.html")); !bytes.Contains(index, []byte(name)) {
+		return errors.Join(err, fmt.Errorf("%s is not empty and holds no site: name another folder", dir))
+	}
+	return os.RemoveAll(dir)
+}
+
+// pageAt returns the page for a folder of the site. root leads from there to the site's own folder; place is
+// what the page shows, "" for its start.
+func pageAt(index []byte, root, place string) []byte {
+	text := strings.ReplaceAll(string(index), `="/static/`, `="`+root+`static/`)
+	text = strings.Replace(text, "<meta charset", fmt.Sprintf(mark, root, place)+"\n<meta charset", 1)
+	if place != "" {
+		text = strings.Replace(text, "<title>", "<title>"+path.Base(place)+" · ", 1)
+	}
+	return []byte(text)
+}
+
+// writeExamples writes a page for each counterexample, and for each lesson's trace that holds.
+func (s Site) writeExamples(f *folder, index []byte) error {
+	examples, err := fs.Glob(s.Guarantees, "*.*.json")
+	held, err2 := fs.Glob(s.Page, "lessons/held.*.json")
+	for _, file := range append(examples, held...) {
+		name := strings.TrimSuffix(path.Base(file), ".json")
+		f.write("x/"+name+"/index.html", pageAt(index, "../../", "trace/"+name))
+	}
+	return errors.Join(err, err2)
+}
+
+// writeAnswers writes what a lab answers to the calls that need none of its servers.
+func (s Site) writeAnswers(f *folder) error {
+	chapters, err := course.Chapters()
+	if err != nil {
+		return err
+	}
+	var levels []game.Level
+	for _, level := range game.Levels() {
+		levels = append(levels, *level)
+	}
+	all := []httpapi.Strategy{}
+	for _, info := range s.Strategies {
+		d, err := httpapi.DescribeSource(info)
+		if err != nil {
+			return err
+		}
+		d.Available = true // in a lab that has all servers
+		f.writeJSON("api/v1/strategies/"+info.Name, d)
+		d.Files, d.Lesson = nil, nil
+		all = append(all, d)
+	}
+	type object map[string]any
+	f.writeJSON("api/v1/strategies", object{"strategies": all})
+	f.writeJSON("api/lab/v1/course", object{"chapters": chapters})
+	f.writeJSON("api/lab/v1/levels", object{"levels": levels})
+	f.writeJSON("api/lab/v1/status", object{"version": s.Version, "faults": []string{}, "backends": []string{}, "services": []string{}})
+	return nil
+}
+
+// A folder is written file by file; after the first error nothing more is.
+type folder struct {
+	dir string
+	err error
+}
+
+func (f *folder) write(name string, text []byte) {
+	if f.err != nil {
+		return
+	}
+	file := filepath.Join(f.dir, filepath.FromSlash(name))
+	if f.err = os.MkdirAll(filepath.Dir(file), 0o777); f.err == nil {
+		f.err = os.WriteFile(file, text, 0o666)
+	}
+}
+
+// writeJSON writes a compressed answer.
+func (f *folder) writeJSON(name string, answer any) {
+	text, err := json.Marshal(answer)
+	f.err = errors.Join(f.err, err)
+	f.writePacked(name, text)
+}
+
+func (f *folder) writePacked(name string, text []byte) {
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, err := w.Write(text)
+	f.err = errors.Join(f.err, err, w.Close())
+	f.write(name+".json.gz", packed.Bytes())
+}
+
+// copyAll copies files into a folder of the site: modules without their comments, and JSON compressed. A
+// counterexample is also there as it is, to be saved.
+func (f *folder) copyAll(files fs.FS, into string, leaveOut func(name string) bool) {
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || leaveOut(name) {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		to, isJSON := strings.CutSuffix(path.Join(into, name), ".json")
+		switch {
+		case isJSON:
+			f.writePacked(to, text)
+			if isExample := strings.Contains(path.Base(to), "."); isExample {
+				f.write(to+".json", text)
+			}
+		case path.Ext(name) == ".js":
+			f.write(to, []byte(withoutComments(string(text))))
+		default:
+			f.write(to, text)
+		}
+		return f.err
+	})
+	f.err = errors.Join(f.err, err)
+}
+
+// withoutComments removes a module's lines that are comments, and indentation: a third of what a visitor loads.
+func withoutComments(module string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(module) {
+		line = strings.TrimLeft(line, " \t")
+		_, behind, ends := strings.Cut(line, "*/")
+		begins := strings.HasPrefix(line, "/*") && strings.TrimSpace(behind) == "" // code may follow a type
+		if isComment := inside || begins || strings.HasPrefix(line, "//"); !isComment {
+			b.WriteString(line)
+		}
+		inside = (inside || begins) && !ends
+	}
+	return b.String()
+}
