@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
@@ -93,29 +92,5 @@ func TestAuditTakesLittleMemory(t *testing.T) {
 		if live > orders*each {
 			t.Errorf("after %s an audit took %d bytes for each order, want at most %d", c.change, live/orders, each)
 		}
-	}
-}
-
-// BenchmarkAudit is four audits at once, each of a SKU with a million orders.
-func BenchmarkAudit(b *testing.B) {
-	const skus, orders = 4, 1_000_000
-	store, _ := largeSales(b, skus, orders)
-	for b.Loop() {
-		all := peak("/memory/classes/total:bytes", func() {
-			var g errgroup.Group
-			for sku := range int64(skus) {
-				g.Go(func() error {
-					r, err := catalog.Audit(b.Context(), store, sku+1, rowSeller)
-					if err == nil && (r.Verdict != judge.Held || r.Orders != orders) {
-						b.Errorf("%+v", r)
-					}
-					return err
-				})
-			}
-			if err := g.Wait(); err != nil {
-				b.Error(err)
-			}
-		})
-		b.ReportMetric(float64(all)/1e6, "MB")
 	}
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // open makes a world on servers that are this test program's alone. Worlds ask
 // them who waits, so no two of them explore at a time: no test here is parallel.
-func open(t *testing.T, info catalog.Info) *explore.World {
+func open(t testing.TB, info catalog.Info) *explore.World {
 	t.Helper()
 	needs := info.Uses()
 	w, err := explore.Open(t.Context(), info, labtest.Config(t, needs...), explore.Options{})
@@ -52,7 +52,7 @@ func withFault(s *explore.Scenario, faults ...explore.Fault) *explore.Scenario {
 	return s
 }
 
-func search(t *testing.T, w *explore.World, s *explore.Scenario, l explore.Limits) explore.Result {
+func search(t testing.TB, w *explore.World, s *explore.Scenario, l explore.Limits) explore.Result {
 	t.Helper()
 	res, err := w.Search(t.Context(), s, l)
 	labtest.Must(t, err)
