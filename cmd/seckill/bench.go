@@ -116,6 +116,9 @@ func (c *BenchLocksCmd) Validate() error {
 	if _, err := pickNamed("--crowd", c.Options.Crowd, measured, nameOf); err != nil {
 		return err
 	}
+	if _, err := pickNamed("--gated", c.Options.Gated, measured, nameOf); err != nil {
+		return err
+	}
 	return c.checkBench(bench.LocksName, c.Options)
 }
 

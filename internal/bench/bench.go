@@ -26,6 +26,7 @@ type Options struct {
 	Contenders []int         `default:"8,64" help:"Numbers of contenders for one lock, separated by commas."`
 	Hold       time.Duration `default:"5ms" help:"How long each contender holds the lock."`
 	Crowd      []string      `placeholder:"NAME" help:"Locks to measure with the largest number of contenders. Default: all."`
+	Gated      []string      `placeholder:"NAME" help:"Locks to measure once more behind a gate, which lets one contender of this process wait for the lock."`
 	Rounds     int           `default:"3" help:"How often every lock is measured, in alternating order."`
 	For        time.Duration `default:"2s" help:"Duration of one measurement; longer if needed for ten turns of each contender."`
 
@@ -35,8 +36,8 @@ type Options struct {
 
 // A Trial is one lock under one load, and the passes in which it was measured.
 type Trial struct {
-	Lock       string
-	Contenders int // 1: a single contender acquires and releases the lock without a pause
+	Lock       string // the name of its strategy, with "-gated" behind it if the lock is behind a gate
+	Contenders int    // 1: a single contender acquires and releases the lock without a pause
 	Passes     []Pass
 	Error      string // why the lock could not be measured; "" if it was
 
@@ -99,6 +100,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 				s.load.warmUp, s.load.measured = max(s.load.warmUp, round*3/2), max(o.For, minTurns*round)
 			}
 			r.Trials = append(r.Trials, s)
+			if n > 1 && slices.Contains(o.Gated, info.Name) {
+				gated := *s
+				gated.Lock, gated.load.gated = s.Lock+"-gated", true
+				r.Trials = append(r.Trials, &gated)
+			}
 		}
 	}
 	return r, o.measureTrials(ctx, r.Trials)

@@ -87,3 +87,21 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 		t.Errorf("%s has %d passes, want 2", s.Lock, len(s.Passes))
 	}
 }
+
+// A gate lets one contender ask the lock at a time, so a lock that polls gets no refusals and
+// sends two commands: one to acquire it, one to release it.
+func TestAGateSavesThePolls(t *testing.T) {
+	o := shortRun(t, strategies.Named("redis-lua"))
+	o.Gated = []string{"redis-lua"}
+	r, err := Run(t.Context(), o)
+	labtest.Must(t, err)
+	commands := map[string]float64{}
+	for _, s := range r.Trials {
+		if s.Contenders > 1 && s.isValid() {
+			commands[s.Lock] = s.spreadOf(commandsPerLock).Median()
+		}
+	}
+	if without, behind := commands["redis-lua"], commands["redis-lua-gated"]; behind < 1.9 || behind > 2.1 || without < 2.2 {
+		t.Errorf("redis-lua sends %.2f commands, and %.2f behind a gate", without, behind)
+	}
+}

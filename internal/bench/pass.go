@@ -75,6 +75,38 @@ type load struct {
 	hold     func() time.Duration // how long to hold the lock; nil: not at all
 	warmUp   time.Duration        // before the measured time
 	measured time.Duration
+	gated    bool // the contenders pass a gate first
+}
+
+// A gatedLocker lets one contender at a time wait for each key, in the order in which they came.
+type gatedLocker struct {
+	lock.Locker
+	gate lock.Gate[struct{}]
+}
+
+// A gatedLease leaves the gate when it is released.
+type gatedLease struct {
+	lock.Lease
+	permit *lock.Permit[struct{}]
+}
+
+// Acquire acquires key as the locker behind the gate does.
+func (g *gatedLocker) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	permit, err := g.gate.Acquire(ctx, key, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := g.Locker.Acquire(ctx, key, o)
+	if err != nil {
+		permit.Release()
+		return nil, err
+	}
+	return gatedLease{lease, permit}, nil
+}
+
+func (l gatedLease) Release(ctx context.Context) error {
+	defer l.permit.Release()
+	return l.Lease.Release(ctx)
 }
 
 // maxOverrun is how much longer than planned a pass may take. It needs that time to connect, and to let every waiting
@@ -102,6 +134,9 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 	r := &runningPass{load: l, counters: make([]unsafeCounter, len(l.keys))}
 	if r.locker, err = catalog.NewLocker(l.info, catalog.Deps{Instance: in, Settings: l.settings}); err != nil {
 		return pass, err
+	}
+	if l.gated {
+		r.locker = &gatedLocker{Locker: r.locker}
 	}
 	// The first acquisition is not measured, because it may create something on a server, such as the parent of a
 	// queue's nodes.

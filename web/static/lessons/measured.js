@@ -14,10 +14,10 @@ export const loadFigures = once(() => call('GET', '/static/figures.json'));
 /** @param {{command: string}} props */
 export function Measured({ command }) {
   const figures = useLoaded(loadFigures, []).value ?? {};
-  const [, what, preset = 'flash-sale', names = '', crowds = '8'] = command.match(
-    /^seckill (compare|bench locks|bench articles)(?: --preset ([\w-]+))?(?: --(?:strategies|locks) ([\w,-]+))?(?: --contenders ([\d,]+))?$/) ?? [];
+  const [, what, preset = 'flash-sale', names = '', gated = '', crowds = '8'] = command.match(
+    /^seckill (compare|bench locks|bench articles)(?: --preset ([\w-]+))?(?: --(?:strategies|locks) ([\w,-]+))?(?: --gated ([\w,-]+))?(?: --contenders ([\d,]+))?$/) ?? [];
   const l = lessonWords().measured;
-  const { run, how, tables = [] } = shownOf(what, preset, names.split(','), crowds.split(','), figures, l) ?? {};
+  const { run, how, tables = [] } = shownOf(what, preset, names.split(',').flatMap((n) => (gated.split(',').includes(n) ? [n, `${n}-gated`] : [n])), crowds.split(','), figures, l) ?? {};
   const full = tables.filter((table) => table.rows.length);
   if (!run || !full.length) return null;
   return html`
