@@ -17,13 +17,13 @@ import (
 	"seckill/strategies"
 )
 
-// BenchCmd measures parts by themselves.
+// BenchCmd has the commands that measure parts of the program on their own.
 type BenchCmd struct {
 	Locks    BenchLocksCmd    `cmd:"" help:"Measure the locks, alone and contended."`
 	Articles BenchArticlesCmd `cmd:"" help:"Repeat the experiments of the articles, beside their own figures."`
 }
 
-// BenchFlags are those of every benchmark.
+// BenchFlags are the flags of every benchmark.
 type BenchFlags struct {
 	Output
 	Given backend.Config `embed:""`
@@ -46,8 +46,8 @@ type measured interface {
 	Report(tables.Run) tables.Report
 }
 
-// run starts the servers that the locks need and that were not given, of which every
-// commit is flushed, measures there, and writes the report.
+// runBenchmark starts the servers that are needed and not given, measures on them, and writes the
+// report. Its own servers flush every commit to the disk.
 func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []catalog.Info,
 	how func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability
@@ -75,17 +75,17 @@ func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr s
 	return errors.Join(err, f.Output.writeReport(stdout, report.Report(tables.Run{Command: commandLine(), Begun: begun, Machine: tables.ThisMachine(), Servers: backend.Versions(l.Backends())})))
 }
 
-// BenchLocksCmd runs our locks side by side.
+// BenchLocksCmd measures the locks of all strategies.
 type BenchLocksCmd struct {
 	Locks   []string      `placeholder:"NAME" help:"Locks to measure, by comma. Default: all but the broken ones."`
 	Options bench.Options `embed:""`
 	BenchFlags
 }
 
-// statusOverlap is the exit status when a lock let two holders in at a time.
+// statusOverlap is the exit status if a lock had two holders at the same time.
 const statusOverlap = 10
 
-// Help is what seckill bench locks --help says below its flags.
+// Help returns the text of seckill bench locks --help below the flags.
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Given servers must not be used by others meanwhile.
 The locks are those of a SKU that is not on sale; their nodes and rows stay there.
@@ -96,7 +96,7 @@ Exit status: 0 when everything was measured, 1 when it could not be finished, 2 
 %d when a lock let two holders in at a time.`, statusOverlap)
 }
 
-// Validate finds what is wrong with the flags alone.
+// Validate checks the flags.
 func (c *BenchLocksCmd) Validate() error {
 	for _, n := range c.Options.Contenders {
 		if n < 2 || n > 512 {
@@ -122,12 +122,12 @@ func (c *BenchLocksCmd) Validate() error {
 	return c.checkBench(bench.LocksName, c.Options)
 }
 
-// locks are the strategies that are one.
+// allLocks returns the strategies that are locks.
 func allLocks() []catalog.Info {
 	return slices.DeleteFunc(slices.Clone(strategies.All()), func(i catalog.Info) bool { return i.Locker == nil })
 }
 
-// chosen are the locks that are measured.
+// chosenLocks returns the locks to measure.
 func (c *BenchLocksCmd) chosenLocks() ([]catalog.Info, error) {
 	if len(c.Locks) > 0 {
 		return pickNamed("--locks", c.Locks, allLocks(), nameOf)

@@ -22,7 +22,7 @@ func (c *BenchArticlesCmd) benchOptions() bench.Options {
 	return bench.Options{Hold: 5 * time.Millisecond, Rounds: c.Rounds, For: c.For}
 }
 
-// Validate finds what is wrong with the flags alone.
+// Validate checks the flags.
 func (c *BenchArticlesCmd) Validate() error {
 	return c.checkBench(bench.ArticlesName, c.benchOptions())
 }

@@ -19,7 +19,7 @@ import (
 	"seckill/loadtest"
 )
 
-// ChaosCmd runs a sale of each strategy with each fault in its middle.
+// ChaosCmd runs a sale of each strategy with each fault in the middle of the sale.
 type ChaosCmd struct {
 	Strategies []string `default:"all" help:"Strategies by comma, all, or six." placeholder:"NAME"`
 	Faults     []string `default:"all" help:"Faults by comma, or all; none is a sale without a fault. See seckill chaos --list." placeholder:"FAULT"`
@@ -38,7 +38,7 @@ type ChaosCmd struct {
 	earlier  *chaos.Result // nil: none
 }
 
-// Help is what seckill chaos --help says below its flags.
+// Help returns the text of seckill chaos --help below the flags.
 func (ChaosCmd) Help() string {
 	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy up what is left. It starts a lab of its own, and harms
 nothing else.
@@ -49,7 +49,7 @@ Exit status: %d every promise held, %d a strategy oversold that promises not to,
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 
-// Validate finds what is wrong with the flags and the files they name.
+// Validate checks the flags, and the files that they name.
 func (c *ChaosCmd) Validate() (err error) {
 	if c.List {
 		return nil
@@ -92,7 +92,7 @@ func readChaos(file string) (*chaos.Result, error) {
 	return &r, nil
 }
 
-// chosenFaults reads --faults. All of them begin with the control run.
+// chosenFaults returns the faults that --faults names. The first of all faults is the control run.
 func chosenFaults(named []string) ([]fault.Name, error) {
 	all := []fault.Name{chaos.None}
 	for _, f := range fault.All {

@@ -16,20 +16,20 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// CompareCmd runs the same sale with one strategy after the other. BeforeApply gives
-// the settings what flags then override.
+// CompareCmd runs the same sale with one strategy after the other. BeforeApply sets the defaults of
+// a preset, which flags then override.
 type CompareCmd struct {
 	HelpAll  helpAll          `help:"${HelpAll}"`
 	Target   []string         `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
 	Preset   string           `default:"flash-sale" help:"The sale, unless flags change it; see above." placeholder:"NAME"`
 	Settings compare.Settings `embed:""`
 	Output
-	PlaceFlags // the database is also where baselines are measured
+	PlaceFlags // baselines are measured on the same database
 
 	chosen []catalog.Info
 }
 
-// Help is what seckill compare --help says below its flags.
+// Help returns the text of seckill compare --help below the flags.
 func (CompareCmd) Help() string {
 	var presets strings.Builder
 	for _, p := range compare.Presets() {
@@ -43,7 +43,7 @@ Exit status: %d correct strategies held, %d oversold, %d lost, %d blocked,
 		presets.String(), loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 
-// BeforeApply sets what the preset says.
+// BeforeApply sets the defaults of the preset.
 func (c *CompareCmd) BeforeApply(line *kong.Context) error {
 	name := compare.Presets()[0].Name
 	for _, given := range line.Path {
@@ -60,7 +60,7 @@ func (c *CompareCmd) BeforeApply(line *kong.Context) error {
 	return nil
 }
 
-// Validate finds what is wrong with the flags and the files they name.
+// Validate checks the flags, and the files that they name.
 func (c *CompareCmd) Validate() (err error) {
 	s := &c.Settings
 	if len(s.Strategies) == 0 {
@@ -112,7 +112,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return exitError(result.ExitStatus())
 }
 
-// compare runs the sale of o with each of the chosen strategies, and baselines, on the
+// runComparison runs the sale of o with each of the chosen strategies, and the baselines, on the
 // servers of this place.
 func (p *place) runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {

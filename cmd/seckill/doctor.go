@@ -16,17 +16,17 @@ import (
 	"seckill/strategies"
 )
 
-// DoctorCmd says what is found, and what to do about the rest.
+// DoctorCmd lists the servers that were found, and how to get the others.
 type DoctorCmd struct {
 	Ready string         `placeholder:"URL" help:"Ask only whether the page or the service at this address can sell; otherwise fail. For health checks."`
 	Given backend.Config `embed:""`
 }
 
-// Run changes nothing. It succeeds whatever is missing: the lab has embedded
-// engines.
+// Run changes nothing. It succeeds even if servers are missing, because the lab has embedded engines.
 func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	if d.Ready != "" {
-		ctx, cancel := context.WithTimeout(ctx, 4*time.Second) // a page that waits for its servers does not answer
+		// A page that waits for its servers does not answer.
+		ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 		defer cancel()
 		return lab.AskReady(ctx, d.Ready)
 	}
@@ -55,7 +55,7 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	return d.askServers(ctx, stdout)
 }
 
-// askServers says what the servers that were given deny.
+// askServers lists the rights that the given servers deny.
 func (d DoctorCmd) askServers(ctx context.Context, stdout io.Writer) error {
 	d.Given.CreateNothing = true
 	in, err := backend.Open(ctx, d.Given)

@@ -17,8 +17,8 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// newParser reads flags into grammar. Structs of other packages are flags by
-// their tags, whose defaults are those packages' own.
+// newParser returns a parser that reads flags into grammar. Structs of other packages are flags by
+// their tags, and these packages have the defaults.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	usual := compare.Presets()[0]
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(decodeAddresses)),
@@ -27,8 +27,8 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 		defaultVars("", catalog.DefaultSettings()), defaultVars("Load", loadtest.DefaultScenario()), defaultVars("Prove", prove.DefaultOptions()))...)
 }
 
-// defaults are the numbers, times and names of a struct, as ${prefixField}. For each
-// flag kong looks at all variables, so that every one costs a start of the program.
+// defaultVars returns the numbers, times and names of a struct as variables ${prefixField}. They
+// should be few, because kong goes through all variables for each flag at the start.
 func defaultVars(prefix string, of any) kong.Vars {
 	vars := kong.Vars{}
 	v := reflect.ValueOf(of)
@@ -45,8 +45,7 @@ func defaultVars(prefix string, of any) kong.Vars {
 	return vars
 }
 
-// addresses are separated by commas. An empty variable and a stray comma make
-// empty ones, which do not count.
+// decodeAddresses reads addresses that are separated by commas, and skips empty ones.
 func decodeAddresses(c *kong.DecodeContext, into reflect.Value) error {
 	var text string
 	if err := c.Scan.PopValueInto("addresses", &text); err != nil {
@@ -60,9 +59,8 @@ func decodeAddresses(c *kong.DecodeContext, into reflect.Value) error {
 	return nil
 }
 
-// noEmptyValue refuses a flag with an empty value, which a script gives with a variable
-// that is not set; without the value most flags would mean something else. Where an empty
-// one has a meaning of its own, the flag is a pointer.
+// noEmptyValue refuses a flag with an empty value. A script passes one if a variable is not set, and
+// most flags would then mean something else. If an empty value has a meaning, the flag is a pointer.
 func noEmptyValue(line *kong.Context) error {
 	for _, given := range line.Path {
 		if f := given.Flag; f != nil && strings.Trim(fmt.Sprint(line.FlagValue(f)), "[] \t") == "" {
@@ -79,8 +77,8 @@ func checkLockTimes(t catalog.LockTimes) error {
 	return nil
 }
 
-// groups of flags, by the tag group. Flags of the group rare are for --help-all:
-// --help of a command that has it fits on one screen.
+// groups has the groups of flags in the help. A command with --help-all shows the group rare only
+// there, so that its --help fits on one screen.
 var groups = kong.ExplicitGroups([]kong.Group{
 	{Key: "sale", Title: "The sale:"},
 	{Key: "time", Title: "When purchases are sent:"},
@@ -93,7 +91,7 @@ var helpOptions = kong.HelpOptions{Compact: true, ValueFormatter: kong.DefaultHe
 // helpAll is the flag --help-all of a command with rare flags.
 type helpAll bool
 
-// IgnoreDefault has kong not set it.
+// IgnoreDefault tells kong that the flag has no default.
 func (helpAll) IgnoreDefault() {}
 
 // BeforeReset prints the help before the command line is checked, as --help does.
@@ -103,8 +101,8 @@ func (helpAll) BeforeReset(line *kong.Context) error {
 	return err
 }
 
-// printHelp is what --help prints. Of a command with --help-all it leaves out the
-// rare flags and the names of variables.
+// printHelp prints the help for --help. For a command with --help-all it leaves out the rare flags
+// and the names of variables.
 func printHelp(options kong.HelpOptions, line *kong.Context) error {
 	if isHelpAll := func(f *kong.Flag) bool { return f.Name == "help-all" }; slices.ContainsFunc(line.Flags(), isHelpAll) {
 		for _, f := range line.Flags() {

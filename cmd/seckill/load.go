@@ -22,7 +22,7 @@ import (
 )
 
 // LoadCmd sends a load to a sale and judges it; its exit status is the verdict.
-// BeforeApply gives the scenario what flags then override.
+// BeforeApply sets the values of the scenario file, which flags then override.
 type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
 	Target   []string          `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
@@ -42,8 +42,7 @@ func (c *LoadCmd) Help() string {
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
 }
 
-// BeforeApply sets the defaults and what the scenario file says, before flags
-// override them.
+// BeforeApply sets the defaults and the values of the scenario file.
 func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 	c.Scenario = loadtest.DefaultScenario()
 	if slices.ContainsFunc(line.Path, func(given *kong.Path) bool { return given.Flag != nil && given.Flag.Name == "thorough" }) {
@@ -69,7 +68,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 	if err := (loadtest.Config{Scenario: c.Scenario, Targets: c.Target}).Check(); err != nil {
 		return err
 	}
-	for _, given := range line.Path { // their defaults mean nothing either, but were not asked for
+	for _, given := range line.Path { // only the flags on the command line, without defaults
 		if f := given.Flag; f != nil && (f.Name == "concurrency" && s.Open() || f.Name == "buyers" && s.Profile == loadtest.Constant) {
 			return fmt.Errorf("--%s: the profile %q does not use it", f.Name, s.Profile)
 		}
@@ -82,7 +81,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 		s.Strategy, c.Strategy = known.Name, known.Name
 	}
 	switch {
-	case err != nil && len(c.Target) == 0: // services may have others
+	case err != nil && len(c.Target) == 0: // given services may have other strategies
 		return err
 	case err == nil && s.Reserve > 0 && !known.Reserves:
 		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
@@ -118,7 +117,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	result.Fault = happened
 	written := report.Of(result)
-	written.JSON = struct { // where it comes from, as a comparison says it
+	written.JSON = struct { // with the origin of the result, as in a comparison
 		Command string         `json:"command"` // without passwords
 		Version string         `json:"version"` // of seckill
 		Machine tables.Machine `json:"machine"`
@@ -130,9 +129,9 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	return exitError(result.ExitStatus())
 }
 
-// planFault has a process of the run's own lab killed when a quarter of the stock is sold, and started again: the
-// last service process or, with every other seed, the database. end says afterwards what happened; "": nothing that
-// could matter.
+// planFault kills a process of the run's own lab when a quarter of the stock is sold, and starts it again: the last
+// service process or, for every second seed, the database. end returns a sentence about the fault, or "" if it had
+// no effect.
 func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) (end func() string) {
 	if !c.Thorough || where.lab == nil {
 		return func() string { return "" }
@@ -163,7 +162,7 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 	}
 }
 
-// progress shows the progress of the run on a terminal, and elsewhere what is run.
+// progressPrinter shows the progress of the run on a terminal. Elsewhere it prints one line about the run.
 func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (watch func(loadtest.Progress), done func()) {
 	switch {
 	case c.Quiet:

@@ -35,13 +35,12 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version of this program."`
 }
 
-// An exitStatus is an error that ends the program with this status; its message
-// has been printed.
+// An exitStatus is an error that ends the program with this status. Its message was printed before.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// ended is how a command ends with a verdict.
+// exitError returns the error for an exit status, or nil for 0.
 func exitError(status int) error {
 	if status == 0 {
 		return nil
@@ -56,7 +55,7 @@ const (
 
 func main() {
 	ends := []os.Signal{syscall.SIGTERM}
-	if !signal.Ignored(os.Interrupt) { // as it is in the background of a script
+	if !signal.Ignored(os.Interrupt) { // a script's background processes ignore it
 		ends = append(ends, os.Interrupt)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
@@ -66,8 +65,8 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the program; tests call it. stop restores the default handling of
-// signals, so that a second Ctrl-C ends a hanging shutdown.
+// runProgram runs the program, also for tests. stop restores the default handling of signals, so
+// that a second Ctrl-C ends a shutdown that hangs.
 func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
 	parser, err := newParser(&commands{},
 		kong.Name("seckill"),
@@ -86,7 +85,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 		kong.Bind(stderrWriter{stderr}),
 	)
 	if err != nil {
-		panic(err) // a mistake in the commands' own tags
+		panic(err) // the tags of a command are wrong
 	}
 	defer func() { // kong's exit after --help
 		switch r := recover().(type) {
@@ -102,7 +101,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		at := "seckill" // or the command whose line is wrong
+		at := "seckill" // or the command whose flags are wrong
 		var wrong *kong.ParseError
 		if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
 			at = wrong.Context.Selected().FullPath()
@@ -127,8 +126,8 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 }
 
-// stderrWriter takes output that is not a command's result.
+// stderrWriter writes messages that are not the result of a command.
 type stderrWriter struct{ io.Writer }
 
-// host is what the environment tells a lab.
+// thisHost returns the environment of a lab on this machine.
 func thisHost() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }

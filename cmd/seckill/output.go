@@ -16,7 +16,7 @@ import (
 	"seckill/internal/tables"
 )
 
-// Output says where the result of a command goes.
+// Output has the flags for the files that a result is written to.
 type Output struct {
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output." group:"output"`
 	Markdown string `placeholder:"FILE" help:"Write it as Markdown, between its marks if the file exists; - is standard output." group:"output"`
@@ -26,11 +26,11 @@ type Output struct {
 }
 
 type form struct {
-	flag, file string // file: empty for none, - for standard output
+	flag, file string // file is "" for none and "-" for standard output
 	write      func(io.Writer) error
 }
 
-// forms are those in which a result is written.
+// forms lists the forms in which a result is written.
 type forms []form
 
 func (o Output) outputForms(r tables.Report) forms {
@@ -42,7 +42,7 @@ func (o Output) outputForms(r tables.Report) forms {
 		{"--figures", o.Figures, tables.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
-// check is that of all forms, and finds a Markdown file without the marks of name.
+// checkOutput checks the output flags, and that the Markdown file has the marks <!-- name -->.
 func (o Output) checkOutput(name string) error {
 	if o.Markdown != "" && o.Markdown != "-" {
 		if err := tables.CheckBlock(o.Markdown, name); err != nil {
@@ -52,12 +52,12 @@ func (o Output) checkOutput(name string) error {
 	return o.outputForms(tables.Report{}).checkPlaces()
 }
 
-// check finds, before the work, two forms at one place and what could not be written
-// after it.
+// checkPlaces returns an error, before the work begins, if two forms have the same file or if a file
+// cannot be written.
 func (all forms) checkPlaces() error {
 	seen := map[string]string{}
 	for _, f := range all {
-		place := filepath.Clean(f.file) // a and ./a are one
+		place := filepath.Clean(f.file) // a and ./a are the same file
 		other, twice := seen[place]
 		switch {
 		case f.file == "":
@@ -74,7 +74,7 @@ func (all forms) checkPlaces() error {
 	return nil
 }
 
-// try opens a file for writing, and leaves nothing behind.
+// tryWriting opens a file for writing, and removes it if it is new.
 func tryWriting(file string) error {
 	_, missing := os.Stat(file)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)
@@ -91,8 +91,8 @@ func (o Output) writeReport(stdout io.Writer, r tables.Report) error {
 	return o.outputForms(r).writeAll(stdout, r.WriteText)
 }
 
-// write writes all forms, and the text if none of them is for standard output. One that
-// fails does not keep the others from being written.
+// writeAll writes all forms, and the text if no form goes to standard output. If one fails, it still
+// writes the others.
 func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	if !slices.ContainsFunc(all, func(f form) bool { return f.file == "-" }) {
 		all = append(all, form{"standard output", "-", text})
@@ -114,7 +114,7 @@ func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	return errors.Join(errs...)
 }
 
-// writeFile writes a file that the text itself may be made from.
+// writeFile writes a file when write has returned, because write may read the old file.
 func writeFile(file string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {
@@ -123,7 +123,7 @@ func writeFile(file string, write func(io.Writer) error) error {
 	return os.WriteFile(file, text.Bytes(), 0o644)
 }
 
-// commandLine is the program's, without passwords and the token.
+// commandLine returns the command line of this program, without passwords and the token.
 func commandLine() string {
 	line := "seckill"
 	for i, arg := range os.Args[1:] {
@@ -138,11 +138,10 @@ func commandLine() string {
 	return line
 }
 
-// version is set where an image is built, which has no repository to read it from:
-// -ldflags "-X main.version=…".
+// version is set by -ldflags "-X main.version=…" for an image, which is built without a repository.
 var version string
 
-// buildVersion is that of this program.
+// buildVersion returns the version of this program.
 func buildVersion() string {
 	if version != "" {
 		return version

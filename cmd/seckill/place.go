@@ -16,12 +16,12 @@ import (
 	"seckill/loadtest"
 )
 
-// A place is where a run takes place.
+// A place has the services and servers of a run.
 type place struct {
 	targets []string
 	token   string         // of the targets' admin calls; "": none is known
 	sql     backend.Config // what the ledger is read from
-	closers []func()       // the last is called first
+	closers []func()       // called in reverse order
 	lab     *lab.Lab       // that was started for the run; nil: none was
 	// serversTime is the processor time of the servers; nil: not known.
 	serversTime func() (time.Duration, bool)
@@ -33,16 +33,16 @@ func (p *place) closeAll() {
 	}
 }
 
-// PlaceFlags say where a sale takes place.
+// PlaceFlags are the flags for the services and servers of a sale.
 type PlaceFlags struct {
 	TokenFlags `group:"rare"`
 	TopologyFlag
-	// With --target: what the verdict is read from. Else what the lab that is
-	// started for the run does not start itself.
+	// Given has the servers that the verdict is read from, with --target. Without, the lab of the run
+	// uses these servers and starts the others.
 	Given backend.Config `embed:"" group:"rare"`
 }
 
-// check finds what is wrong with the flags.
+// checkPlace checks the flags.
 func (f PlaceFlags) checkPlace(targets []string) error {
 	elsewhere := ""
 	if len(targets) > 0 {
@@ -55,7 +55,7 @@ func (f PlaceFlags) checkPlace(targets []string) error {
 	return err
 }
 
-// where finds the targets: those given, or a lab started for this run.
+// findPlace returns the place with the given targets, or starts a lab for this run.
 func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets []string) (*place, error) {
 	if len(targets) > 0 {
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
@@ -66,13 +66,13 @@ func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets []s
 	return p, err
 }
 
-// serviceSettings are those of so many service processes of a lab.
+// serviceSettings returns the settings of a lab with n service processes.
 func serviceSettings(n int, t catalog.LockTimes) lab.ServiceSettings {
 	return lab.ServiceSettings{Services: n, Lease: int(t.LockLease.Milliseconds()), Wait: int(t.LockWait.Milliseconds()),
 		Poll: int(t.LockPoll.Milliseconds())}
 }
 
-// serversFor names the servers that sales with some strategies need.
+// serversFor returns the names of the servers that some strategies need.
 func serversFor(infos []catalog.Info) []string {
 	var needs []backend.Capability
 	for _, i := range infos {
@@ -81,8 +81,7 @@ func serversFor(infos []catalog.Info) []string {
 	return backend.NamesOf(needs...)
 }
 
-// startPlace starts a lab that ends when the place is left; serve starts its service
-// processes.
+// startPlace starts a lab, and serve its service processes. Leaving the place stops the lab.
 func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func(*lab.Lab) error) (*place, *lab.Lab, error) {
 	own, err := lab.Start(ctx, o)
 	if err != nil {
@@ -100,8 +99,8 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func
 	return p, own, nil
 }
 
-// notUp is the error of a lab that did not start. An interruption has a status of its
-// own; the error, which may say what is left, is printed.
+// notUp returns the error of a lab that did not start. After an interruption it prints the error,
+// which may name processes that are left, and returns an exit status.
 func notUp(ctx context.Context, stderr io.Writer, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -110,23 +109,21 @@ func notUp(ctx context.Context, stderr io.Writer, err error) error {
 	return exitStatus(loadtest.ExitNotValid)
 }
 
-// endLab stops a lab that was started for one command, and says so if something of
-// it is left.
+// endLab stops a lab that was started for one command, and prints an error if something is left.
 func endLab(stderr io.Writer, l *lab.Lab) {
 	if err := stopLab(l); err != nil {
 		fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
 	}
 }
 
-// stopLab stops a lab; one that has not stopped in 30 s is an error that says what is
-// left.
+// stopLab stops a lab. If that takes more than 30 s, it returns an error that says what is left.
 func stopLab(l *lab.Lab) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return l.Stop(ctx)
 }
 
-// openLedger connects to the database that the verdict is taken from.
+// openLedger connects to the database that the verdict is read from.
 func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
 	if sql.SQLitePath != "" {
@@ -143,12 +140,12 @@ func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
 	return nil
 }
 
-// TopologyFlag says how the servers of a backend are arranged.
+// TopologyFlag is the flag for the arrangement of a lab's servers.
 type TopologyFlag struct {
 	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,galera" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started are arranged: ${enum}."`
 }
 
-// warn tells which of the strategies are not right on the topology, and why.
+// warnUnfit prints which of the strategies break on the topology, and why.
 func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	for _, info := range chosen {
 		if why := info.Unfit(t.Topology); why != "" {
@@ -157,8 +154,8 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	}
 }
 
-// check rejects flags that exclude each other; elsewhere says why no lab is
-// started, if none is.
+// checkTopology rejects flags that exclude each other. elsewhere is the reason why no lab is started,
+// or "".
 func (t TopologyFlag) checkTopology(elsewhere string, given backend.Config) error {
 	if elsewhere != "" && t.Topology != "" && t.Topology != lab.Single {
 		return fmt.Errorf("--topology %s is of a lab that is started, and %s", t.Topology, elsewhere)

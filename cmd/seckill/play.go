@@ -20,20 +20,20 @@ import (
 	"seckill/internal/web"
 )
 
-// PlayCmd lets a person be the scheduler, in the terminal.
+// PlayCmd is the game in which a person schedules the buyers' commands, in the terminal.
 type PlayCmd struct {
 	Level    string `placeholder:"NAME" help:"Play a level. Without --level and --strategy the levels are listed."`
 	Strategy string `placeholder:"NAME" help:"Play freely with a strategy: two buyers, two units."`
 	Language string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
 
-	// Given are servers to play on, instead of private ones.
+	// Given has the servers to play on; the others are started privately.
 	Given backend.Config `embed:""`
 
-	level *game.Level // nil: free play
+	level *game.Level // nil for free play
 	info  catalog.Info
 }
 
-// Help is what seckill play --help says below its flags.
+// Help returns the text of seckill play --help below the flags.
 func (PlayCmd) Help() string {
 	return `You are the scheduler: each move lets the next real command of one buyer run. Type moves and Enter, or pipe them in:
 
@@ -84,7 +84,7 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		}
 		return nil
 	}
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // servers are killed on purpose
 	servers, leave, err := c.startServers(ctx, stderr)
 	if err != nil {
 		return err
@@ -116,10 +116,10 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	return nil
 }
 
-// statusNotWon is the exit status of a level that was not won.
+// statusNotWon is the exit status if a level was not won.
 const statusNotWon = 10
 
-// servers are those that were given; what is lacking then is started privately.
+// startServers returns the given servers, and starts the missing ones privately.
 func (c *PlayCmd) startServers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
 	fmt.Fprintln(stderr, "Starting servers for the game.")
 	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Given: c.Given, Backends: backend.NamesOf(c.info.Uses()...), Volatile: true})
@@ -129,14 +129,14 @@ func (c *PlayCmd) startServers(ctx context.Context, stderr io.Writer) (_ backend
 	return l.Config(), func() { endLab(stderr, l) }, nil
 }
 
-// A table shows a game.
+// A table shows a game in the terminal.
 type table struct {
 	io.Writer
-	level    *game.Level // nil: free play
+	level    *game.Level // nil for free play
 	language string
 }
 
-// read plays what is typed, to the end of the input or "quit".
+// playInput plays the typed lines until the end of the input or "quit".
 func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error {
 	input, lines := bufio.NewScanner(in), make(chan string)
 	go func() { // reading from a terminal cannot be interrupted
@@ -180,7 +180,7 @@ func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error 
 	}
 }
 
-// obey does what a line says.
+// obeyLine carries out a typed line.
 func (t table) obeyLine(ctx context.Context, g *game.Game, line string) (err error) {
 	var s game.State
 	switch line {
@@ -225,7 +225,7 @@ func (t table) showSetting(s game.Setting) {
 	fmt.Fprintln(t)
 }
 
-// show writes what came last, what the servers keep, and where each buyer stands.
+// showState prints the last steps, the contents of the servers, and the state of each buyer.
 func (t table) showState(s game.State) {
 	if n := len(s.Steps); n > 0 {
 		fmt.Fprintln(t, n, s.Steps[n-1])
@@ -262,7 +262,7 @@ func lockNote(b explore.ActorView) string {
 	return ""
 }
 
-// stands is where a buyer stands.
+// describeActor returns a line about the state of a buyer.
 func describeActor(b explore.ActorView) string {
 	switch {
 	case b.Next != nil:

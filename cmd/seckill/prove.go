@@ -39,21 +39,21 @@ type ProveCmd struct {
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen  []catalog.Info
-	old     *prove.Matrix // of --merge; nil: none
-	example game.Example  // of --replay, which info does
+	old     *prove.Matrix // the matrix of --merge, or nil
+	example game.Example  // the schedule of --replay
 	info    catalog.Info
 
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nothing else may use it meanwhile."`
 	Topology string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. On a Cluster only strategies of Redis are proved."`
 }
 
-// Exit statuses of seckill prove, beside 1 and 2.
+// Exit statuses of seckill prove, besides 1 and 2.
 const (
-	statusDiffers  = 10 // the proof says other than was expected; the replayed schedule breaks nothing
-	statusDiverged = 11 // the replayed schedule does not fit
+	statusDiffers  = 10 // an answer is not the expected one, or the replayed schedule breaks nothing
+	statusDiverged = 11 // the strategy sends other commands than the replayed schedule has
 )
 
-// Help is what seckill prove --help says below its flags.
+// Help returns the text of seckill prove --help below the flags.
 func (*ProveCmd) Help() string {
 	return fmt.Sprintf(`A schedule is one interleaving of the actors' backend commands, run to its end on real servers. In the table
 ✓ holds in all schedules of the question's scenarios: each was run, or is equivalent to one that was. (✓) holds in the
@@ -100,7 +100,7 @@ func (c *ProveCmd) Validate() (err error) {
 	if c.old, err = c.readMerge(); err != nil {
 		return err
 	}
-	// Where the results go is tried before the work, not after it.
+	// Files that cannot be written are found before the work, not after it.
 	if c.Markdown != "" {
 		if err := tables.CheckBlock(c.Markdown, prove.Block); err != nil {
 			return fmt.Errorf("--markdown: %w", err)
@@ -113,12 +113,12 @@ func (c *ProveCmd) Validate() (err error) {
 }
 
 func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // servers are killed on purpose
 	if c.Replay != "" {
 		return c.replaySchedule(ctx, stdout)
 	}
 	if err := os.Mkdir(c.Examples, 0o777); err == nil {
-		defer func() { _ = os.Remove(c.Examples) }() // if none was kept
+		defer func() { _ = os.Remove(c.Examples) }() // succeeds only if the folder is empty
 	} else if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("--examples: %w", err)
 	}
@@ -159,12 +159,12 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	return nil
 }
 
-// options are those of the proof on the servers that were asked for.
+// proofOptions returns the options of the proof, with the servers of the flags.
 func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options {
 	o := c.Options
 	o.Infos, o.Example = c.chosen, c.keepExample
 	if c.MySQLDSN != "" {
-		o.Workers = 1 // it must be alone there
+		o.Workers = 1 // given servers cannot be shared by workers
 	}
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
@@ -175,7 +175,7 @@ func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options
 	return o
 }
 
-// differences are answers that are not those of the matrix in this program.
+// findDifferences returns the answers that differ from the matrix in this program.
 func (c *ProveCmd) findDifferences(m *prove.Matrix) ([]prove.Difference, error) {
 	f, err := web.Guarantees().Open("matrix.json")
 	if err != nil {
@@ -189,7 +189,7 @@ func (c *ProveCmd) findDifferences(m *prove.Matrix) ([]prove.Difference, error) 
 	return m.Differences(published, c.chosen), nil
 }
 
-// readMerge reads the matrix that cells are put into; nil if there is none.
+// readMerge reads the matrix of --merge, or returns nil if there is none.
 func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 	if c.Merge == "" {
 		return nil, nil
@@ -213,7 +213,8 @@ func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
 	return forms{{"--json", c.JSON, tables.Report{JSON: m}.WriteJSON}, {"--markdown", c.Markdown, tables.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
-// keep writes a counterexample's file, and returns its name. A cell's first has no rule in it.
+// keepExample writes a counterexample's file, and returns its name. rule is "" for a cell's first
+// counterexample.
 func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Schedule) (string, error) {
 	name := filepath.Join(c.Examples, strings.TrimSuffix(strategy+"."+question+"."+rule, ".")+".json")
 	f, err := os.Create(name)
@@ -226,7 +227,7 @@ func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Sched
 	return filepath.ToSlash(name), nil
 }
 
-// toReplay is the schedule that --replay names.
+// toReplay returns the schedule that --replay names, with its strategy.
 func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	if name, moves, written := strings.Cut(c.Replay, ":"); written { // free play
 		if info, err = strategyNamed("--replay", name); err != nil {
@@ -260,7 +261,7 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	return e, info, err
 }
 
-// replay runs one schedule again.
+// replaySchedule runs one schedule again, and prints it.
 func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	e := c.example
 	now, err := c.runAgain(ctx, c.info, e)
@@ -297,7 +298,7 @@ func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	return exitStatus(statusDiffers)
 }
 
-// again does what an example tells of, step by step.
+// runAgain runs the steps of an example.
 func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Example) (now game.Example, err error) {
 	choices, err := e.Choices()
 	if err != nil {
@@ -332,7 +333,7 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 	return game.NewExample(e.Strategy, e.Question, o), nil
 }
 
-// provers is the lab of one worker.
+// provers has the servers of one worker.
 type provers struct {
 	*lab.Lab
 	losing *lab.Lab
@@ -340,13 +341,12 @@ type provers struct {
 
 func (p provers) Close() error { return stopLab(p.Lab) }
 
-// Ensemble is one for all workers: it would be a dozen servers for each.
+// Ensemble returns an ensemble that all workers share, because each one has about a dozen servers.
 func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
 	return p.losing.Ensemble(ctx, name)
 }
 
-// losingLab has no servers but those that nodes are lost of, started when the first
-// is asked for.
+// losingLab returns a lab for the loss of nodes. It starts its ensembles when they are first needed.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Backends: []string{}, Topology: lab.Losable})
 }

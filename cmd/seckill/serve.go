@@ -22,7 +22,7 @@ import (
 	"seckill/strategies"
 )
 
-// ServeCmd is one service process on backends that run already.
+// ServeCmd runs one service process on backends that run already.
 type ServeCmd struct {
 	HelpAll  helpAll `help:"${HelpAll}"`
 	Addr     string  `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
@@ -104,11 +104,11 @@ func (c *ServeCmd) validateAddr() error {
 	return nil
 }
 
-// Run serves until ctx ends, and then until the purchases in flight are done.
+// Run serves until ctx ends, and then waits for the purchases in flight.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	log := c.newLogger(stderr)
 	slog.SetDefault(log)
-	// Errors of connections are returned, and logged once by the caller.
+	// go-redis also returns these errors, and the caller logs them.
 	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	var points *point.Points
 	if c.FaultPoints {
-		points = &point.Points{Done: ctx.Done()} // a shutdown does not wait for faults
+		points = &point.Points{Done: ctx.Done()} // so that a shutdown does not wait for faults
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// steps shows progress: a line that changes on a terminal, or one line per step.
-// clear removes it.
+// stepPrinter returns functions that show and clear the progress: a line that changes on a terminal,
+// elsewhere one line per step.
 func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
 	if quiet {
 		return func(int, int, string) {}, func() {}
@@ -32,14 +32,14 @@ func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, wh
 	}
 }
 
-// overwrite shows text on a terminal, in place of the line that it showed before. A
-// line that wraps could not be written over.
+// overwriteLine shows text on a terminal, in place of the line before. It cuts the text, because a
+// line that wraps cannot be overwritten.
 func overwriteLine(stderr stderrWriter, text string) {
 	line := []rune(text)
 	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), 79)]))
 }
 
-// isTerminal: w is a terminal that can move its cursor.
+// isTerminal reports whether w is a terminal that can move its cursor.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {

@@ -11,7 +11,7 @@ import (
 	"seckill/strategies"
 )
 
-// StrategiesCmd lists what --strategy can be.
+// StrategiesCmd lists the strategies.
 type StrategiesCmd struct {
 	Word string `arg:"" optional:"" help:"Only strategies whose name, family or title has this word, or that people call so (optimistic, 乐观锁)."`
 }
@@ -42,8 +42,8 @@ func (c StrategiesCmd) Run(stdout io.Writer) error {
 
 const sometimes = "sometimes"
 
-// sellsWrongly is when a strategy does so. That buyers of other SKUs wait is no matter
-// of the stock, and the loss of a whole server is left out.
+// sellsWrongly returns when a strategy oversells or loses orders, in a few words. It leaves out the
+// questions other-skus, which is not about the stock, and node-loss.
 func sellsWrongly(i catalog.Info) string {
 	if i.Broken() {
 		return "by itself"
@@ -56,7 +56,7 @@ func sellsWrongly(i catalog.Info) string {
 	return ""
 }
 
-// strategyNamed finds what a flag names.
+// strategyNamed returns the strategy that a flag names.
 func strategyNamed(flag, name string) (catalog.Info, error) {
 	info, found := catalog.Find(strategies.All(), name)
 	if !found {
@@ -65,10 +65,10 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 	return info, nil
 }
 
-// six is what --strategies calls catalog.SixWays.
+// six is the word for catalog.SixWays in --strategies.
 const six = "six"
 
-// chosenStrategies are those that --strategies names; "all" is all of them, "six" the six that people ask for first.
+// chosenStrategies returns the strategies that --strategies names. "all" names all of them, and "six" catalog.SixWays.
 func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
 	switch {
 	case slices.Equal(named, []string{"all"}):
@@ -91,7 +91,7 @@ func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
-// pick finds those of all that a flag names, in that order.
+// pickNamed returns the elements of all that a flag names, in the flag's order.
 func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) (chosen []T, err error) {
 	for n, name := range named {
 		name = strings.TrimSpace(name)

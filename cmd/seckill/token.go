@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// TokenFlags give the token of admin calls.
+// TokenFlags has the token of admin calls.
 type TokenFlags struct {
 	Token string `env:"SECKILL_TOKEN" help:"Token of admin calls. Better in the environment: every user of the machine can read flags." placeholder:"TOKEN"`
 }
@@ -24,8 +24,8 @@ func checkToken(token string) error {
 	return nil
 }
 
-// serviceToken is the token of a service: the one that was given, or a new one in a
-// file for the operator. cleanUp removes that file.
+// serviceToken returns the token of a service: the given token, or a new one in a file for the
+// operator. cleanUp removes the file.
 func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
 	if f.Token != "" {
 		return f.Token, "", func() {}, nil

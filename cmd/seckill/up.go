@@ -32,7 +32,7 @@ import (
 	"seckill/web"
 )
 
-// UpCmd is the lab: backends, service processes and the page.
+// UpCmd runs the lab: servers, service processes and the page.
 type UpCmd struct {
 	HelpAll  helpAll `help:"${HelpAll}"`
 	Addr     string  `default:"127.0.0.1:8080" env:"SECKILL_PAGE_ADDR" help:"Where the page listens. Port 0 takes a free one."`
@@ -48,13 +48,13 @@ type UpCmd struct {
 }
 
 const (
-	readyTimeout = time.Minute      // until the servers answer, and then until the services do
-	closeTimeout = 15 * time.Second // until what is under way has ended
+	readyTimeout = time.Minute      // for the servers to answer, and then for the services
+	closeTimeout = 15 * time.Second // for the runs and calls under way to end
 )
 
 // Run starts everything, prints the addresses, and waits for Ctrl-C.
 func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	listener, err := net.Listen("tcp", u.Addr) // before anything else is started
+	listener, err := net.Listen("tcp", u.Addr) // first, because the address may be in use
 	if err != nil {
 		return cannotListen("--addr", u.Addr, err)
 	}
@@ -65,7 +65,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(),
-		Strategy: "naive", // of the shop: its visitors see it oversell, and choose a better one
+		Strategy: "naive", // visitors of the shop see it oversell, and choose a better one
 		History:  u.historyFolder(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
 	})
 	page := &pageServer{Server: api.HTTP(), api: api, url: u.pageURL(listener.Addr()), ended: make(chan error, 1)}
@@ -116,7 +116,7 @@ func (u *UpCmd) Validate() error {
 	if u.History == nil || *u.History == "" {
 		return nil
 	}
-	if err := os.MkdirAll(*u.History, 0o700); err != nil { // last: a line that is refused leaves nothing behind
+	if err := os.MkdirAll(*u.History, 0o700); err != nil { // last, so that a refused command line makes no folder
 		return fmt.Errorf("--history: %w", err)
 	}
 	if err := tryWriting(filepath.Join(*u.History, "run.json")); err != nil {
@@ -130,7 +130,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// startLab stops what it has started when it fails; its error is also that of the stop.
+// startLab starts the lab. If that fails, it stops the servers that it has started; the error
+// includes the error of the stop.
 func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, error) {
 	starting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -155,7 +156,7 @@ func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, er
 	return l, nil
 }
 
-// A pageServer runs from the start on.
+// A pageServer serves the page from the start of the program on.
 type pageServer struct {
 	*http.Server
 	api   *labapi.Server
@@ -163,7 +164,7 @@ type pageServer struct {
 	ended chan error
 }
 
-// host lets the page drive a running lab until ctx ends.
+// servePage lets the page control a running lab until ctx ends.
 func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, stdout io.Writer, stderr stderrWriter) error {
 	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
@@ -211,7 +212,7 @@ func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, std
 	}
 }
 
-// pageURL is an address that a browser on this machine can open.
+// pageURL returns the page's address for a browser on this machine.
 func (u *UpCmd) pageURL(listening net.Addr) string {
 	host, _, _ := net.SplitHostPort(u.Addr)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -221,8 +222,8 @@ func (u *UpCmd) pageURL(listening net.Addr) string {
 	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/"}).String()
 }
 
-// history is the folder that outlives the lab. Without a home folder nothing
-// is kept, and the user is told.
+// historyFolder returns the folder for runs that outlives the lab. Without a home folder it keeps
+// nothing, and prints that.
 func (u *UpCmd) historyFolder(stderr io.Writer) labapi.History {
 	if u.History != nil {
 		return labapi.History(*u.History)
