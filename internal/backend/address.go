@@ -12,17 +12,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ownOptions are the options of the MySQL driver that the program decides. An address may choose the others
-// (login, encryption, compression) and set system variables.
-var ownOptions = []string{"allowAllFiles", "charset", "checkConnLiveness", "clientFoundRows", "collation", "columnsWithAlias",
-	"interpolateParams", "loc", "maxAllowedPacket", "multiStatements", "parseTime", "readTimeout", "rejectReadOnly",
-	"strict", // the driver panics at it
+// ownOptions lists the options of the MySQL driver that the program sets itself and removes from addresses. An
+// address may set the other options (login, encryption, compression) and system variables.
+var ownOptions = []string{"allowAllFiles", "charset", "checkConnLiveness", "clientFoundRows", "collation",
+	"columnsWithAlias", "interpolateParams", "loc", "maxAllowedPacket", "multiStatements", "parseTime", "readTimeout", "rejectReadOnly",
+	"strict", // makes the driver panic
 	"timeTruncate", "timeout", "writeTimeout"}
 
-// ParseMySQL reads user:password@tcp(host:port)/database?option=value, without the options that the program
-// decides. The error does not repeat the password.
+// ParseMySQL reads user:password@tcp(host:port)/database?option=value and drops the options that the program sets
+// itself. The error does not contain the password.
 func ParseMySQL(dsn string) (*mysql.Config, error) {
-	last := strings.LastIndexByte(dsn, '/') + 1 // where the driver looks for the database and its options
+	last := strings.LastIndexByte(dsn, '/') + 1 // the driver, too, expects the database after the last slash
 	database, options, _ := strings.Cut(dsn[last:], "?")
 	chosen := slices.DeleteFunc(strings.Split(options, "&"), func(option string) bool {
 		name, _, _ := strings.Cut(option, "=")
@@ -30,14 +30,14 @@ func ParseMySQL(dsn string) (*mysql.Config, error) {
 	})
 	cfg, err := mysql.ParseDSN(dsn[:last] + database + "?" + strings.Join(chosen, "&"))
 	if err != nil {
-		return nil, fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w", Redact(dsn), err)
+		return nil, fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w",
+			Redact(dsn), err)
 	}
 	return cfg, nil
 }
 
-// ParseRedis reads host:port or redis://[user]:password@host:port; rediss:// is with
-// TLS. A database or options in a URL are an error: the service decides them. The error
-// does not repeat the password.
+// ParseRedis reads host:port or redis://[user]:password@host:port; rediss:// means TLS. A database or options in a
+// URL are an error, because the service sets them itself. The error does not contain the password.
 func ParseRedis(address string) (*redis.Options, error) {
 	text := strings.TrimSpace(address)
 	plain := !strings.Contains(text, "://")
@@ -49,18 +49,18 @@ func ParseRedis(address string) (*redis.Options, error) {
 	if err != nil || o.Network != "tcp" || o.DB != 0 || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
 		o.Username != "" && o.Password == "" || plain && (u.User != nil || u.Port() == "") {
 		shown := "…"
-		if at := strings.LastIndexByte(address, '@'); at >= 0 { // without an @ it may be half of one with a comma in its password
+		// Without an @ the text may be part of a password with a comma, at which the list of addresses was split.
+		if at := strings.LastIndexByte(address, '@'); at >= 0 {
 			shown += address[at:]
 		}
-		return nil, fmt.Errorf("the Redis address %q is not of the form host:port or redis://[user]:password@host:port (rediss:// with TLS), "+
-			"without database and options: in a password, write %%40 for @, %%2F for / and %%2C for a comma", shown)
+		return nil, fmt.Errorf("the Redis address %q is not of the form host:port or "+
+			"redis://[user]:password@host:port (rediss:// with TLS), without database and options: in a password, write %%40 for @, %%2F for / and %%2C for a comma", shown)
 	}
 	return o, nil
 }
 
-// parseRedisList reads one address or several that belong together. A Cluster's
-// nodes announce each other's addresses without passwords, so all must have the
-// same login.
+// parseRedisList reads the addresses of a Cluster, of sentinels or of a ring. All must have the same login, because
+// the nodes of a Cluster announce each other's addresses without passwords.
 func parseRedisList(addresses []string) (hosts []string, login *redis.Options, err error) {
 	for i, address := range addresses {
 		a, err := ParseRedis(address)
@@ -68,23 +68,25 @@ func parseRedisList(addresses []string) (hosts []string, login *redis.Options, e
 			return nil, nil, err
 		}
 		hosts = append(hosts, a.Addr)
-		if i > 0 && (a.Username != login.Username || a.Password != login.Password || (a.TLSConfig == nil) != (login.TLSConfig == nil)) {
-			return nil, nil, errors.New("the Redis addresses of a Cluster, of its sentinels or of a ring must have the same user and password, and all TLS or none")
+		if i > 0 && (a.Username != login.Username || a.Password != login.Password ||
+			(a.TLSConfig == nil) != (login.TLSConfig == nil)) {
+			return nil, nil, errors.New("the Redis addresses of a Cluster, of sentinels or of a ring " +
+				"must have the same user and password, and all use TLS or none")
 		}
 		login = a
 	}
 	return hosts, login, nil
 }
 
-// parseEtcd reads http[s]://user:password@host:port or host:port. All endpoints of a
-// cluster have the same login. Errors do not repeat the password.
+// parseEtcd reads addresses of the form http[s]://user:password@host:port or host:port. All must have the same
+// login. The error does not contain the password.
 func parseEtcd(addresses []string) (endpoints []string, user, password string, err error) {
 	for i, address := range addresses {
 		u, err := url.Parse(address)
-		if err != nil || u.User == nil { // HOST:PORT is no URL
+		if err != nil || u.User == nil { // host:port is no URL
 			if strings.Contains(address, "@") {
-				return nil, "", "", fmt.Errorf("the etcd address %q: a login needs the form http://user:password@host:port, with %%40 for @ in the password",
-					"…"+address[strings.LastIndexByte(address, '@'):])
+				return nil, "", "", fmt.Errorf("the etcd address %q: a login needs the form "+
+					"http://user:password@host:port, with %%40 for @ in the password", "…"+address[strings.LastIndexByte(address, '@'):])
 			}
 			u = &url.URL{User: &url.Userinfo{}}
 		} else {
@@ -102,8 +104,7 @@ func parseEtcd(addresses []string) (endpoints []string, user, password string, e
 
 var credentialsOfURL = regexp.MustCompile(`((?:^|[\s,=])(?:rediss?|https?)://)[^\s,]*@`)
 
-// Redact hides passwords: the credentials of every Redis and HTTP URL in text, and the
-// password of a MySQL address.
+// Redact removes the credentials of every Redis and HTTP URL in text, or the password of a MySQL address.
 func Redact(text string) string {
 	if redacted := credentialsOfURL.ReplaceAllString(text, "$1"); redacted != text {
 		return redacted

@@ -25,11 +25,13 @@ func TestParseRedis(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want %+v", address, got, err, want)
 		}
 	}
-	for _, address := range []string{":hidden@host:1", "unix://:hidden@host:1", "redis://:hidden@host:1/3", "redis://:hidden@host:1?max_retries=9",
-		"redis://:hid/den@host:1", "redis://:hid", "redis://hidden@host:1", "redis://:hidden@"} { // of the sixth, the rest came after a comma
+	for _, address := range []string{":hidden@host:1", "unix://:hidden@host:1", "redis://:hidden@host:1/3",
+		"redis://:hidden@host:1?max_retries=9", "redis://:hid/den@host:1",
+		"redis://:hid", // the first part of a password with a comma
+		"redis://hidden@host:1", "redis://:hidden@"} {
 		_, err := backend.ParseRedis(address)
 		if err == nil || !strings.Contains(err.Error(), "%2F for /") || strings.Contains(err.Error(), "hid") {
-			t.Errorf("%q: %v; want what it has to be, and no password", address, err)
+			t.Errorf("%q: %v; want the expected form, without the password", address, err)
 		}
 	}
 }
@@ -50,25 +52,25 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// What cannot be is refused by its cause, without any password. No server listens at any
-// of the addresses.
-func TestConfigurationsThatCannotBe(t *testing.T) {
+// The error for an unusable configuration names the cause and contains no password. No server listens at any of the
+// addresses.
+func TestUnusableConfigurations(t *testing.T) {
 	one, two := []string{"127.0.0.1:1"}, []string{"127.0.0.1:1", "127.0.0.1:2"}
 	apart := []string{"127.0.0.1:1", "redis://:secret@127.0.0.1:2"}
 	login := []string{"redis://:secret@127.0.0.1:1", "redis://:secret@127.0.0.1:2"}
 	for want, c := range map[string]backend.Config{
-		"--mysql-dsn and --sqlite-path are given": {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x", SQLitePath: "x"},
-		"mysql at u@tcp(127.0.0.1:1)":             {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x"},
-		"redis at 127.0.0.1:1":                    {RedisAddrs: one},
-		"same user and password":                  {RedisAddrs: []string{"redis://:secret@127.0.0.1:1", "redis://:secret-too@127.0.0.1:2"}},
+		"--mysql-dsn and --sqlite-path exclude": {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x", SQLitePath: "x"},
+		"mysql at u@tcp(127.0.0.1:1)":           {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x"},
+		"redis at 127.0.0.1:1":                  {RedisAddrs: one},
+		"same user and password":                {RedisAddrs: []string{"redis://:secret@127.0.0.1:1", "redis://:secret-too@127.0.0.1:2"}},
 
-		"--redis-addrs and --redis-sentinels are given": {RedisAddrs: one, RedisSentinels: two},
-		"of its sentinels or of a ring must have the":   {RedisSentinels: apart},
-		"redis at 127.0.0.1:1,127.0.0.1:2":              {RedisSentinels: login},
+		"--redis-addrs and --redis-sentinels exclude": {RedisAddrs: one, RedisSentinels: two},
+		"of sentinels or of a ring must have the":     {RedisSentinels: apart},
+		"redis at 127.0.0.1:1,127.0.0.1:2":            {RedisSentinels: login},
 
-		"--redis-addrs and --redis-ring are given": {RedisAddrs: one, RedisRing: two},
-		"or of a ring must have the same user":     {RedisRing: apart},
-		"cannot be used: the shard at 127.0.0.1:":  {RedisRing: login},
+		"--redis-addrs and --redis-ring exclude":  {RedisAddrs: one, RedisRing: two},
+		"or of a ring must have the same user":    {RedisRing: apart},
+		"cannot be used: the shard at 127.0.0.1:": {RedisRing: login},
 
 		"redlock at 127.0.0.1:1,127.0.0.1:2":                              {RedlockAddrs: login},
 		"etcd at 127.0.0.1:1":                                             {EtcdEndpoints: one},
@@ -77,7 +79,7 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 		"with %40 for @ in the password":                                  {EtcdEndpoints: []string{"http://root:sec/ret@host:1"}},
 		"etcd addresses must have the same user and":                      {EtcdEndpoints: []string{"http://root:secret@host:1", "http://root:secret-2@other:1"}},
 	} {
-		_, err := opens(t, c)
+		_, err := open(t, c)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sec") {
 			t.Errorf("want an error with %q and no password; got %v", want, err)
 		}

@@ -1,7 +1,6 @@
-// Package backend opens MySQL/MariaDB (or SQLite), Redis, ZooKeeper and etcd
-// for one instance of the service: one set of pools and sessions, all of them
-// dialled through one Dialer and watched by the tap. A service process has one
-// Instance; a test may have several.
+// Package backend connects to MySQL or MariaDB (or SQLite), Redis, ZooKeeper and etcd. An Instance is one set of
+// connection pools and sessions. All its connections go through one Dialer, and the tap sees all its commands.
+// A service process has one Instance; a test may have several.
 package backend
 
 import (
@@ -21,8 +20,8 @@ import (
 	"seckill/internal/zkclient"
 )
 
-// A Capability is what a strategy asks of the backends. Strategies do not know
-// tiers: an embedded engine offers fewer capabilities.
+// A Capability is something that a strategy needs from the backends. An embedded engine offers fewer capabilities
+// than a real server, so a strategy need not ask for the Tier.
 type Capability string
 
 const (
@@ -37,7 +36,7 @@ const (
 	Etcd          Capability = "Etcd"
 )
 
-// A Tier says where a backend came from. It is shown wherever a result is.
+// A Tier says where a backend came from. Every result shows it.
 type Tier string
 
 const (
@@ -46,7 +45,7 @@ const (
 	Embedded Tier = "embedded" // an engine inside a Go process (SQLite, miniredis)
 )
 
-// Names of backends, as keys of Config.Tiers and in Status.
+// The names of the backends in Config.Tiers and in Status.
 const (
 	NameMySQL     = "mysql"
 	NameRedis     = "redis"
@@ -55,55 +54,54 @@ const (
 	NameEtcd      = "etcd"
 )
 
-// A Config says which backends an instance uses. Empty: not configured. The
-// addresses are flags of the commands, which Kinds lists.
+// A Config contains the addresses of the backends that an instance uses. A backend with an empty address is not
+// configured. The addresses are flags of the commands.
 type Config struct {
 	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database?tls=true."`
 	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
-	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port (with TLS rediss://); several are a Cluster."`
-	// Instead of RedisAddrs: the primary is the one that these name.
-	RedisSentinels []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each. The Redis that they know as mymaster is used, and has the same login."`
-	// Instead of RedisAddrs: each has the keys that hash to its number.
-	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"HOST:PORT,..." help:"Independent Redis servers which share the keys by consistent hashing, instead of --redis-addrs. All services must give them in the same order."`
+	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port (with TLS rediss://); several addresses form a Cluster."`
+	// RedisSentinels replaces RedisAddrs: the instance uses the primary that the sentinels name.
+	RedisSentinels []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs, each as in --redis-addrs. The Redis called mymaster is used, with the same login."`
+	// RedisRing replaces RedisAddrs: a hash of the key chooses the server.
+	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"HOST:PORT,..." help:"Independent Redis servers, instead of --redis-addrs; a hash of the key chooses the server. Give every service the same order."`
 	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each as in --redis-addrs."`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
 	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port or https://user:password@host:port."`
 
-	// Tiers by backend name; a backend that is missing here was given.
+	// Tiers maps the name of a backend to its tier. A configured backend without an entry is Given.
 	Tiers map[string]Tier `kong:"-"`
 
-	// MaxSQLConns bounds each of the two SQL pools, the business's and the
-	// locks'. 0 means 32.
+	// MaxSQLConns limits the connections of each of the two SQL pools: one for the business, one for locks.
+	// 0 means 32.
 	MaxSQLConns int `kong:"-"`
-	// RowLockWait bounds how long the SQL server lets a statement wait for a
-	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
+	// RowLockWait is how long the SQL server lets a statement wait for a row. It is rounded up to whole seconds,
+	// the unit of MySQL. 0 means 3 s.
 	RowLockWait time.Duration `kong:"-"`
-	// CreateNothing opens no database, which would be created if it were missing.
+	// CreateNothing makes Open check the SQL server without opening a database, because opening creates a missing
+	// one.
 	CreateNothing bool `kong:"-"`
-	// WrapConn wraps every connection that is opened; tests lose replies with
-	// it. Nil: none is wrapped.
+	// WrapConn, if not nil, wraps every new connection. Tests use it to lose replies.
 	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
-	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
+	// ZooKeeperSession is the session timeout that the client requests. 0 means 6 s.
 	ZooKeeperSession time.Duration `kong:"-"`
 }
 
-// An Instance is one set of pools and sessions. Backends that are not configured
-// are nil.
+// An Instance is one set of connection pools and sessions. The field of a backend that is not configured is nil.
 type Instance struct {
 	Config     Config
 	Dialer     *Dialer
 	DB         *gorm.DB
-	LockDB     *gorm.DB // MySQL and MariaDB only: a pool for locks, beside the business's
-	Database   string   // its name there
+	LockDB     *gorm.DB // MySQL and MariaDB only: a second pool, for locks
+	Database   string   // the name of the MySQL or MariaDB database
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
 	ZooKeeper  *zkclient.Client
 	Etcd       *clientv3.Client
-	// Background is held for reading by a command that may outlive what it was sent for: a
-	// quorum does not wait for all of its nodes. Close waits for such.
+	// Background is locked for reading while a command runs whose sender does not wait for it: a quorum does not
+	// wait for all of its nodes. Close waits until no such command runs.
 	Background sync.RWMutex
 
-	// Lacks has the capabilities that a server denied when it was asked at the start, and why.
+	// Lacks maps every capability that a server denied when Open asked for it to the reason.
 	Lacks map[Capability]string
 
 	versions map[string]string
@@ -134,11 +132,11 @@ func Versions(servers []Status) (versions []string) {
 	return versions
 }
 
-// Open connects to every configured backend and fails with the name and the
-// address of the first that cannot be reached. After a success each client
-// reconnects by itself whenever its server comes back.
+// Open connects to every configured backend. The error contains the name and the address of the first backend that
+// cannot be used. Later, each client reconnects by itself when its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, Lacks: map[Capability]string{}, versions: map[string]string{}}
+	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn, conns: map[*trackedConn]bool{}},
+		Lacks: map[Capability]string{}, versions: map[string]string{}}
 	defer func() {
 		if err != nil {
 			in.Close()
@@ -157,11 +155,11 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	return in, nil
 }
 
-// Check finds what is wrong with c before any server is asked.
+// Check returns an error if the addresses are malformed or contradict each other. It contacts no server.
 func (c Config) Check() error {
 	for _, k := range Kinds {
 		if flags := k.Flags(c); strings.Contains(flags, " and ") {
-			return fmt.Errorf("%s are given: give one of them", flags)
+			return fmt.Errorf("%s exclude each other: give one of them", flags)
 		}
 	}
 	if _, err := ParseMySQL(c.MySQLDSN); c.MySQLDSN != "" && err != nil {
@@ -175,7 +173,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Tier of a backend by name.
+// Tier returns the tier of the backend with this name.
 func (in *Instance) Tier(name string) Tier {
 	if t := in.Config.Tiers[name]; t != "" {
 		return t
@@ -186,30 +184,28 @@ func (in *Instance) Tier(name string) Tier {
 	return Given
 }
 
-// Kill simulates the death of this instance's process: its sockets close without
-// notice to the servers, and every later command fails. Close must still be
-// called.
+// Kill simulates the death of this instance's process. Its sockets are closed without a farewell to the servers, and
+// every later command fails. Close must still be called.
 func (in *Instance) Kill() { in.Dialer.Kill() }
 
-// Close ends every session and pool, and what still waits for an answer there.
+// Close ends every session and pool, and every command that still waits for an answer.
 func (in *Instance) Close() error {
 	var errs []error
 	for _, closeOne := range slices.Backward(in.closers) {
 		errs = append(errs, closeOne())
 	}
 	in.closers = nil
-	in.Background.Lock() // the pools are closed, so what is left fails
+	in.Background.Lock() // does not take long: the pools are closed, so the remaining commands fail
 	defer in.Background.Unlock()
 	return errors.Join(errs...)
 }
 
-// statusTimeout bounds the wait for each backend.
 const statusTimeout = 2 * time.Second
 
-// Status asks all configured backends concurrently whether they answer, and waits for
-// so long at most.
+// Status asks all configured backends concurrently whether they answer. A backend that does not answer within
+// statusTimeout is reported as not OK.
 func (in *Instance) Status(ctx context.Context) []Status {
-	ctx, cancel := context.WithTimeoutCause(ctx, statusTimeout, errors.New("it has not answered in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, statusTimeout, errors.New("no answer in time"))
 	defer cancel()
 	var asking sync.WaitGroup
 	configured := slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return len(k.In(in.Config)) == 0 })
@@ -217,7 +213,8 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	for i, k := range configured {
 		asking.Go(func() {
 			err := k.ask(in, ctx)
-			all[i] = Status{Name: k.Name, Tier: in.Tier(k.Name), Address: showAddresses(k.In(in.Config)), Version: in.versions[k.Name], OK: err == nil}
+			all[i] = Status{Name: k.Name, Tier: in.Tier(k.Name), Address: showAddresses(k.In(in.Config)),
+				Version: in.versions[k.Name], OK: err == nil}
 			if err != nil {
 				all[i].Error = err.Error()
 			}
@@ -232,7 +229,7 @@ func (in *Instance) askSQL(ctx context.Context) error {
 	return in.DB.WithContext(ctx).Raw("SELECT 1").Scan(&one).Error
 }
 
-// askRedlock needs the majority that the lock needs.
+// askRedlock fails without a majority of the nodes, as the lock does.
 func (in *Instance) askRedlock(ctx context.Context) error {
 	_, err := in.reachMajority(ctx)
 	return err
@@ -240,13 +237,13 @@ func (in *Instance) askRedlock(ctx context.Context) error {
 
 func (in *Instance) askZooKeeper(ctx context.Context) error {
 	if !in.ZooKeeper.Connected() {
-		return errors.New("there is no connection to any server")
+		return errors.New("not connected to any server")
 	}
 	_, err := in.ZooKeeper.Exists(ctx, "/")
 	return err
 }
 
-// askEtcd reads a missing key, which takes a quorum.
+// askEtcd reads a missing key. The read succeeds only if a majority of the servers is up.
 func (in *Instance) askEtcd(ctx context.Context) error {
 	_, err := in.Etcd.Get(ctx, "seckill/status")
 	return err

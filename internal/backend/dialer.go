@@ -12,21 +12,18 @@ import (
 // ErrKilled is the error of every dial after Kill.
 var ErrKilled = errors.New("this instance was killed")
 
-// A Dialer opens every network connection of one instance, so that the death of
-// its process can be simulated: Kill closes the sockets as a crash would and
-// refuses every later connection.
+// A Dialer opens every network connection of one instance. Its Kill simulates the death of the instance's process.
 type Dialer struct {
 	wrap func(net.Conn) net.Conn // see Config.WrapConn
 
 	mu    sync.Mutex
-	conns map[net.Conn]struct{}
+	conns map[*trackedConn]bool
 	dead  bool
 }
 
-// dialTimeout bounds every dial.
 const dialTimeout = 3 * time.Second
 
-// dial connects to a server of a backend like net.Dialer.DialContext.
+// dial connects to a server of a backend (tap.SQL, …), like net.Dialer.DialContext.
 func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.Conn, error) {
 	d.mu.Lock()
 	dead := d.dead
@@ -47,16 +44,13 @@ func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.C
 		c.Close()
 		return nil, ErrKilled
 	}
-	if d.conns == nil {
-		d.conns = map[net.Conn]struct{}{}
-	}
 	tracked := &trackedConn{Conn: c, dialer: d, backend: backend}
-	d.conns[tracked] = struct{}{}
+	d.conns[tracked] = true
 	return tracked, nil
 }
 
-// dialAny dials until one of the servers takes a connection. The clients of some backends
-// would try servers that refuse them again and again, and not say why.
+// dialAny returns nil if one of the servers accepts a connection, else the error of the last one. The clients of some
+// backends would retry forever without reporting such an error.
 func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) (err error) {
 	for _, addr := range addrs {
 		var conn net.Conn
@@ -67,7 +61,7 @@ func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) (
 	return err
 }
 
-// Kill closes every open connection and refuses new ones for ever.
+// Kill closes every open connection, as a crash of the process would, and makes every later dial fail.
 func (d *Dialer) Kill() {
 	d.mu.Lock()
 	d.dead = true
@@ -75,15 +69,14 @@ func (d *Dialer) Kill() {
 	d.Cut()
 }
 
-// Cut closes every open connection, as a broken cable would. New ones may be
-// opened.
-func (d *Dialer) Cut() (closed int) {
+// Cut closes every open connection, as a broken cable would, and returns their number. New connections can be opened.
+func (d *Dialer) Cut() int {
 	d.mu.Lock()
 	open := d.conns
-	d.conns = nil
+	d.conns = map[*trackedConn]bool{}
 	d.mu.Unlock()
 	for c := range open {
-		c.(*trackedConn).Conn.Close()
+		c.Conn.Close()
 	}
 	return len(open)
 }
@@ -94,9 +87,8 @@ type trackedConn struct {
 	backend string
 }
 
-// SyscallConn lets go-redis and the MySQL driver check, before they use an idle
-// connection, whether the server has closed it: the outcome of a command sent on
-// a closed one is unknown.
+// SyscallConn lets go-redis and the MySQL driver check whether the server has closed an idle connection. Without the
+// check they would send a command on a closed connection, and its outcome would be unknown.
 func (c *trackedConn) SyscallConn() (syscall.RawConn, error) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {
@@ -112,17 +104,17 @@ func (c *trackedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// LocalPorts are the ports at this end of the open connections to a backend (tap.SQL, …), by
-// which a server's list of its clients tells them apart. A connection to another backend may
-// have the same port.
-func (d *Dialer) LocalPorts(backend string) (ports []string) {
+// LocalPorts returns the local ports of the open connections to a backend (tap.SQL, …). A server lists its clients
+// by these ports.
+func (d *Dialer) LocalPorts(backend string) []string {
+	var ports []string
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for c := range d.conns {
-		if c.(*trackedConn).backend != backend {
+		if c.backend != backend {
 			continue
 		}
-		if _, port, err := net.SplitHostPort(c.LocalAddr().String()); err == nil { // a Unix socket has none
+		if _, port, err := net.SplitHostPort(c.LocalAddr().String()); err == nil { // a Unix socket has no port
 			ports = append(ports, port)
 		}
 	}

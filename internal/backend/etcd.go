@@ -15,8 +15,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// The etcd client never repeats a write that may have reached the server, so a
-// command passes the tap as often as it is sent.
+// openEtcd connects to etcd. The client never repeats a write that may have reached the server, so the tap sees every
+// write that is sent.
 func (in *Instance) openEtcd(ctx context.Context) error {
 	if len(in.Config.EtcdEndpoints) == 0 {
 		return nil
@@ -29,23 +29,23 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		return in.Dialer.dial(ctx, tap.Etcd, "tcp", addr)
 	}
 	soon := backoff.DefaultConfig
-	soon.MaxDelay = time.Second // not two minutes: a server that is back is used at once
+	soon.MaxDelay = time.Second // the default of two minutes would ignore a server that is back
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints,
 		Username:    user,
 		Password:    password,
 		DialTimeout: dialTimeout,
-		// A server without power closes no connection: probe it.
+		// A server that loses power closes no connection, so probe the connection.
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: dialTimeout,
-		Logger:               zap.NewNop(), // errors are returned
+		Logger:               zap.NewNop(), // the client also returns its errors
 		DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(dial),
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: dialTimeout}),
 		},
 	})
 	if err != nil {
-		if user != "" { // it has tried to log in
+		if user != "" { // the client has tried to log in
 			err = fmt.Errorf("user %s: %w", user, err)
 		}
 		return explainUnreachable(NameEtcd, strings.Join(endpoints, ","), err)
@@ -53,7 +53,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	in.closers = append(in.closers, c.Close)
 	for _, endpoint := range endpoints {
 		var status *clientv3.StatusResponse
-		if status, err = in.meetEtcd(ctx, c, endpoint); err == nil {
+		if status, err = in.askEtcdStatus(ctx, c, endpoint); err == nil {
 			in.versions[NameEtcd] = "etcd " + status.Version
 			break
 		}
@@ -66,8 +66,11 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	return nil
 }
 
-// meetEtcd asks a server that can be reached.
-func (in *Instance) meetEtcd(ctx context.Context, c *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
+// askEtcdStatus asks one server for its status. It dials the server first, because the client would retry an
+// unreachable server until the timeout.
+func (in *Instance) askEtcdStatus(
+	ctx context.Context, c *clientv3.Client, endpoint string,
+) (*clientv3.StatusResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errSilent)
 	defer cancel()
 	if err := in.Dialer.dialAny(ctx, tap.Etcd, endpoint[strings.LastIndexByte(endpoint, '/')+1:]); err != nil {

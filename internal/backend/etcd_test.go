@@ -67,12 +67,12 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 	stopped := errors.New("stopped")
 	r.OnBefore = func(*tap.Command) error { return stopped }
 	if _, err := c.Put(tap.With(t.Context(), r), key, "x"); !errors.Is(err, stopped) {
-		t.Errorf("a command that the tap stops gave %v", err)
+		t.Errorf("a command that the tap refused: got %v, want %v", err, stopped)
 	}
 	if got, err := c.Get(t.Context(), key); err != nil || got.Count != 0 {
-		t.Errorf("a command that the tap stopped was sent: %+v, %v", got, err)
+		t.Errorf("a command that the tap refused was sent: %+v, %v", got, err)
 	}
 	if _, open := <-c.Watch(tap.With(t.Context(), r), key); open {
-		t.Error("a watch that the tap stops is open")
+		t.Error("a watch that the tap refused is open")
 	}
 }

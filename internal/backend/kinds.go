@@ -7,45 +7,49 @@ import (
 	"strings"
 )
 
-// A Kind is one kind of backend. Kinds is the one table of them: what a strategy
-// needs, what the lab starts, and what messages call it follow from it.
+// A Kind is one kind of backend.
 type Kind struct {
-	Name      string // key of Config.Tiers, and Status.Name
-	Title     string // for messages: "no Redis is configured"
+	Name      string // NameMySQL, …
+	Title     string // the name in messages, as in "no Redis is configured"
 	Offers    []Capability
 	Addresses []Address
 
-	ask func(*Instance, context.Context) error // whether it answers
+	ask func(*Instance, context.Context) error // sends a question and returns nil if the backend answers
 }
 
-// An Address is one way to say where a backend is: a field of Config, which is a
-// list or a text.
+// An Address is one field of Config that contains the address of a backend. Either list or text is set.
 type Address struct {
 	Flag, Env string
 	list      func(*Config) *[]string
 	text      func(*Config) *string
 }
 
-// Kinds are all backends, in the order of tables.
+// Kinds lists all backends, in the order in which tables show them.
 var Kinds = []Kind{
-	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted}, // SQLite: SQL only
+	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB",
+		Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted}, // SQLite offers only SQL
 		Addresses: []Address{
 			{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", text: func(c *Config) *string { return &c.MySQLDSN }},
 			{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", text: func(c *Config) *string { return &c.SQLitePath }}}},
 	{Name: NameRedis, ask: (*Instance).askRedis, Title: "Redis", Offers: []Capability{Redis},
 		Addresses: []Address{
 			{Flag: "--redis-addrs", Env: "SECKILL_REDIS_ADDRS", list: func(c *Config) *[]string { return &c.RedisAddrs }},
-			{Flag: "--redis-sentinels", Env: "SECKILL_REDIS_SENTINELS", list: func(c *Config) *[]string { return &c.RedisSentinels }},
+			{Flag: "--redis-sentinels", Env: "SECKILL_REDIS_SENTINELS",
+				list: func(c *Config) *[]string { return &c.RedisSentinels }},
 			{Flag: "--redis-ring", Env: "SECKILL_REDIS_RING", list: func(c *Config) *[]string { return &c.RedisRing }}}},
-	{Name: NameRedlock, ask: (*Instance).askRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{
-		{Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
-	{Name: NameZooKeeper, ask: (*Instance).askZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{
-		{Flag: "--zookeeper-addrs", Env: "SECKILL_ZOOKEEPER_ADDRS", list: func(c *Config) *[]string { return &c.ZooKeeperAddrs }}}},
-	{Name: NameEtcd, ask: (*Instance).askEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{
-		{Flag: "--etcd-endpoints", Env: "SECKILL_ETCD_ENDPOINTS", list: func(c *Config) *[]string { return &c.EtcdEndpoints }}}},
+	{Name: NameRedlock, ask: (*Instance).askRedlock, Title: "quorum of five Redis nodes",
+		Offers: []Capability{RedisQuorum}, Addresses: []Address{{
+			Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
+	{Name: NameZooKeeper, ask: (*Instance).askZooKeeper, Title: "ZooKeeper",
+		Offers: []Capability{ZooKeeper}, Addresses: []Address{{
+			Flag: "--zookeeper-addrs", Env: "SECKILL_ZOOKEEPER_ADDRS",
+			list: func(c *Config) *[]string { return &c.ZooKeeperAddrs }}}},
+	{Name: NameEtcd, ask: (*Instance).askEtcd, Title: "etcd",
+		Offers: []Capability{Etcd}, Addresses: []Address{{
+			Flag: "--etcd-endpoints", Env: "SECKILL_ETCD_ENDPOINTS", list: func(c *Config) *[]string { return &c.EtcdEndpoints }}}},
 }
 
-// In returns the addresses in c.
+// In returns the addresses that this field of c contains.
 func (a Address) In(c Config) []string {
 	if a.list != nil {
 		return *a.list(&c)
@@ -72,7 +76,7 @@ func (k Kind) In(c Config) (addresses []string) {
 	return addresses
 }
 
-// Flags are those that configure the backend in c.
+// Flags returns the flags that configure the backend in c, joined by "and".
 func (k Kind) Flags(c Config) string {
 	var flags []string
 	for _, a := range k.Addresses {
@@ -93,7 +97,7 @@ func (k Kind) offersAny(needs []Capability) bool {
 	return slices.ContainsFunc(k.Offers, func(c Capability) bool { return slices.Contains(needs, c) })
 }
 
-// KindOf finds the backend that offers a capability, or to which it is a Right.
+// KindOf returns the kind of backend that offers a capability. need may also be a Right.
 func KindOf(need Capability) (k Kind, ok bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Offers, need.server()) })
 	if i < 0 {
@@ -102,7 +106,7 @@ func KindOf(need Capability) (k Kind, ok bool) {
 	return Kinds[i], true
 }
 
-// Names are the names of all backends.
+// Names returns the names of all backends.
 func Names() (names []string) {
 	for _, k := range Kinds {
 		names = append(names, k.Name)
@@ -110,7 +114,7 @@ func Names() (names []string) {
 	return names
 }
 
-// NamesOf are the backends that offer what is needed, each once.
+// NamesOf returns the names of the backends that offer any of the needs, without duplicates.
 func NamesOf(needs ...Capability) []string {
 	names := []string{}
 	for _, k := range Kinds {
@@ -121,7 +125,7 @@ func NamesOf(needs ...Capability) []string {
 	return names
 }
 
-// Only returns c without the backends that nothing in needs asks for.
+// Only returns c without the backends that offer none of the needs.
 func (c Config) Only(needs ...Capability) Config {
 	for _, k := range Kinds {
 		if !k.offersAny(needs) {
@@ -143,10 +147,10 @@ func (c Config) Or(other Config) Config {
 
 const quorumNodes = 5
 
-var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures", SkipLocked: "SKIP LOCKED", ReadCommitted: "READ COMMITTED"}
+var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures",
+	SkipLocked: "SKIP LOCKED", ReadCommitted: "READ COMMITTED"}
 
-// Has reports whether the configured backends offer a capability, and if not,
-// why.
+// Has reports whether the configured backends offer a capability, and if not, why.
 func (c Config) Has(need Capability) (ok bool, why string) {
 	k, known := KindOf(need)
 	addresses := k.In(c)
@@ -156,7 +160,8 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 	case need == SQL:
 		return len(addresses) > 0, "no SQL database is configured: give --mysql-dsn or --sqlite-path"
 	case c.SQLitePath != "" && sqliteLacks[need] != "":
-		return false, fmt.Sprintf("SQLite has no %s: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn", sqliteLacks[need])
+		return false, fmt.Sprintf("SQLite has no %s: install MariaDB or MySQL (seckill doctor says how), "+
+			"or give --mysql-dsn", sqliteLacks[need])
 	case need.server() == RedisQuorum:
 		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
 	}
@@ -164,8 +169,8 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 		k.Title, k.Addresses[0].Flag)
 }
 
-// Has reports whether the instance offers a capability, and if not, why: its backends do not, or a server that was
-// asked at the start denies it.
+// Has reports whether the instance offers a capability, and if not, why. In addition to Config.Has it knows what a
+// server has denied.
 func (in *Instance) Has(need Capability) (ok bool, why string) {
 	if why := in.Lacks[need]; why != "" {
 		return false, why
@@ -173,8 +178,8 @@ func (in *Instance) Has(need Capability) (ok bool, why string) {
 	return in.Config.Has(need)
 }
 
-// Environment is c as `seckill serve` reads it. Every variable is there; those
-// of backends that are not configured are empty.
+// Environment returns the environment variables with which `seckill serve` uses the backends of c. The variables of
+// backends that are not configured are empty.
 func (c Config) Environment() map[string]string {
 	env := map[string]string{}
 	for _, k := range Kinds {
@@ -185,5 +190,5 @@ func (c Config) Environment() map[string]string {
 	return env
 }
 
-// Set configures a backend by its first kind of address.
+// Set sets the first of the backend's address fields in c.
 func (k Kind) Set(c *Config, addresses ...string) { k.Addresses[0].setIn(c, addresses) }

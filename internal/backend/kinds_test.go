@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A configuration is narrowed to what is needed, and completed by another.
+// Only keeps the backends that are needed. Or adds the missing backends of another configuration.
 func TestConfigOnlyAndOr(t *testing.T) {
 	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
 		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, MaxSQLConns: 3}
@@ -17,17 +17,18 @@ func TestConfigOnlyAndOr(t *testing.T) {
 			}
 		}
 	}
-	if got := (Config{}).Or(all).Only(RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd); !reflect.DeepEqual(got.Environment(), all.Environment()) {
+	got := (Config{}).Or(all).Only(RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd)
+	if !reflect.DeepEqual(got.Environment(), all.Environment()) {
 		t.Errorf("got %v, want %v", got.Environment(), all.Environment())
 	}
 	given := Config{SQLitePath: "file", RedisAddrs: []string{"mine"}}.Or(all)
 	if given.MySQLDSN != "" || given.SQLitePath != "file" || given.RedisAddrs[0] != "mine" || given.EtcdEndpoints == nil {
-		t.Errorf("%+v: want what was given, and the rest of the other", given)
+		t.Errorf("%+v: want the given backends, and the other ones of all", given)
 	}
 }
 
-// No address of a MySQL server causes a panic, and none changes an option that the program decides.
-// go test runs the seeds; -fuzz makes more addresses of them.
+// No address of a MySQL server causes a panic, and none changes an option that the program sets itself. go test runs
+// the addresses below; with -fuzz it derives more addresses from them.
 func FuzzMySQLAddress(f *testing.F) {
 	for _, dsn := range []string{"u:p@tcp(127.0.0.1:3306)/shop", "@unix(/tmp/my.sock)/", "u:p/@(::1)/a%2Fb", "no slash",
 		"u@nowhere/x", "u@tcp(h)/%", "/?", "u@/x?foo=%zz", "/x?tls=mine", "/x?serverPubKey=mine", "/x?maxAllowedPacket=0",
@@ -43,11 +44,11 @@ func FuzzMySQLAddress(f *testing.F) {
 		}
 		cfg, err := ParseMySQL(dsn)
 		if err != nil {
-			t.Fatalf("%q passes the check, and then not: %v", dsn, err)
+			t.Fatalf("%q passes Check, but not ParseMySQL: %v", dsn, err)
 		}
-		_, _ = (&Instance{}).mysqlConnector(cfg) // its error is told when the service starts
+		_, _ = (&Instance{}).mysqlConnector(cfg) // Open returns its error
 		if cfg.AllowAllFiles || cfg.ColumnsWithAlias || cfg.MultiStatements || cfg.Collation != "" || !cfg.CheckConnLiveness {
-			t.Errorf("%q chooses an option that the program decides: %+v", dsn, cfg)
+			t.Errorf("%q changes an option that the program sets itself: %+v", dsn, cfg)
 		}
 	})
 }

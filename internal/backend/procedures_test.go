@@ -13,11 +13,11 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-const probed = "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it does\n  SELECT p;\nEND\n"
+const procedure = "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it does\n  SELECT p;\nEND\n"
 
-// An account that may not create procedures is told what to grant, and has them
-// once that is granted; every other backend works meanwhile.
-func TestAnAccountWithoutProcedures(t *testing.T) {
+// EnsureProcedure tells an account without the right to create procedures which right to grant. With the right it
+// replaces the procedure of another build or SQL mode, and keeps its own.
+func TestEnsureProcedure(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
 	labtest.Must(t, err)
 	defer l.Stop(context.Background())
@@ -41,11 +41,11 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 		defer in.Close()
 		return in.EnsureProcedure(t.Context(), "seckill_test", text)
 	}
-	if err := ensure(probed); err == nil || !strings.Contains(err.Error(), "GRANT CREATE ROUTINE, EXECUTE") {
+	if err := ensure(procedure); err == nil || !strings.Contains(err.Error(), "GRANT CREATE ROUTINE, EXECUTE") {
 		t.Errorf("without the right: %v", err)
 	}
 	do("GRANT CREATE ROUTINE, EXECUTE ON shop.* TO 'poor'@'127.0.0.1'")
-	if err := ensure(probed); err != nil {
+	if err := ensure(procedure); err != nil {
 		t.Errorf("with the right: %v", err)
 	}
 	poor, err := sql.Open("mysql", address.FormatDSN())
@@ -53,8 +53,8 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 	defer poor.Close()
 	poor.SetMaxOpenConns(1)
 	for what, made := range map[string][]string{
-		"another build's":      {"CREATE PROCEDURE seckill_test(p BIGINT) SELECT p + 1"},
-		"that of another mode": {"SET sql_mode = 'ANSI'", probed},
+		"another build's procedure": {"CREATE PROCEDURE seckill_test(p BIGINT) SELECT p + 1"},
+		"one of another SQL mode":   {"SET sql_mode = 'ANSI'", procedure},
 	} {
 		for _, statement := range append([]string{"DROP PROCEDURE seckill_test"}, made...) {
 			if _, err := poor.Exec(statement); err != nil {
@@ -62,8 +62,8 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 			}
 		}
 		for _, comment := range []string{"", "it was kept"} {
-			if err := ensure(probed); err != nil {
-				t.Errorf("where %s was: %v", what, err)
+			if err := ensure(procedure); err != nil {
+				t.Errorf("with %s in the database: %v", what, err)
 			}
 			var body, mode, said string
 			if err := poor.QueryRow("SELECT routine_definition, sql_mode, routine_comment FROM information_schema.routines "+
@@ -71,17 +71,18 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(body, "-- what it does") || strings.Contains(mode, "ANSI") || said != comment {
-				t.Errorf("where %s was, it is %q in the mode %s, with the comment %q; want this build's, made once", what, body, mode, said)
+				t.Errorf("%s was replaced by %q in the mode %s with the comment %q; want this build's, created once",
+					what, body, mode, said)
 			}
 			do("ALTER PROCEDURE shop.seckill_test COMMENT 'it was kept'")
 		}
 	}
 	if err := ensure("CREATE PROCEDURE seckill_test() SELECT 1 FROM"); err == nil || strings.Contains(err.Error(), "GRANT") {
-		t.Errorf("a text with a mistake: %v", err)
+		t.Errorf("a procedure with a syntax error: %v", err)
 	}
-	labtest.Must(t, ensure(probed))
+	labtest.Must(t, ensure(procedure))
 	do("REVOKE CREATE ROUTINE ON shop.* FROM 'poor'@'127.0.0.1'")
-	if err := ensure(probed); err != nil {
-		t.Errorf("it is there, and may be called: %v", err)
+	if err := ensure(procedure); err != nil {
+		t.Errorf("without the right, but with the procedure: %v", err)
 	}
 }

@@ -18,21 +18,20 @@ import (
 	"seckill/internal/tap"
 )
 
-// redisConns bounds the connections to each Redis.
+// redisConns limits the connections to each Redis server.
 const redisConns = 64
 
-// redisWait bounds the wait for an answer of Redis, and redlockWait for that of each node
-// of a quorum.
-const redisWait, redlockWait = 3 * time.Second, time.Second
+const (
+	redisTimeout   = 3 * time.Second // for an answer of Redis
+	redlockTimeout = time.Second     // for an answer of one node of a quorum
+)
 
-// DefaultMaster is the name of a Redis that sentinels watch: that of the configuration
-// which comes with Redis.
+// DefaultMaster is the name by which sentinels know the primary. The sample configuration of Redis uses it.
 const DefaultMaster = "mymaster"
 
-// RedisError classifies the error of a command that changes something in Redis.
-// Where Redis was not reached, or answered that it refuses, nothing was changed;
-// any other failure may have come after the change. That includes an error from
-// inside a script: see insideScript.
+// RedisError classifies the error of a command that changes data. If Redis was not reached or refused the command,
+// nothing was changed, and the error is ErrBusy or ErrUnavailable. Any other error, including an error inside a
+// script, may have come after a change, and is ErrUnknown.
 func RedisError(err error) error {
 	var refused redis.Error
 	var network *net.OpError
@@ -41,20 +40,20 @@ func RedisError(err error) error {
 		return nil
 	case errors.Is(err, redis.ErrPoolTimeout):
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
-	case errors.As(err, &refused) && !insideScript(refused), errors.Is(err, ErrKilled), errors.As(err, &network) && network.Op == "dial":
+	case errors.As(err, &refused) && !failedInScript(refused), errors.Is(err, ErrKilled),
+		errors.As(err, &network) && network.Op == "dial":
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
 }
 
-// insideScript reports whether a command of a script was refused, perhaps after another had
-// changed something: Redis keeps that. Redis 7 ends such an error with "script: SHA, on
-// @user_script:LINE"; Redis 6 begins it with "ERR Error running script (call to f_SHA):
-// @user_script:LINE:", the embedded engine with "ERR Error compiling script". An error that a
-// script returns as its answer is its own business, and has none of these.
-func insideScript(refused redis.Error) bool {
+// failedInScript reports whether a command inside a script failed. Redis does not undo what earlier commands of the
+// script have changed. Redis 7 ends such an error with "script: SHA, on @user_script:LINE". Redis 6 begins it with
+// "ERR Error running script (call to f_SHA): @user_script:LINE:", and the embedded engine with "ERR Error compiling
+// script". An error that a script returns on purpose has none of these texts.
+func failedInScript(refused redis.Error) bool {
 	text := refused.Error()
-	for _, code := range atFirstWrite {
+	for _, code := range firstWriteErrors {
 		if strings.HasPrefix(text, code+" ") || strings.Contains(text, "-"+code+" ") {
 			return false
 		}
@@ -62,9 +61,9 @@ func insideScript(refused redis.Error) bool {
 	return strings.Contains(text, "user_script:") || strings.Contains(text, "Error compiling script")
 }
 
-// atFirstWrite are the codes of errors that a script meets at its first write or never:
-// afterwards Redis lets it go on (scriptPrepareForRun and scriptCall, in its script.c).
-var atFirstWrite = []string{"OOM", "READONLY", "NOREPLICAS", "MISCONF"}
+// firstWriteErrors lists the codes of errors that only the first write of a script can cause. Redis does not check
+// for them after a script has written (scriptPrepareForRun and scriptCall in its script.c).
+var firstWriteErrors = []string{"OOM", "READONLY", "NOREPLICAS", "MISCONF"}
 
 func (in *Instance) openRedis(ctx context.Context) error {
 	kind, _ := KindOf(Redis)
@@ -96,8 +95,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	return nil
 }
 
-// redisVersion reads it from INFO, which an administrator may have forbidden: then the
-// version is not known.
+// redisVersion asks for the version; "Redis" if the command INFO is forbidden.
 func redisVersion(ctx context.Context, c redis.Cmdable) string {
 	info, err := c.Info(ctx).Result()
 	if err != nil {
@@ -106,10 +104,9 @@ func redisVersion(ctx context.Context, c redis.Cmdable) string {
 	return RedisVersion(info)
 }
 
-// explainRedis adds to an error what go-redis leaves out: which user may not do that, or
-// what a server that turns clients away (in protected mode, or with too many of them) says
-// before it closes the connection. go-redis takes that for the words of an old server, and
-// fails when it writes again.
+// explainRedis adds to an error what go-redis leaves out: the name of a user who lacks a right, or the message of a
+// server that refuses a new connection (in protected mode, or with too many clients). Such a server sends its message
+// and closes the connection. go-redis ignores the message and reports that its next write failed.
 func (in *Instance) explainRedis(ctx context.Context, address string, err error) error {
 	var answer redis.Error
 	login, wrong := ParseRedis(address)
@@ -121,55 +118,54 @@ func (in *Instance) explainRedis(ctx context.Context, address string, err error)
 	case errors.As(err, &answer):
 		return err
 	}
-	conn, unreached := in.dialRedis(login.TLSConfig != nil)(ctx, "tcp", login.Addr)
-	if unreached != nil {
+	conn, dialErr := in.dialRedis(login.TLSConfig != nil)(ctx, "tcp", login.Addr)
+	if dialErr != nil {
 		return err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(redlockWait)) // a server that goes on says nothing, as it is asked nothing
+	_ = conn.SetDeadline(time.Now().Add(redlockTimeout)) // a server that accepts the connection sends nothing
 	said, _ := io.ReadAll(io.LimitReader(conn, 300))
-	if words, refused := strings.CutPrefix(string(said), "-"); refused {
-		return errors.New(strings.TrimSpace(words))
+	if message, refused := strings.CutPrefix(string(said), "-"); refused {
+		return errors.New(strings.TrimSpace(message))
 	}
 	return err
 }
 
-// redisOptions are those of one server, of a Cluster and of what sentinels watch.
-func (in *Instance) redisOptions(hosts []string, login *redis.Options, wait time.Duration) *redis.UniversalOptions {
+func (in *Instance) redisOptions(hosts []string, login *redis.Options, timeout time.Duration) *redis.UniversalOptions {
 	return &redis.UniversalOptions{
-		Addrs: hosts, Username: login.Username, Password: login.Password, Dialer: in.dialRedis(login.TLSConfig != nil),
-		MaxRetries:            -1, // a silent retry deducts twice: see dialRedis
+		Addrs: hosts, Username: login.Username, Password: login.Password,
+		Dialer:                in.dialRedis(login.TLSConfig != nil),
+		MaxRetries:            -1, // a silent retry could deduct twice: see dialRedis
 		DialTimeout:           dialTimeout,
-		ReadTimeout:           wait,
-		WriteTimeout:          wait,
+		ReadTimeout:           timeout,
+		WriteTimeout:          timeout,
 		ContextTimeoutEnabled: true,
 		PoolSize:              redisConns,
 		DisableIdentity:       true,
 	}
 }
 
-// newRedis is a client of one server, of a Cluster, or of the primary that sentinels
-// name. It asks these when it opens a connection, and closes all connections to the
-// old primary when they name another: what an open connection had not answered is an
-// unknown outcome, as on one server.
+// newRedis returns a client of one server, of a Cluster, or of the primary that sentinels name. In the last case the
+// client asks the sentinels before each new connection. When they name another primary, it closes all connections to
+// the old one. A command without an answer then has an unknown outcome, as with a single server.
 func (in *Instance) newRedis() (redis.UniversalClient, error) {
-	watched := len(in.Config.RedisSentinels) > 0
+	hasSentinels := len(in.Config.RedisSentinels) > 0
 	addresses := in.Config.RedisAddrs
-	if watched {
+	if hasSentinels {
 		addresses = in.Config.RedisSentinels
 	}
 	hosts, login, err := parseRedisList(addresses)
 	if err != nil {
 		return nil, err
 	}
-	o := in.redisOptions(hosts, login, redisWait)
-	if watched {
+	o := in.redisOptions(hosts, login, redisTimeout)
+	if hasSentinels {
 		o.MasterName = DefaultMaster
 		o.SentinelUsername, o.SentinelPassword = login.Username, login.Password
-		o.DialerRetries = 1 // a primary that is gone is not waited for: the sentinels are asked again
+		o.DialerRetries = 1 // if the primary is down, ask the sentinels again instead of waiting for it
 	}
 	c := redis.NewUniversalClient(o)
-	if cluster, ok := c.(*redis.ClusterClient); ok { // the tap sees what is sent to every node, each time, not only the calls
+	if cluster, ok := c.(*redis.ClusterClient); ok { // one call may send commands to several nodes: tap each node
 		cluster.OnNewNode(func(node *redis.Client) { node.AddHook(tap.RedisHook{Node: node.Options().Addr}) })
 	} else {
 		c.AddHook(tap.RedisHook{})
@@ -177,32 +173,31 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	return c, nil
 }
 
-// newNode is a client of one of several servers that know nothing of each other: one that
-// is down costs a vote, or its share of the keys, and no wait.
-func (in *Instance) newNode(host string, login *redis.Options, wait time.Duration, name string) *redis.Client {
-	o := in.redisOptions([]string{host}, login, wait)
-	o.DialerRetries = 1
+// newNode returns a client of one of several independent servers.
+func (in *Instance) newNode(host string, login *redis.Options, timeout time.Duration, name string) *redis.Client {
+	o := in.redisOptions([]string{host}, login, timeout)
+	o.DialerRetries = 1 // a server that is down must not delay the others
 	c := redis.NewClient(o.Simple())
 	c.AddHook(tap.RedisHook{Node: name})
 	return c
 }
 
-// openRedlock needs a majority of the nodes, as the lock does: the service can
-// start while a minority is down, or hangs.
+// openRedlock fails without a majority of the nodes, as the lock does. The service can start while a minority of them
+// is down or hangs.
 func (in *Instance) openRedlock(ctx context.Context) error {
 	for i, address := range in.Config.RedlockAddrs {
 		a, err := ParseRedis(address)
 		if err != nil {
 			return err
 		}
-		c := in.newNode(a.Addr, a, redlockWait, fmt.Sprint("node ", i+1)) // redsync bounds each node by its context
+		c := in.newNode(a.Addr, a, redlockTimeout, fmt.Sprint("node ", i+1)) // redsync limits each node by its context as well
 		in.closers = append(in.closers, c.Close)
 		in.RedisNodes = append(in.RedisNodes, c)
 	}
 	if len(in.RedisNodes) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, redisWait)
+	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()
 	node, err := in.reachMajority(ctx)
 	if err != nil {
@@ -214,9 +209,9 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 	return nil
 }
 
-// reachMajority asks all nodes at once, and returns one that answers as soon as most have
-// answered, or an error as soon as too many have not.
-func (in *Instance) reachMajority(ctx context.Context) (one *redis.Client, err error) {
+// reachMajority pings all nodes concurrently. As soon as a majority has answered, it returns one of them. As soon as
+// no majority is possible, it returns an error.
+func (in *Instance) reachMajority(ctx context.Context) (*redis.Client, error) {
 	type answer struct {
 		node *redis.Client
 		err  error
@@ -230,24 +225,26 @@ func (in *Instance) reachMajority(ctx context.Context) (one *redis.Client, err e
 		}()
 	}
 	all := len(in.RedisNodes)
-	most, answered, failed := all/2+1, 0, 0
-	for answered < most {
-		if a := <-answers; a.err == nil {
-			one, answered = a.node, answered+1
-		} else if failed++; failed+most > all {
+	majority, answered, failed := all/2+1, 0, 0
+	for {
+		a := <-answers
+		if a.err == nil {
+			if answered++; answered == majority {
+				return a.node, nil
+			}
+		} else if failed++; failed+majority > all {
 			return nil, fmt.Errorf("%d of %d nodes failed, one of them with: %w", failed, all, a.err)
 		}
 	}
-	return one, nil
 }
 
-// askRedis is the question of Status.
+// askRedis returns nil if Redis answers. Of a ring, every shard must answer.
 func (in *Instance) askRedis(ctx context.Context) error {
-	ring, is := in.Redis.(*redis.Ring)
-	if !is {
+	ring, isRing := in.Redis.(*redis.Ring)
+	if !isRing {
 		return in.Redis.Ping(ctx).Err()
 	}
-	return ring.ForEachShard(ctx, func(ctx context.Context, shard *redis.Client) error { // each has keys that no other has
+	return ring.ForEachShard(ctx, func(ctx context.Context, shard *redis.Client) error {
 		if err := shard.Ping(ctx).Err(); err != nil {
 			return fmt.Errorf("the shard at %s: %w", shard.Options().Addr, err)
 		}
@@ -255,8 +252,8 @@ func (in *Instance) askRedis(ctx context.Context) error {
 	})
 }
 
-// RedisVersion reads it from INFO. Valkey says which Redis it is like, too. The embedded
-// engine has neither a section "server" nor a version.
+// RedisVersion returns the version that an answer to INFO contains. Valkey also reports the version of Redis with
+// which it is compatible, so Valkey is looked for first. The answer of the embedded engine contains no version.
 func RedisVersion(info string) string {
 	for _, maker := range []string{"Valkey", "Redis"} {
 		for line := range strings.Lines(info) {
@@ -268,15 +265,14 @@ func RedisVersion(info string) string {
 	return "miniredis"
 }
 
-// A command that was sent may have run even if its reply was lost, so it must
-// not be repeated silently: that deducts, or gives back, twice. For one server
-// MaxRetries -1 is enough. A Cluster's client also repeats, up to MaxRedirects
-// times, after errors that look like a lost connection or a time-out. The errors
-// of open connections are therefore disguised here: go-redis closes the
-// connection and repeats nothing. It still repeats what has provably not run: a
-// failed dial, and refusals such as MOVED and ASK.
-
-// dialRedis opens connections whose errors are noAnswer.
+// dialRedis returns a dial function whose connections wrap every error in noAnswer, so that go-redis does not repeat
+// a command whose reply was lost.
+//
+// Such a command may have run, and repeating it could deduct, or give back, twice. For a single server MaxRetries -1
+// prevents that. The client of a Cluster, however, also repeats commands, up to MaxRedirects times, after errors that
+// look like a lost connection or a timeout. noAnswer hides these properties of an error. go-redis then closes the
+// connection and repeats nothing. It still repeats a command that provably has not run: after a failed dial, and
+// after refusals such as MOVED and ASK.
 func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := in.Dialer.dial(ctx, tap.Redis, network, addr)
@@ -286,19 +282,18 @@ func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network,
 		if !encrypted {
 			return struct {
 				redisConn
-				syscall.Conn // see trackedConn
+				syscall.Conn // see trackedConn.SyscallConn
 			}{redisConn{c}, c.(syscall.Conn)}, nil
 		}
-		host, _, _ := net.SplitHostPort(addr) // for which the certificate must be, by one of the system's authorities
+		host, _, _ := net.SplitHostPort(addr) // the certificate must be valid for this host
 		t := tls.Client(c, &tls.Config{ServerName: host})
 		if err := t.HandshakeContext(ctx); err != nil {
 			c.Close()
 			return nil, err
 		}
-		// It has no SyscallConn: a server may send session tickets at any time, which
-		// go-redis would take for an answer without a question. A connection that
-		// was closed while it was idle is noticed by the next command, whose outcome is
-		// then unknown.
+		// An encrypted connection has no SyscallConn. A server may send session tickets at any time, and go-redis
+		// would take them for an unexpected answer. So only the next command notices that the server has closed an
+		// idle connection, and the outcome of this command is unknown.
 		return redisConn{t}, nil
 	}
 }
@@ -322,8 +317,8 @@ func markUnanswered(err error) error {
 	return &noAnswer{err}
 }
 
-// noAnswer is the error of an open connection. It hides what go-redis repeats
-// a command for: io.EOF and Timeout().
+// noAnswer wraps an error of an open connection. It hides io.EOF and Timeout(), after which go-redis would repeat the
+// command.
 type noAnswer struct{ err error }
 
 func (e *noAnswer) Error() string { return e.err.Error() }
@@ -332,11 +327,9 @@ func (e *noAnswer) Is(target error) bool {
 	return target != io.EOF && target != io.ErrUnexpectedEOF && errors.Is(e.err, target)
 }
 
-// newRing is a client that chooses a key's shard by the hash of the key and of
-// the shard's number (rendezvous hashing). A command is sent once, as to one
-// server. The keys of a shard that does not answer are unavailable: by default
-// go-redis would give them to the others, which know nothing of its locks and
-// counters.
+// newRing returns a client that chooses the shard of a key by a hash of the key and of the shard's number (rendezvous
+// hashing). The keys of a shard that does not answer are unavailable. By default go-redis would move them to other
+// shards, which do not have the locks and counters of the lost one.
 func (in *Instance) newRing() (redis.UniversalClient, error) {
 	addresses, login, err := parseRedisList(in.Config.RedisRing)
 	if err != nil {
@@ -348,9 +341,11 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 		hosts[name], names[host] = host, name
 	}
 	return redis.NewRing(&redis.RingOptions{
-		Addrs:       hosts,
-		NewClient:   func(o *redis.Options) *redis.Client { return in.newNode(o.Addr, login, redisWait, names[o.Addr]) },
-		MaxRetries:  -1, // 0 would be three
+		Addrs: hosts,
+		NewClient: func(o *redis.Options) *redis.Client {
+			return in.newNode(o.Addr, login, redisTimeout, names[o.Addr])
+		},
+		MaxRetries:  -1, // 0 would mean three retries
 		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
 	}), nil
 }

@@ -7,15 +7,17 @@ import (
 	"seckill/internal/seckill"
 )
 
-type answered string
+// A redisAnswer is an error that a Redis server has answered.
+type redisAnswer string
 
-func (a answered) Error() string { return string(a) }
-func (answered) RedisError()     {}
+func (a redisAnswer) Error() string { return string(a) }
+func (redisAnswer) RedisError()     {}
 
-// What Redis answers proves that nothing was changed, unless a script may have changed
-// something before.
-func TestErrorsFromInsideAScriptAreUnknown(t *testing.T) {
-	const at7, at6 = " script: 6b74b80446c5, on @user_script:12.", "ERR Error running script (call to f_6b74b80446c5): @user_script:12: "
+// An error answer proves that nothing was changed, unless it comes from inside a script: an earlier command of the
+// script may have changed something.
+func TestErrorsInsideScriptsAreUnknown(t *testing.T) {
+	const at7 = " script: 6b74b80446c5, on @user_script:12." // Redis 7
+	const at6 = "ERR Error running script (call to f_6b74b80446c5): @user_script:12: "
 	for text, unknown := range map[string]bool{
 		"NOPERM this user has no permissions to run the 'evalsha' command":                 false,
 		"NOSCRIPT No matching script. Please use EVAL.":                                    false,
@@ -36,8 +38,9 @@ func TestErrorsFromInsideAScriptAreUnknown(t *testing.T) {
 		at6 + "WRONGTYPE Operation against a key holding the wrong kind of value":          true,
 		"ERR Error compiling script (new function): <string>:12: WRONGTYPE Operation":      true,
 	} {
-		if err := RedisError(answered(text)); errors.Is(err, seckill.ErrUnknown) != unknown || seckill.NothingTaken(err) == unknown {
-			t.Errorf("%s\n\tis %v; unknown: want %v", text, err, unknown)
+		err := RedisError(redisAnswer(text))
+		if errors.Is(err, seckill.ErrUnknown) != unknown || seckill.NothingTaken(err) == unknown {
+			t.Errorf("%s\n\tbecame %v; want an unknown outcome: %v", text, err, unknown)
 		}
 	}
 }

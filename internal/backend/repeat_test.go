@@ -23,71 +23,71 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// A robber loses every reply to what names its key: the command has run by
-// then. The error is what a connection says that ends, or whose time is up.
-type robber struct {
-	mu     sync.Mutex
-	key    string
-	says   error
-	robbed int
+// A replyLoser loses the reply to every command that contains its key, after the command has run. The read of the
+// reply returns the error err instead.
+type replyLoser struct {
+	mu   sync.Mutex
+	key  string
+	err  error
+	lost int
 }
 
-func (r *robber) aim(key string, says error) {
+func (r *replyLoser) aim(key string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.key, r.says, r.robbed = key, says, 0
+	r.key, r.err, r.lost = key, err, 0
 }
 
-func (r *robber) aimsAt(sent []byte) bool {
+func (r *replyLoser) isTarget(sent []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return bytes.Contains(sent, []byte(r.key))
 }
 
-func (r *robber) rob() error {
+func (r *replyLoser) lose() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.robbed++
-	return r.says
+	r.lost++
+	return r.err
 }
 
-func (r *robber) times() int {
+func (r *replyLoser) lostReplies() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.robbed
+	return r.lost
 }
 
-func (r *robber) wrap(c net.Conn) net.Conn { return &robbedConn{Conn: c, by: r} }
+func (r *replyLoser) wrap(c net.Conn) net.Conn { return &lossyConn{Conn: c, loser: r} }
 
-type robbedConn struct {
+type lossyConn struct {
 	net.Conn
-	by    *robber
-	armed atomic.Bool
+	loser *replyLoser
+	armed atomic.Bool // the next reply will be lost
 }
 
-func (c *robbedConn) Write(b []byte) (int, error) {
-	if c.by.aimsAt(b) {
+func (c *lossyConn) Write(b []byte) (int, error) {
+	if c.loser.isTarget(b) {
 		c.armed.Store(true)
 	}
 	return c.Conn.Write(b)
 }
 
-func (c *robbedConn) Read(b []byte) (int, error) {
+func (c *lossyConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err == nil && c.armed.Load() {
 		c.Conn.Close()
-		return 0, c.by.rob()
+		return 0, c.loser.lose()
 	}
 	return n, err
 }
 
-func (c *robbedConn) SyscallConn() (syscall.RawConn, error) {
+func (c *lossyConn) SyscallConn() (syscall.RawConn, error) {
 	return c.Conn.(syscall.Conn).SyscallConn()
 }
 
 var increment = redis.NewScript("return redis.call('INCR', KEYS[1])")
 
-// Ways to send a command, each of which raises key by one.
+// ways lists the ways to send a command. Each increments key by one.
 var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key string) error{
 	"command": func(ctx context.Context, c redis.UniversalClient, key string) error { return c.Incr(ctx, key).Err() },
 	"script": func(ctx context.Context, c redis.UniversalClient, key string) error {
@@ -121,9 +121,9 @@ func countContaining(texts []string, part string) (n int) {
 	return n
 }
 
-// Whatever is lost of a reply, the server executes a command once, and the
-// caller is told an error. The tap sees each that is sent.
-func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
+// If a reply is lost, the server has run the command once and the caller gets an error. The tap sees every command
+// that is sent.
+func TestLostReplyIsNotRepeated(t *testing.T) {
 	for topology, config := range map[string]backend.Config{
 		"single":   labtest.Config(t, backend.Redis),
 		"cluster":  labtest.NewLab(t, lab.Cluster, backend.NameRedis).Config(),
@@ -136,37 +136,37 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 		if s := server.Status(t.Context())[0]; !s.OK || s.Address == "" || strings.Contains(s.Address, "redis://") {
 			t.Errorf("%s: the status is %+v", topology, s)
 		}
-		r := &robber{key: "nothing yet"}
-		robbed := config
-		robbed.WrapConn = r.wrap
-		in, err := backend.Open(t.Context(), robbed)
+		r := &replyLoser{key: "nothing yet"}
+		lossy := config
+		lossy.WrapConn = r.wrap
+		in, err := backend.Open(t.Context(), lossy)
 		labtest.Must(t, err)
 		defer in.Close()
 		for way, send := range ways {
-			for name, says := range map[string]error{
+			for name, lost := range map[string]error{
 				"the connection ends": io.EOF,
 				"half a reply":        io.ErrUnexpectedEOF,
 				"reset":               &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)},
-				"time-out":            &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded},
+				"timeout":             &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded},
 			} {
 				t.Run(fmt.Sprint(topology, ", ", way, ", ", name), func(t *testing.T) {
-					for slot := range 4 { // of several masters
-						key := fmt.Sprintf("robbed-%d-%s-%s", slot, topology, strings.ReplaceAll(way+name, " ", "-"))
-						// Loads the script on the key's own server: a ring sends SCRIPT LOAD anywhere.
+					for slot := range 4 { // the keys belong to different masters
+						key := fmt.Sprintf("lossy-%d-%s-%s", slot, topology, strings.ReplaceAll(way+name, " ", "-"))
+						// Eval loads the script on the server of the key. A ring would send SCRIPT LOAD to any server.
 						labtest.Must(t, increment.Eval(t.Context(), server.Redis, []string{key}).Err())
 						server.Redis.Del(t.Context(), key)
-						r.aim(key, says)
+						r.aim(key, lost)
 						sent := &taptest.Recorder{}
 						err := send(tap.With(t.Context(), sent), in.Redis, key)
 						ran, _ := server.Redis.Get(t.Context(), key).Int()
 						if err == nil || ran > 1 || ran == 0 && way != "WATCH" {
-							t.Errorf("the caller was told %v, and it ran %d times; want an error, and once", err, ran)
+							t.Errorf("the caller got %v, and the command ran %d times; want an error, and once", err, ran)
 						}
-						if seen := sent.Seen(); countContaining(seen, key) != r.times() {
-							t.Errorf("the server got %d commands, the tap saw %q", r.times(), seen)
+						if seen := sent.Seen(); countContaining(seen, key) != r.lostReplies() {
+							t.Errorf("%d replies were lost, but the tap saw %q", r.lostReplies(), seen)
 						}
 						if errors.Is(err, io.EOF) {
-							t.Error("the error looks like one that a client repeats for")
+							t.Error("a client would repeat the command after this error")
 						}
 					}
 				})

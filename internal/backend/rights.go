@@ -9,14 +9,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// redisCalls has a call of every command that a strategy sends to Redis, or that its scripts run there. A key follows.
-var redisCalls = [...]any{"BLPOP", "DECRBY", "DEL", "EVAL script 1", "EVALSHA script 1", "EXEC", "EXISTS", "GET", "GETSET", "HDEL",
-	"HEXISTS", "HGET", "HLEN", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "MGET", "MULTI", "PEXPIRE", "PSETEX", "PTTL", "PUBLISH",
-	"SET", "SUBSCRIBE", "TYPE", "UNWATCH", "WATCH", "XACK", "XADD", "XAUTOCLAIM", "XDEL", "XGROUP CREATE", "XLEN", "XPENDING",
+// redisCalls lists a sample call, without its key, of every command that a strategy or one of its scripts uses.
+var redisCalls = [...]any{"BLPOP", "DECRBY", "DEL", "EVAL script 1", "EVALSHA script 1", "EXEC", "EXISTS", "GET",
+	"GETSET", "HDEL", "HEXISTS", "HGET", "HLEN", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "MGET", "MULTI",
+	"PEXPIRE", "PSETEX", "PTTL", "PUBLISH", "SET", "SUBSCRIBE", "TYPE", "UNWATCH", "WATCH", "XACK", "XADD", "XAUTOCLAIM", "XDEL", "XGROUP CREATE", "XLEN", "XPENDING",
 	"XRANGE", "XREADGROUP GROUP writers me STREAMS", "ZADD", "ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZREM", "ZSCORE"}
 
-// deniedLua returns the names of the calls in ARGV that its caller may not make with our keys and channel. Redis 7
-// knows. Unlike ACL DRYRUN, this needs no right of an administrator.
+// deniedLua returns the names of the commands in ARGV that the current user may not send with the keys and the
+// channel of the service. It needs Redis 7. Unlike ACL DRYRUN it needs no administrator's rights.
 const deniedLua = `
 local denied, channel = {}, 'redisson_lock__channel:{seckill:lock:stock:1}'
 for _, call in ipairs(ARGV) do
@@ -33,16 +33,17 @@ for _, call in ipairs(ARGV) do
 end
 return denied`
 
-// Right is the capability to send a command to Redis, or to the nodes of a quorum.
+// Right returns the capability to send a command to the servers of a capability, Redis or RedisQuorum.
 func Right(of Capability, command string) Capability { return of + Capability(" "+command) }
 
-// server is the capability without the command of a Right.
+// server returns the capability to which a Right belongs. Of any other capability it returns c itself.
 func (c Capability) server() Capability {
 	of, _, _ := strings.Cut(string(c), " ")
 	return Capability(of)
 }
 
-// askRights notes in Lacks which commands the user of a Redis may not send. A server that cannot tell denies nothing.
+// askRights adds to Lacks the commands that the user may not send to Redis. It adds nothing if the server is too old
+// to answer.
 func (in *Instance) askRights(ctx context.Context, c redis.Scripter, of Capability, addresses []string) {
 	denied, err := c.Eval(ctx, deniedLua, nil, redisCalls[:]...).StringSlice()
 	if redis.IsPermissionError(err) {
@@ -53,7 +54,7 @@ func (in *Instance) askRights(ctx context.Context, c redis.Scripter, of Capabili
 		return
 	}
 	for _, command := range denied {
-		in.Lacks[Right(of, command)] = fmt.Sprintf("user %s of Redis has no right to %s: docs/cli.md lists what it needs",
+		in.Lacks[Right(of, command)] = fmt.Sprintf("user %s of Redis has no right to %s: docs/cli.md lists the rights needed",
 			cmp.Or(login.Username, "default"), command)
 	}
 }

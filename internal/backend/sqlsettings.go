@@ -9,42 +9,45 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// sqlPins are the settings of a MySQL or MariaDB server that decide what our statements do, and that a session may
-// choose. Every session has these values, whatever the server's defaults are and however an address spells another
-// value. A server need not know all of them.
+// sqlPins lists session variables of MySQL and MariaDB that change the meaning of our statements. Every session gets
+// these values, regardless of the server's defaults and of the address. Variables that a server does not know are
+// left out.
 //
-// Two settings that no session can choose need nothing. innodb_rollback_on_timeout: a transaction whose wait has
-// ended is always rolled back. lower_case_table_names: our tables and columns have lower-case names. A read-only
-// server is no setting of the start, as it changes with every failover: see readOnly.
+// Two variables of the same kind cannot be set in a session, but cause no harm. innodb_rollback_on_timeout: after a
+// timeout we always roll back the transaction. lower_case_table_names: all names of our tables and columns are in
+// lower case. Whether a server is read-only can change with every failover: see readOnlyError.
 var sqlPins = []struct{ name, value string }{
 	{"autocommit", "1"},             // otherwise a single statement is never committed
 	{"completion_type", "NO_CHAIN"}, // otherwise COMMIT begins the next transaction, with an old snapshot
-	// Strategies count on REPEATABLE READ, and choose others by the transaction. MySQL and MariaDB have two names for it.
+	// Strategies rely on REPEATABLE READ, and set any other level for a single transaction. MySQL and MariaDB call
+	// the variable differently.
 	{"tx_isolation", "'REPEATABLE-READ'"}, {"transaction_isolation", "'REPEATABLE-READ'"},
 	{"tx_read_only", "0"}, {"transaction_read_only", "0"},
-	// Not added to the server's own modes: some read other SQL, or an empty text as NULL. Unless strict, an INSERT
-	// of several rows writes '' in place of NULL, where a statement of ours must fail.
+	// This replaces the server's modes, because some of them change the syntax, or read an empty text as NULL. Without
+	// strict mode an INSERT of several rows would write '' in place of NULL, although it must fail.
 	{"sql_mode", "'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'"},
-	{"sql_safe_updates", "0"}, // refuses an UPDATE that scans
+	{"sql_safe_updates", "0"}, // if set, the server refuses an UPDATE without an index
 	{"sql_auto_is_null", "0"},
 	{"unique_checks", "1"},
 	{"time_zone", "'+00:00'"},
-	{"lc_messages", "'en_US'"}, // the ledger reads in an error which column or key refused an order
+	{"lc_messages", "'en_US'"}, // the ledger reads the name of a column or key from an error message
 	{"character_set_client", "utf8mb4"},
 	{"character_set_results", "utf8mb4"},
 	{"collation_connection", "utf8mb4_general_ci"},
-	// ON, the default from MariaDB 11.6.2, mends some strategies that are broken on purpose. An address may choose
-	// it: every strategy that is right is right with it, too.
+	// ON, the default since MariaDB 11.6.2, would repair some strategies that are broken on purpose. An address may
+	// set it, because no correct strategy depends on it.
 	{snapshotIsolation, "OFF"},
 }
 
-// allRows are pins that every server knows, without which the question for the others could fail.
+// allRows sets variables that every server knows. It runs first, because with other values the query for the
+// remaining variables could fail.
 const allRows = "SET sql_big_selects = 1, sql_select_limit = 18446744073709551615"
 
 const snapshotIsolation = "innodb_snapshot_isolation"
 
-// pinSettings returns the statement that pins the settings of a session. It asks the server once which of them it
-// has, and notes in Lacks what the server does not allow. chosen are the variables that the address sets.
+// pinSettings returns the statement that sets sqlPins in a session. It asks the server once which of the variables
+// exist. If the server refuses writes at READ COMMITTED, it adds that to Lacks. chosen contains the variables that
+// the address sets.
 func (in *Instance) pinSettings(ctx context.Context, db *sql.Conn, chosen map[string]string) (string, error) {
 	names := "'log_bin', 'binlog_format'"
 	for _, pin := range sqlPins {

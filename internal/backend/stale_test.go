@@ -13,11 +13,11 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// A server that was restarted has closed the pool's connections: the next
-// command goes out on a new one instead of being lost on an old one.
-func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
+// A restarted server has closed the connections of the pool. The next command uses a new connection, and does not
+// get lost on an old one.
+func TestClosedConnectionsAreNotUsed(t *testing.T) {
 	m := miniredis.RunT(t)
-	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db", RedisAddrs: []string{m.Addr()}})
+	in, err := backend.Open(t.Context(), backend.Config{RedisAddrs: []string{m.Addr()}})
 	labtest.Must(t, err)
 	defer in.Close()
 	for range 20 {
@@ -27,21 +27,21 @@ func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
 	}
 }
 
-// The defaults of a server, or an address, may say otherwise: then a statement would not
-// be committed, or read what is not, or write an empty text in place of NULL where it has
-// to fail, or fail in words that the ledger does not know.
-func TestSessionsAreStrictCommitAndReadRepeatably(t *testing.T) {
-	usual := labtest.Instance(t, backend.SQL, backend.RowLocks)
+// A session has our settings even if the address contains others. Otherwise a statement would not be committed, would
+// read uncommitted rows, would write ” in place of NULL instead of failing, or would fail with a message in German.
+func TestSessionSettings(t *testing.T) {
+	normal := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	var version string
-	labtest.Must(t, usual.DB.Raw("SELECT VERSION()").Scan(&version).Error)
+	labtest.Must(t, normal.DB.Raw("SELECT VERSION()").Scan(&version).Error)
 	isolation := "transaction_isolation"
 	if strings.Contains(version, "MariaDB") {
 		isolation = "tx_isolation"
 	}
-	c := usual.Config
+	c := normal.Config
 	dsn, err := mysql.ParseDSN(c.MySQLDSN)
 	labtest.Must(t, err)
-	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "SQL_MODE": "''", "lc_messages": "'de_DE'"}
+	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "SQL_MODE": "''",
+		"lc_messages": "'de_DE'"}
 	c.MySQLDSN = dsn.FormatDSN()
 	in, err := backend.Open(t.Context(), c)
 	labtest.Must(t, err)
@@ -58,6 +58,6 @@ func TestSessionsAreStrictCommitAndReadRepeatably(t *testing.T) {
 		return one.Exec("INSERT INTO needed VALUES (1), (NULL)").Error
 	})
 	if sqlerr.Number(err) != sqlerr.NullColumn || !strings.Contains(err.Error(), "'a' cannot be null") {
-		t.Errorf("NULL where it may not be: %v", err)
+		t.Errorf("NULL in a column that is NOT NULL: %v", err)
 	}
 }

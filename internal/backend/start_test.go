@@ -12,9 +12,9 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// A service that cannot start says why: in the server's words where it answered, and only
-// where it did not, that it may not run. INFO, which administrators forbid, is not needed.
-func TestOpenSaysWhyRedisCannotBeUsed(t *testing.T) {
+// Open explains why it cannot use a Redis server. It quotes the server's answer; only without an answer it asks
+// whether the server is running. Open does not need the command INFO, which some administrators forbid.
+func TestOpenExplainsRedisErrors(t *testing.T) {
 	in := labtest.Instance(t, backend.Redis)
 	for user, rule := range map[string]string{"careful": "-@dangerous", "idle": "-ping"} {
 		labtest.Must(t, in.Redis.Do(t.Context(), "ACL", "SETUSER", user, "on", ">pw", "~*", "&*", "+@all", rule).Err())
@@ -30,7 +30,7 @@ func TestOpenSaysWhyRedisCannotBeUsed(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	for _, c := range []struct{ address, says string }{
+	for _, c := range []struct{ address, want string }{
 		{"redis://careful:pw@" + host, ""},
 		{"redis://idle:pw@" + host, "user idle: NOPERM"},
 		{"redis://idle:other@" + host, "user idle: WRONGPASS"},
@@ -38,15 +38,15 @@ func TestOpenSaysWhyRedisCannotBeUsed(t *testing.T) {
 		{refusing.Addr().String(), "DENIED Redis is running in protected mode"},
 		{"127.0.0.1:1", "connection refused (is it running, and is the address right?)"},
 	} {
-		opened, err := opens(t, backend.Config{RedisAddrs: []string{c.address}})
+		opened, err := open(t, backend.Config{RedisAddrs: []string{c.address}})
 		switch {
-		case c.says == "" && err == nil:
+		case c.want == "" && err == nil:
 			if s := opened.Status(t.Context())[0]; !s.OK || s.Version != "Redis" {
-				t.Errorf("%s: %+v, want it well and of an unknown version", c.address, s)
+				t.Errorf("%s: %+v, want OK and an unknown version", c.address, s)
 			}
-		case err == nil || !strings.Contains(err.Error(), c.says) ||
-			strings.Contains(err.Error(), "is it running") != strings.Contains(c.says, "is it running"):
-			t.Errorf("%s: %v, want %q", c.address, err, c.says)
+		case err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "is it running") != strings.Contains(c.want, "is it running"):
+			t.Errorf("%s: %v, want %q", c.address, err, c.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,13 +17,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// Of an instance's connections, those to the SQL server are the ones that it lists.
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
+// The SQL server lists a client for each of the ports that LocalPorts returns.
 func TestLocalPortsOfABackend(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper)
 	ports, listed := in.Dialer.LocalPorts(tap.SQL), 0
-	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND SUBSTRING_INDEX(HOST, ':', -1) IN ?"
+	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST " +
+		"WHERE DB = DATABASE() AND SUBSTRING_INDEX(HOST, ':', -1) IN ?"
 	labtest.Must(t, in.DB.Raw(query, ports).Scan(&listed).Error)
 	if listed == 0 || listed != len(ports) {
 		t.Errorf("the SQL server lists %d of the ports %v", listed, ports)
@@ -33,19 +35,16 @@ func TestStatus(t *testing.T) {
 	needs := []backend.Capability{backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 	lab := labtest.Start(t, needs...)
 	in := labtest.Instance(t, needs...)
-	// until waits until Status says of every backend whether it is well.
-	until := func(what string, down ...string) {
+	// awaitStatus waits until Status reports these backends as down and all others as OK.
+	awaitStatus := func(what string, down ...string) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		for {
 			all, wrong := in.Status(ctx), ""
 			for _, s := range all {
-				want := true
-				for _, name := range down {
-					want = want && s.Name != name
-				}
-				if s.OK != want || s.OK != (s.Error == "") || s.Address == "" || !strings.ContainsAny(s.Version, "0123456789") || s.Tier == "" {
+				if s.OK == slices.Contains(down, s.Name) || s.OK != (s.Error == "") || s.Address == "" ||
+					!strings.ContainsAny(s.Version, "0123456789") || s.Tier == "" {
 					wrong += fmt.Sprintf("\n%+v", s)
 				}
 			}
@@ -58,7 +57,7 @@ func TestStatus(t *testing.T) {
 			if ctx.Err() != nil {
 				t.Fatalf("%s: want only %v down, got%s", what, down, wrong)
 			}
-			time.Sleep(20 * time.Millisecond) // until the next look
+			time.Sleep(20 * time.Millisecond) // Status has no event to wait for
 		}
 	}
 	kill := func(name string) func() {
@@ -69,25 +68,25 @@ func TestStatus(t *testing.T) {
 			labtest.Must(t, p.Restart(t.Context()))
 		}
 	}
-	until("all are well")
+	awaitStatus("all run")
 	restarts := []func(){kill("redis"), kill("zookeeper"), kill("etcd"), kill("redlock-1"), kill("redlock-2")}
-	until("three are down, and two of five nodes", "redis", "zookeeper", "etcd")
+	awaitStatus("three are down, and two of five Redlock nodes", "redis", "zookeeper", "etcd")
 	restarts = append(restarts, kill("redlock-3"))
-	until("the majority of the nodes is down, too", "redis", "zookeeper", "etcd", "redlock")
+	awaitStatus("the majority of the nodes is down, too", "redis", "zookeeper", "etcd", "redlock")
 	for _, restart := range restarts {
 		restart()
 	}
-	until("they are back")
+	awaitStatus("all run again")
 
 	p, err := lab.Process("redis")
 	labtest.Must(t, err)
 	labtest.Must(t, p.Pause())
-	until("redis hangs", "redis")
+	awaitStatus("redis hangs", "redis")
 	labtest.Must(t, p.Resume())
-	until("redis goes on")
+	awaitStatus("redis continues")
 }
 
-// A process starts with a majority of the nodes, and not with less.
+// Open needs a majority of the Redlock nodes.
 func TestRedlockOpensWithAMajority(t *testing.T) {
 	var addrs []string
 	var nodes []*miniredis.Miniredis
@@ -114,7 +113,7 @@ func TestRedlockOpensWithAMajority(t *testing.T) {
 	}
 }
 
-// All nodes of a quorum are asked at once: three answer nothing until the fifth is asked.
+// Open asks all nodes of a quorum concurrently. Here three nodes answer only after the fifth has been asked.
 func TestRedlockAsksAllNodesAtOnce(t *testing.T) {
 	config := backend.Config{SQLitePath: t.TempDir() + "/ledger.db"}
 	pass := func() {}

@@ -26,16 +26,16 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// certificate makes a certificate for 127.0.0.1 that is its own authority, in files.
-func certificate(t *testing.T) (pair tls.Certificate, cert, private string) {
+// newCertificate returns a self-signed certificate for 127.0.0.1, and the names of its files.
+func newCertificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	labtest.Must(t, err)
-	like := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "server"},
+	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "server"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, IsCA: true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
-	der, err := x509.CreateCertificate(rand.Reader, like, like, &key.PublicKey, key)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	labtest.Must(t, err)
 	secret, err := x509.MarshalECPrivateKey(key)
 	labtest.Must(t, err)
@@ -49,10 +49,12 @@ func certificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 		write("cert.pem", "CERTIFICATE", der), write("key.pem", "EC PRIVATE KEY", secret)
 }
 
-// inFront speaks TLS in front of a server that does not, until the test ends.
-func inFront(t *testing.T, pair tls.Certificate, of string) string {
+// startTLSProxy returns the address of a proxy that accepts TLS and forwards to a server without TLS, until the test
+// ends.
+func startTLSProxy(t *testing.T, pair tls.Certificate, server string) string {
 	t.Helper()
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}})
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
 	labtest.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
@@ -63,7 +65,7 @@ func inFront(t *testing.T, pair tls.Certificate, of string) string {
 			}
 			go func() {
 				defer c.Close()
-				to, err := net.Dial("tcp", of)
+				to, err := net.Dial("tcp", server)
 				if err != nil {
 					return
 				}
@@ -76,7 +78,7 @@ func inFront(t *testing.T, pair tls.Certificate, of string) string {
 	return l.Addr().String()
 }
 
-func opens(t *testing.T, c backend.Config) (*backend.Instance, error) {
+func open(t *testing.T, c backend.Config) (*backend.Instance, error) {
 	t.Helper()
 	in, err := backend.Open(t.Context(), c)
 	if err == nil {
@@ -85,13 +87,12 @@ func opens(t *testing.T, c backend.Config) (*backend.Instance, error) {
 	return in, err
 }
 
-// An address says who logs in, and that the connection is encrypted: nothing opens
-// with a wrong password, and none where the system trusts no authority of the
-// certificate. No error has the password.
-func TestAddressesSayLoginAndTLS(t *testing.T) {
-	trusted, cert, key := certificate(t)
-	stranger, _, _ := certificate(t)
-	t.Setenv("SSL_CERT_FILE", cert) // the system's authorities, which a process reads once
+// An address contains the login and selects TLS. Open fails with a wrong password, and with a certificate of an
+// authority that the system does not trust. No error contains the password.
+func TestLoginAndTLS(t *testing.T) {
+	trusted, cert, key := newCertificate(t)
+	stranger, _, _ := newCertificate(t)
+	t.Setenv("SSL_CERT_FILE", cert) // the file of the system's authorities; a process reads it only once
 	const secret = "hunter2-secret"
 
 	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t, "--ssl-cert='"+cert+"' --ssl-key='"+key+"'")}
@@ -108,16 +109,16 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 	redis, err := backend.ParseRedis(at.RedisAddrs[0])
 	labtest.Must(t, err)
 	etcd := strings.TrimPrefix(at.EtcdEndpoints[0], "http://")
-	askForLogin(t, etcd, secret)
+	requireLogin(t, etcd, secret)
 
 	mysqlAt := func(password string) backend.Config {
 		return backend.Config{MySQLDSN: dsn.User + ":" + password + "@tcp(" + dsn.Addr + ")/seckill?tls=true"}
 	}
 	redisAt := func(password string, pair tls.Certificate) backend.Config {
-		return backend.Config{RedisAddrs: []string{"rediss://:" + password + "@" + inFront(t, pair, redis.Addr)}}
+		return backend.Config{RedisAddrs: []string{"rediss://:" + password + "@" + startTLSProxy(t, pair, redis.Addr)}}
 	}
 	etcdAt := func(password string, pair tls.Certificate) backend.Config {
-		return backend.Config{EtcdEndpoints: []string{"https://root:" + password + "@" + inFront(t, pair, etcd)}}
+		return backend.Config{EtcdEndpoints: []string{"https://root:" + password + "@" + startTLSProxy(t, pair, etcd)}}
 	}
 	const wrong = "hunter2-wrong"
 	for name, c := range map[string]struct{ right, login, authority backend.Config }{
@@ -125,7 +126,7 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 		backend.NameRedis: {redisAt(redis.Password, trusted), redisAt(wrong, trusted), redisAt(redis.Password, stranger)},
 		backend.NameEtcd:  {etcdAt(secret, trusted), etcdAt(wrong, trusted), etcdAt(secret, stranger)},
 	} {
-		in, err := opens(t, c.right)
+		in, err := open(t, c.right)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -136,24 +137,25 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 				t.Errorf("%s: the session has no cipher: %v", name, err)
 			}
 		}
-		for what, c := range map[string]backend.Config{"a wrong password": c.login, "an authority that is not trusted": c.authority} {
+		for what, c := range map[string]backend.Config{"a wrong password": c.login, "an untrusted authority": c.authority} {
 			if what != "a wrong password" && name == backend.NameMySQL {
-				continue // its driver decides that
+				continue // the MySQL driver makes this check itself
 			}
-			_, err := opens(t, c)
+			_, err := open(t, c)
 			if err == nil {
 				t.Errorf("%s opens with %s", name, what)
-			} else if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, redis.Password) || strings.Contains(text, dsn.Passwd) {
-				t.Errorf("%s with %s: the error has the password: %v", name, what, err)
+			} else if text := err.Error(); strings.Contains(text, "hunter2") ||
+				strings.Contains(text, redis.Password) || strings.Contains(text, dsn.Passwd) {
+				t.Errorf("%s with %s: the error contains the password: %v", name, what, err)
 			}
 		}
 	}
 }
 
-// askForLogin has an etcd ask for the password of its root.
-func askForLogin(t *testing.T, etcd, password string) {
+// requireLogin makes an etcd server require the login of its user root.
+func requireLogin(t *testing.T, etcd, password string) {
 	t.Helper()
-	in, err := opens(t, backend.Config{EtcdEndpoints: []string{etcd}})
+	in, err := open(t, backend.Config{EtcdEndpoints: []string{etcd}})
 	labtest.Must(t, err)
 	ctx := t.Context()
 	_, err = in.Etcd.UserAdd(ctx, "root", password)
