@@ -10,13 +10,14 @@ import (
 )
 
 // A Gate admits one goroutine of this process at a time to each key, in the
-// order in which they came (a Go channel serves its receivers first come,
-// first served). The zero value is ready.
+// order of their calls, because a Go channel serves its receivers in that order.
+// The zero value is ready to use.
 //
-// R is a value that the goroutines at one key share. It belongs to the
-// goroutine that holds the permit.
+// The goroutines at one key share a value of type R. Only the goroutine that
+// holds the permit may use it.
 type Gate[R any] struct {
-	// Close ends the shared value when the last goroutine has left its key.
+	// Close, if not nil, gets the shared value when the last goroutine has left
+	// the key.
 	Close func(R)
 
 	mu      sync.Mutex
@@ -29,12 +30,12 @@ type Permit[R any] struct {
 
 	gate  *Gate[R]
 	key   string
-	users int       // the goroutine that holds the permit, and all that wait
-	free  chan bool // has one token while nobody holds the permit
+	users int       // the holder and all waiting goroutines
+	free  chan bool // contains one token while nobody holds the permit
 }
 
-// Acquire waits for the permit as Options.Wait says. It returns
-// seckill.ErrBusy when the time is up and ctx's error when ctx ends first.
+// Acquire waits for the permit of key; wait has the meaning of Options.Wait. It
+// returns seckill.ErrBusy when the wait is over, and ctx's error when ctx ends.
 func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
 	p := g.usePermit(key)
 	select {
@@ -52,7 +53,7 @@ func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (
 		taken, err = tap.Wait(ctx, "this process's turn at "+key, p.free)
 	}
 	switch {
-	case err != nil && taken: // granted, but the caller gets an error
+	case err != nil && taken: // got the permit, but must return an error
 		p.Release()
 		return nil, err
 	case err != nil:
@@ -62,13 +63,14 @@ func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (
 	return p, nil
 }
 
-// Release lets the next goroutine in.
+// Release gives the permit to the next goroutine.
 func (p *Permit[R]) Release() {
 	p.free <- true
 	p.removeUser()
 }
 
-// usePermit returns the key's permit, which it makes for the first user.
+// usePermit returns the permit of key and counts a user. It creates the permit
+// for the first user.
 func (g *Gate[R]) usePermit(key string) *Permit[R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -85,7 +87,7 @@ func (g *Gate[R]) usePermit(key string) *Permit[R] {
 	return p
 }
 
-// removeUser forgets the permit after its last user.
+// removeUser deletes the permit after its last user.
 func (p *Permit[R]) removeUser() {
 	p.gate.mu.Lock()
 	p.users--

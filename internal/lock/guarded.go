@@ -13,14 +13,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// Guarded is a Strategy: under a lock it reads the stock, computes, and writes
-// the result and the order in one transaction. Without the lock this is the
-// strategy `naive`, which loses updates, so the ledger shows every flaw of the
-// lock.
+// Guarded is a Strategy. Under a lock it reads the stock, computes, and writes
+// the result and the order in one transaction. Without the lock this would be
+// the strategy `naive`, which loses updates. So the ledger shows every flaw of
+// the lock.
 //
-// The transaction runs under the lease's context and is rolled back when the
-// lock is known to be lost before COMMIT is sent. A holder that has not yet
-// heard of its loss overwrites the result of its successor, unless Fenced.
+// The transaction runs under the lease's context. It is rolled back if the lock
+// is known to be lost before COMMIT is sent. A holder that does not know of the
+// loss yet overwrites the result of its successor, unless Fenced is set.
 type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
@@ -29,7 +29,8 @@ type Guarded struct {
 	// never ends by itself is removed by its Clearer.
 	MaxLifetime time.Duration
 	Ledger      *ledger.Store
-	// Fenced has the stock row check the lease's fencing token: see fenced.go.
+	// Fenced makes every write of the stock row check the lease's fencing token:
+	// see fenced.go.
 	Fenced bool
 }
 

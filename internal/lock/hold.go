@@ -9,8 +9,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Hold is a Lease whose lock is released by one function. On request it
-// ends at a deadline, ends with a session, or renews its lock.
+// A Hold is a Lease that calls a function to release its lock. It can also end
+// at a deadline (ExpireAt), end with a session (ExpireWith), and renew its lock
+// (Renew).
 type Hold struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -19,7 +20,7 @@ type Hold struct {
 	once    sync.Once
 
 	deadline      *time.Timer // calls MarkLost; nil: the lease has no end
-	stopListening func() bool // to the session; nil: there is none
+	stopListening func() bool // stops listening to the session; nil: no session
 
 	stopRenewing context.CancelFunc // nil: the lock is not renewed
 	renewerDone  chan struct{}      // closed when the renewer has returned
@@ -77,7 +78,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer helper.Over() // last: until then the tap expects commands
+		defer helper.Over() // runs last, because the tap expects commands until then
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {

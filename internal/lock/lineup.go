@@ -8,14 +8,14 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ErrPlaceLost: the contender's place in the lock's queue is gone, or the
-// session that the place belongs to has ended. LineUp takes a new place then.
+// ErrPlaceLost means that the contender has lost its place in the lock's queue,
+// or that the session of the place has ended. LineUp then takes a new place.
 var ErrPlaceLost = errors.New("the place in the lock's queue was lost")
 
-// LineUp makes attempts to get a lock that has a queue, until one succeeds or
-// the wait (Options.Wait) is over at end. An attempt ends with seckill.ErrBusy
-// when its time is up. After ErrPlaceLost there is another attempt, at least
-// one, also for a buyer who does not wait.
+// LineUp calls attempt to acquire a lock that has a queue. attempt waits in the
+// queue until end, when Options.Wait is over, and then returns seckill.ErrBusy.
+// After ErrPlaceLost LineUp tries again until the wait is over. It makes at
+// least one more attempt, even for a buyer who does not wait.
 func LineUp(
 	ctx context.Context, wait time.Duration,
 	attempt func(end time.Time) (Lease, error),
@@ -35,9 +35,9 @@ func LineUp(
 	return nil, context.Cause(ctx)
 }
 
-// WaitContext returns the context of a wait in a lock's queue. It ends with
-// seckill.ErrBusy as its cause at end, unless wait is negative, and with
-// ErrPlaceLost when session ends.
+// WaitContext returns the context of a wait in a lock's queue. The context ends
+// with seckill.ErrBusy as its cause at end, unless wait is negative. It ends
+// with ErrPlaceLost when session ends.
 func WaitContext(
 	ctx, session context.Context, wait time.Duration, end time.Time,
 ) (context.Context, context.CancelFunc) {

@@ -12,10 +12,10 @@ import (
 	"seckill/internal/tap"
 )
 
-// Poll calls try until it takes the lock: at once, then after each pause, and
-// a last time when the wait (Options.Wait) is over. It returns the error that
-// Acquire returns: seckill.ErrBusy when the time is up, ctx's error when ctx
-// ended, and seckill.ErrUnavailable after an attempt whose outcome is unknown.
+// Poll calls try until try acquires the lock: at once, then after each pause,
+// and a last time when the wait (Options.Wait) is over. Its errors are those of
+// Locker.Acquire: seckill.ErrBusy when the wait is over, ctx's error when ctx
+// has ended, and seckill.ErrUnavailable if the outcome of try is unknown.
 func Poll(
 	ctx context.Context, wait time.Duration, pause func() time.Duration,
 	try func() (bool, error),
@@ -42,7 +42,7 @@ func Poll(
 	}
 }
 
-// Every returns the pause of a lock that polls at even intervals.
+// Every returns a pause of constant length.
 func Every(d time.Duration) func() time.Duration {
 	return func() time.Duration { return d }
 }

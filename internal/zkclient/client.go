@@ -17,55 +17,51 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Client has one ZooKeeper session at a time. It reconnects when the
-// server is back, and opens a new session when the server ended the last one, so
-// it lives as long as its instance.
+// A Client has one ZooKeeper session at a time. It reconnects when the server is back. When the server has ended the
+// session, it opens a new one.
 //
-// Unlike those of *zk.Conn, its commands pass the tap and end with their
-// context. A command whose context ended first has an unknown outcome: it may
-// still wait in a queue and reach the server later. Forget takes that into
-// account.
+// Unlike the commands of *zk.Conn, the commands of a Client pass the tap and end with their context. A command whose
+// context has ended has an unknown outcome, because it may still wait in a queue and reach the server later. CleanUp
+// waits for such commands.
 type Client struct {
 	options Options
 	conn    *zk.Conn
 	events  <-chan zk.Event // closed when conn's last goroutine has ended
-	life    context.Context // ends at Close
+	life    context.Context // ended by Close
 	end     context.CancelFunc
-	work    sync.WaitGroup // goroutines of CleanUp
+	work    sync.WaitGroup // the goroutines of CleanUp
 	wire    wireClock
 
 	mu        sync.Mutex
-	link      *wireConn // the TCP connection that was opened last
+	link      *wireConn // the most recent TCP connection
 	session   *Session
 	connected bool
-	up        chan struct{}   // closed while connected, and at Close
-	late      []chan struct{} // commands whose callers stopped waiting
+	up        chan struct{}   // closed while connected, and by Close
+	late      []chan struct{} // closed when a command ends for which its caller no longer waits
 }
 
-// A Session is what ephemeral nodes belong to.
+// A Session owns ephemeral nodes: the server removes them when the session ends.
 type Session struct {
 	ID      int64
-	Timeout time.Duration // as negotiated
+	Timeout time.Duration // the timeout that the server has granted
 
 	alive    context.Context
 	over     context.CancelCauseFunc
 	watchdog *time.Timer
 }
 
-// Alive ends when the session is over: the server said so, or it answered
-// nothing for the session's time-out, after which it may have removed our
-// ephemeral nodes. A lost connection alone is not the end: within the time-out
-// the session can be resumed.
+// Alive returns a context that ends when the server has ended the session. It also ends when the server has not
+// answered for the session's timeout, because the server may then have removed our ephemeral nodes. A lost connection
+// does not end the session, which can be resumed within the timeout.
 //
-// The time runs from when the last answered request was sent, so Alive ends
-// before the server's session does. A process that is stopped meanwhile notices
-// only when it runs again.
+// The timeout is counted from the moment at which the last answered request was sent. So Alive ends before the server
+// ends the session. A process that is stopped notices the end only when it runs again.
 func (s *Session) Alive() context.Context { return s.alive }
 
 var (
 	errClosed       = errors.New("the ZooKeeper client is closed")
-	errNotConnected = errors.New("there is no connection to ZooKeeper")
-	errSilent       = errors.New("ZooKeeper has not answered for the session's time-out")
+	errNotConnected = errors.New("not connected to ZooKeeper")
+	errSilent       = errors.New("ZooKeeper has not answered within the session's timeout")
 )
 
 // Options say how a Client reaches its servers.
@@ -81,8 +77,9 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
-	c.conn, c.events, err = zk.Connect(o.Servers, o.SessionTimeout, zk.WithDialer(c.dial), zk.WithEventCallback(c.handleEvent),
-		zk.WithHostProvider(&hostCycle{}), zk.WithLogger(log.New(io.Discard, "", 0))) // errors are returned
+	noLog := log.New(io.Discard, "", 0) // the library also returns its errors
+	c.conn, c.events, err = zk.Connect(o.Servers, o.SessionTimeout, zk.WithDialer(c.dial),
+		zk.WithEventCallback(c.handleEvent), zk.WithHostProvider(&hostCycle{}), zk.WithLogger(noLog))
 	if err != nil {
 		c.end()
 		return nil, err
@@ -95,11 +92,11 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	}
 }
 
-// Server returns the address of the server that the client is, or was last, connected to.
+// Server returns the address of the server of the current or the last connection.
 func (c *Client) Server() string { return c.conn.Server() }
 
-// Close ends the session, which removes its ephemeral nodes at once if the
-// server can be told, and returns when every goroutine of the client is gone.
+// Close ends the session and returns when every goroutine of the client has ended. If the server can be reached, it
+// removes the ephemeral nodes of the session at once.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.life.Err() != nil {
@@ -117,9 +114,9 @@ func (c *Client) Close() error {
 		session.over(errClosed)
 	}
 	if !connected && link != nil {
-		link.Close() // it may be waiting for a handshake
+		link.Close() // the library may be waiting for the answer to its handshake
 	}
-	c.conn.Close() // a second or so if the server does not answer
+	c.conn.Close() // takes about a second if the server does not answer
 	if link != nil {
 		link.Close()
 	}
@@ -129,14 +126,14 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Connected reports whether there is a session and a connection right now.
+// Connected reports whether the client has a session and a connection.
 func (c *Client) Connected() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.connected
 }
 
-// Session returns the session, after waiting for the connection if it is down.
+// Session returns the current session. While there is no connection, it waits for one.
 func (c *Client) Session(ctx context.Context) (*Session, error) {
 	for {
 		c.mu.Lock()
@@ -154,7 +151,7 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 	}
 }
 
-// handleEvent handles the connection's events, on the library's goroutines.
+// handleEvent handles an event of the connection. Goroutines of the library call it.
 func (c *Client) handleEvent(ev zk.Event) {
 	if ev.Type != zk.EventSession {
 		return
@@ -186,28 +183,28 @@ func (c *Client) noteConnected() {
 			s.watchdog.Stop()
 			s.over(zk.ErrSessionExpired)
 		}
-		// If a session was declared dead too early because the server was slow,
-		// it counts as a new one: its earlier holders were told that it ended.
+		// The server may resume a session that the watchdog has ended already. It counts as a new session, because
+		// the users of the old Session believe that it has ended.
 		s = &Session{ID: id, Timeout: timeout}
 		s.alive, s.over = context.WithCancelCause(context.Background())
 		s.watchdog = time.AfterFunc(timeout, func() { c.watchSession(s) })
 		c.session = s
 	} else {
-		c.link.watchesFirst()
+		c.link.delayAnswers()
 	}
 	c.connected = true
 	close(c.up)
 }
 
-// Expire has the client believe that the server has ended its session and given it another,
-// for a proof that has removed the nodes of the first.
+// Expire makes the client believe that the server has ended its session and granted a new one. A proof that has
+// removed the nodes of the session calls it.
 func (c *Client) Expire() {
 	for _, state := range []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateHasSession} {
 		c.handleEvent(zk.Event{Type: zk.EventSession, State: state})
 	}
 }
 
-// watchSession ends s when the server was silent for the session's time-out.
+// watchSession ends s if the server has been silent for the session's timeout.
 func (c *Client) watchSession(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,11 +217,11 @@ func (c *Client) watchSession(s *Session) {
 	}
 	s.over(errSilent)
 	if c.link != nil {
-		c.link.Close() // connect again, perhaps to a faster server
+		c.link.Close() // the library then connects again, perhaps to a faster server
 	}
 }
 
-// dial opens the next connection, on the library's goroutine.
+// dial opens the next connection. A goroutine of the library calls it.
 func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(c.life, timeout)
 	defer cancel()
@@ -232,7 +229,7 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {
-		c.link.Close() // the library leaves it open when a session has expired
+		c.link.Close() // the library leaves the old connection open when a session has expired
 	}
 	c.link = nil
 	if err != nil {
@@ -242,16 +239,15 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 		conn.Close()
 		return nil, errClosed
 	}
-	c.wire.asked.Store(0) // the old connection's answers will never come
-	c.link = &wireConn{Conn: conn, clock: &c.wire, limit: c.options.SessionTimeout}
+	c.wire.asked.Store(0) // the old connection will bring no more answers
+	c.link = &wireConn{Conn: conn, clock: &c.wire, sessionTimeout: c.options.SessionTimeout}
 	return c.link, nil
 }
 
 var serverVersion = regexp.MustCompile(`version: (\d[\d.]*)`)
 
-// AskServer asks a server for its version and whether it leads others, by the one
-// four-letter word that servers allow by default. While a server waits for the rest of
-// its ensemble, it has no version.
+// AskServer asks a server for its version and whether it leads an ensemble. It sends srvr, the only four-letter
+// command that servers allow by default. A server that still waits for its ensemble does not answer with a version.
 func AskServer(ctx context.Context, addr string) (version string, leads bool, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -266,9 +262,9 @@ func AskServer(ctx context.Context, addr string) (version string, leads bool, er
 	if err != nil {
 		return "", false, err
 	}
-	said := serverVersion.FindStringSubmatch(string(answer))
-	if said == nil {
-		return "", false, fmt.Errorf("srvr says %q", answer)
+	match := serverVersion.FindStringSubmatch(string(answer))
+	if match == nil {
+		return "", false, fmt.Errorf("the answer to srvr is %q", answer)
 	}
-	return "ZooKeeper " + said[1], strings.Contains(string(answer), "Mode: leader"), nil
+	return "ZooKeeper " + match[1], strings.Contains(string(answer), "Mode: leader"), nil
 }

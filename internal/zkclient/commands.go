@@ -14,16 +14,15 @@ import (
 	"seckill/internal/tap"
 )
 
-// Create makes a node and returns its path, to which the server has added a
-// sequence number if flags ask for one. An error other than ZooKeeper's own
-// refusals (zk.ErrNoNode, zk.ErrNodeExists, …) says nothing about the outcome.
+// Create creates a node and returns its path, with the sequence number that the server adds if flags ask for one. If
+// the error is not a refusal of ZooKeeper (zk.ErrNoNode, zk.ErrNodeExists, …), the outcome is unknown.
 func (c *Client) Create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
 	return sendCommand(ctx, c, "create", path+createKind(flags), func() (string, error) {
 		return c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
 	})
 }
 
-// EnsurePath makes node, and its parents where they are missing, as persistent nodes.
+// EnsurePath creates a persistent node and its missing parents.
 func (c *Client) EnsurePath(ctx context.Context, node string) error {
 	_, err := c.Create(ctx, node, nil, zk.FlagPersistent)
 	if parent := path.Dir(node); errors.Is(err, zk.ErrNoNode) && parent != "/" {
@@ -37,7 +36,7 @@ func (c *Client) EnsurePath(ctx context.Context, node string) error {
 	return err
 }
 
-// Children lists the names (not paths) of a node's children, with its stat.
+// Children returns the names (not the paths) of a node's children, and the stat of the node.
 func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
 	a, err := sendCommand(ctx, c, "getChildren", path, func() (a nodeRead, err error) {
 		a.names, a.stat, err = c.conn.Children(path)
@@ -46,7 +45,7 @@ func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat,
 	return a.names, a.stat, err
 }
 
-// ChildrenW is Children, and a channel that yields when they change.
+// ChildrenW does the same as Children, and returns a channel that receives an event when the children change.
 func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
 	a, err := sendCommand(ctx, c, "getChildren", path+" watch", func() (a nodeRead, err error) {
 		a.names, a.stat, a.change, err = c.conn.ChildrenW(path)
@@ -75,8 +74,8 @@ func (c *Client) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error)
 	return a.data, a.stat, err
 }
 
-// GetW returns a node's data and stat, and a channel that yields when the node
-// changes or goes, or when its session does. zk.ErrNoNode leaves no watch.
+// GetW does the same as Get, and returns a channel that receives an event when the node changes or is removed, or when
+// the session ends. After zk.ErrNoNode there is no such channel.
 func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
 	a, err := sendCommand(ctx, c, "getData", path+" watch", func() (a nodeRead, err error) {
 		a.data, a.stat, a.change, err = c.conn.GetW(path)
@@ -85,10 +84,10 @@ func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-cha
 	return a.data, a.stat, a.change, err
 }
 
-// Wait waits for a watch of this client to fire, or until ctx ends.
+// Wait waits until a watch of this client fires or ctx ends.
 //
-// The barrier relies on the server sending a watch's event before the answer to
-// any request made after the change.
+// A tap may ask for the state of the wait by sending a request (see tap.WaitAtMost). The server sends the event of a
+// watch before it answers a request that it receives after the change, so the answer tells that no event is under way.
 func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
 	_, err := tap.WaitAtMost(ctx, what, tap.Forever, fired, func(context.Context) error {
 		_, _, err := c.conn.Exists("/")
@@ -97,7 +96,7 @@ func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) e
 	return err
 }
 
-// Delete removes a node of any version.
+// Delete removes a node, whatever its version is.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	_, err := sendCommand(ctx, c, "delete", path, func() (struct{}, error) {
 		return struct{}{}, c.conn.Delete(path, -1)
@@ -105,8 +104,8 @@ func (c *Client) Delete(ctx context.Context, path string) error {
 	return err
 }
 
-// Forget removes what a create with a lost answer or a failed delete has left: the
-// children of dir whose name contains mark. See CleanUp.
+// Forget removes the children of dir whose names contain mark. A create whose answer was lost, or a delete that
+// failed, may have left them. See CleanUp.
 func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 	return c.CleanUp(ctx, func(ctx context.Context) error {
 		names, _, err := c.Children(ctx, dir)
@@ -125,13 +124,12 @@ func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 	})
 }
 
-// CleanUp removes what would otherwise stay as long as the session. It waits
-// for the commands whose callers stopped waiting: a create may still be on its
-// way to the server long after its buyer has left.
+// CleanUp calls remove, which removes nodes that would otherwise exist as long as the session. Before that it waits for
+// all commands for which no caller waits any more, because such a create may reach the server long after its buyer has
+// left.
 //
-// An error means that it could not be done under ctx. It then goes on in the
-// background, without the tap, until it is done or the client is closed, which
-// removes the node, too.
+// An error means that remove has not succeeded before ctx ended. CleanUp then repeats it in the background, without
+// the tap, until remove succeeds or the client is closed. Closing the client also removes its nodes.
 func (c *Client) CleanUp(ctx context.Context, remove func(context.Context) error) error {
 	c.mu.Lock()
 	c.pruneLate()
@@ -170,9 +168,8 @@ func (c *Client) cleanUp(
 	return remove(ctx)
 }
 
-// sendCommand sends a command through the tap and waits for its answer or the end of
-// ctx. The library takes no context; the goroutine that waits instead costs 5 %
-// of an uncontended lock.
+// sendCommand sends a command through the tap and waits for its answer or the end of ctx. The library takes no context,
+// so a goroutine waits for the answer. It costs 5 % of an uncontended lock.
 func sendCommand[T any](ctx context.Context, c *Client, name, text string, send func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -210,7 +207,7 @@ func sendCommand[T any](ctx context.Context, c *Client, name, text string, send 
 	return got.value, err
 }
 
-// A nodeRead is the result of reading a node; each command fills some of its fields.
+// A nodeRead is the result of a read. Each kind of read sets only some of the fields.
 type nodeRead struct {
 	names  []string
 	data   []byte
@@ -219,7 +216,7 @@ type nodeRead struct {
 }
 
 func describeReply(reply any) string {
-	there := func(s *zk.Stat) string {
+	existence := func(s *zk.Stat) string {
 		if s == nil {
 			return "no node"
 		}
@@ -229,7 +226,7 @@ func describeReply(reply any) string {
 	case string: // the path that was created
 		return a[strings.LastIndexByte(a, '/')+1:]
 	case *zk.Stat:
-		return there(a)
+		return existence(a)
 	case nodeRead:
 		switch {
 		case a.names != nil:
@@ -237,7 +234,7 @@ func describeReply(reply any) string {
 		case a.data != nil:
 			return string(a.data)
 		}
-		return there(a.stat)
+		return existence(a.stat)
 	}
 	return ""
 }
@@ -263,8 +260,8 @@ func createKind(flags int32) (kind string) {
 	return kind
 }
 
-// BySequence orders names by the number that the server has added: what comes
-// before it may be random.
+// BySequence compares two names by their sequence numbers, which are the last ten digits. The rest of a name may be
+// random.
 func BySequence(a, b string) int {
 	number := func(name string) string { return name[max(0, len(name)-10):] }
 	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))

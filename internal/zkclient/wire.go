@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// A wireClock measures how long the server has been silent.
+// A wireClock measures how long the server has been silent. Its times are nanoseconds since start.
 type wireClock struct {
-	start        time.Time
-	asked, heard atomic.Int64 // since start; asked 0: nothing is unanswered
+	start time.Time
+	asked atomic.Int64 // when the first unanswered request was sent; 0 if every request was answered
+	heard atomic.Int64 // when the last answered request was sent
 }
 
 func (w *wireClock) noteSent() {
@@ -28,49 +29,51 @@ func (w *wireClock) silentFor() time.Duration {
 	return time.Since(w.start) - time.Duration(w.heard.Load())
 }
 
-// A wireConn is one TCP connection to a server. It reads what the library does not
-// tell: the session that the server granted, and when it last answered.
+// A wireConn is one TCP connection to a server. It observes two things that the library does not report: the session
+// that the server has granted, and when the server has last answered.
 type wireConn struct {
 	net.Conn
-	clock *wireClock
-	limit time.Duration
+	clock          *wireClock
+	sessionTimeout time.Duration
 
-	head []byte // the beginning of the server's first answer: complete before the library reads on another goroutine
+	// head is the beginning of the server's first answer. It is complete before the library reads from another
+	// goroutine.
+	head []byte
 
-	watchesSent chan struct{} // nil: not awaited
+	watchesSent chan struct{} // see delayAnswers; nil if answers are not delayed
 	sentOnce    sync.Once
 	waited      bool
 }
 
-// The first answer: length, protocol version and time-out in four bytes each,
-// the session's id in eight, a password.
+// Offsets in the first answer: length, protocol version and timeout have four bytes each, the session's ID has eight.
+// A password follows.
 const (
 	headTimeout = 8
 	headID      = 12
 	headLen     = 20
 )
 
-// A request: length, number and operation in four bytes each.
+// Offsets in a request: length, number and operation have four bytes each.
 const (
 	requestOp    = 8
 	requestHead  = 12
 	opSetWatches = 101
-	watchesSoon  = 50 * time.Millisecond
 )
 
-// watchesFirst delays answers until the library has sent its watches when it
-// resumes a session. They carry the number of the last change it has seen, so
-// that the server can report what it missed, and the library reads that number
-// without a lock while the first answer may overwrite it. Without watches the
-// delay is watchesSoon.
-func (l *wireConn) watchesFirst() { l.watchesSent = make(chan struct{}) }
+const maxAnswerDelay = 50 * time.Millisecond
+
+// delayAnswers works around a data race in the library. When the library resumes a session, it sends its watches
+// together with the number of the last change that it has seen, so that the server can report missed changes. It reads
+// this number without a lock, while the first answer may overwrite it. So the first answer waits until the watches
+// have been sent, or for maxAnswerDelay, because there may be no watches.
+func (l *wireConn) delayAnswers() { l.watchesSent = make(chan struct{}) }
 
 func (l *wireConn) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
 	if l.watchesSent != nil && !l.waited {
 		select {
 		case <-l.watchesSent:
-		case <-time.After(watchesSoon):
+		case <-time.After(maxAnswerDelay):
 		}
 		l.waited = true
 	}
@@ -92,10 +95,10 @@ func (l *wireConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline bounds a handshake with a hanging server by the session's
-// time-out: the library allows ten times its usual limit.
+// SetReadDeadline limits the wait for an answer to the session's timeout. For a handshake the library itself would wait
+// ten times as long as for other answers.
 func (l *wireConn) SetReadDeadline(t time.Time) error {
-	if latest := time.Now().Add(l.limit); t.After(latest) {
+	if latest := time.Now().Add(l.sessionTimeout); t.After(latest) {
 		t = latest
 	}
 	return l.Conn.SetReadDeadline(t)
@@ -109,9 +112,9 @@ func (l *wireConn) grantedSession() (id int64, timeout time.Duration) {
 		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
 }
 
-// hostCycle cycles through the servers. Unlike the library's list it resolves
-// names when it dials, since a server may come back under another address, and
-// pauses (the library's second) only after every server was tried.
+// hostCycle is a zk.HostProvider that tries the servers in turn. Unlike the library's own provider it keeps the names
+// of the servers, which are resolved by each dial, because a server may come back at another address. It asks the
+// library to pause for a second only after every server was tried.
 type hostCycle struct {
 	servers     []string
 	next, tried int
