@@ -11,52 +11,53 @@ import (
 	"seckill/internal/seckill"
 )
 
-// FencedSource is this file, for the page: what makes a fenced lock safe is
-// the same for all of them.
+// FencedSource is the text of this file. The page shows it with every fenced
+// lock.
 //
 //go:embed fenced.go
 var FencedSource string
 
-// A lock with a lease cannot say whether its holder still has it: the holder
-// may sleep past the lease, and its write may be on the way for longer. So
-// the thing that is written to has to check (Martin Kleppmann, "How to do
-// distributed locking", 2016). Every grant has a number, the fencing token,
-// and later grants have greater ones. A holder
+// A lock with a lease cannot tell its holder whether the lease has ended: the
+// holder may sleep past the end, and its write may arrive even later. So the
+// database must check every write (Martin Kleppmann, "How to do distributed
+// locking", 2016). Each grant of the lock has a number, the fencing token. A
+// later grant has a greater token. A holder
 //
-//  1. raises stock.fence to its token, before it reads the stock. Not one
-//     row: a later holder was here already.
+//  1. raises stock.fence to its token before it reads the stock. If that
+//     changes no row, a later holder has already raised the fence.
 //  2. reads the stock, and computes.
-//  3. writes the stock, and with it the order, only if stock.fence is still
-//     its token. Not one row: a later holder has come.
+//  3. writes the stock and the order only if stock.fence is still its token.
+//     If that changes no row, a later holder has raised the fence meanwhile.
 //
-// Why the raise comes first: without it, the late write of an earlier holder
-// could still come between the read of a later one and its write, and be lost.
+// The raise comes first because of the late write of an earlier holder. Without
+// the raise, that write could come between the read and the write of a later
+// holder, and be lost.
 //
-// Why this is safe whatever the lock does: of all holders, only one can raise
-// the fence to a given number, because the row must have a lower one before;
-// and the row is only written while its fence is the writer's. So between a
-// holder's raise and its write no other holder has raised, and none has
-// written. That also holds when a faulty lock gives one token twice: the
-// second raise finds no lower fence. Tokens that fall, or repeat, cost answers
-// (ErrConflict), not stock. It is the lock's business that they grow.
+// This is safe for every lock, even a faulty one. Only one holder can raise the
+// fence to a given number, because the fence must be lower before. The row is
+// written only while the fence is the writer's token. So between a holder's
+// raise and its write no other holder has raised the fence or written the row.
+// If a faulty lock grants one token twice, the second raise finds no lower
+// fence. Tokens that fall or repeat cause refusals (ErrConflict), but never a
+// wrong stock.
 //
-// Why the run is compared as well: a reset begins a new run with fence 0,
-// since the next sale may use another lock, whose tokens are smaller. The
-// pair of run and fence never falls. A holder is bound to the run in which it
-// asked for the lock: one that is late can neither write into the next sale
-// nor raise its fence.
+// The run is compared as well. A reset begins a new run with fence 0, because
+// the next sale may use another lock with smaller tokens. The pair of run and
+// fence never falls. A holder may write only in the run in which it asked for
+// the lock. A late holder can neither write into the next sale nor raise its
+// fence.
 //
-// What is still possible: a holder that was refused has worked in vain, and
-// its buyer is told to try again. A late holder that is about to COMMIT has
-// the row locked, so its successor's raise waits for it. And a lock that is
-// held by a holder that hangs, or whose servers are down, stops the sale.
+// Three costs remain. A refused holder has done its work for nothing, and its
+// buyer must try again. A late holder that is about to COMMIT has locked the
+// row, so the raise of its successor waits. If the holder hangs, or the lock's
+// servers are down, the sale stops.
 type fence struct {
 	run   int64
 	token uint64
 }
 
-// runFenced runs f under the SKU's lock, with the stock that it read after it
-// raised the fence.
+// runFenced acquires the SKU's lock, raises the fence, reads the stock and then
+// calls f.
 func (g *Guarded) runFenced(
 	ctx context.Context, sku int64,
 	f func(

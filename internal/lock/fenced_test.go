@@ -18,11 +18,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// A granting lock gives everybody what they ask for, at once, with these
-// tokens: the fence alone has to keep the stock.
+// A granting lock grants every request at once, with these tokens. So only the fence protects the stock.
 type granting struct {
 	tokens []uint64
-	above  []uint64 // that it was asked to surpass
+	above  []uint64 // the values of Options.Above in the requests
 }
 
 func (l *granting) Acquire(ctx context.Context, _ string, o lock.Options) (lock.Lease, error) {
@@ -67,7 +66,7 @@ func (s *fencedSale) sells(user, quantity int64) seckill.Receipt {
 	return r
 }
 
-// has compares the books with what they should say.
+// has checks the units left, the fence, and the users with active orders.
 func (s *fencedSale) has(num, fence int64, orders ...int64) {
 	s.Helper()
 	snap, err := s.Ledger.Snapshot(s.Context(), sku)
@@ -86,8 +85,8 @@ func (s *fencedSale) has(num, fence int64, orders ...int64) {
 
 var points = []string{"UPDATE stock SET fence", "SELECT num", "BEGIN"}
 
-// A later holder comes between any two commands of an earlier one, which buys
-// or cancels: it is refused, and nothing is lost.
+// A later holder buys between two commands of an earlier holder, which buys or cancels. The earlier holder is
+// refused, and no update is lost.
 func TestLaterHolderIsNotOverwritten(t *testing.T) {
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
@@ -104,43 +103,43 @@ func TestLaterHolderIsNotOverwritten(t *testing.T) {
 			}
 			s.has(5, 10, 1, 3, 4)
 			if err := s.Restore(t.Context(), placed.OrderID); err != nil {
-				t.Errorf("cancelled again: %v", err)
+				t.Errorf("the cancellation is repeated: %v", err)
 			}
 			s.has(8, 11, 3, 4)
 		})
 	}
 }
 
-// Both have one token, since the lock has forgotten that it gave it: the first
-// to raise the fence to it goes on, the other is refused.
-func TestOneTokenForTwo(t *testing.T) {
+// A lock has granted the same token twice. The holder that raises the fence first succeeds, and the other one is
+// refused.
+func TestSameTokenTwice(t *testing.T) {
 	for _, point := range points {
 		s := newFencedSale(t, 5, 4, 4)
 		var second error
 		ctx := taptest.Before(t.Context(), point, func() { _, second = s.buy(t.Context(), 2, 1) })
 		_, first := s.buy(ctx, 1, 2)
-		raised, late := first, second // who raised, and who came too late
+		raised, late := first, second // the results of the first and of the second to raise the fence
 		user, left := int64(1), int64(3)
 		if point == points[0] {
 			raised, late, user, left = second, first, 2, 4
 		}
 		if raised != nil || !errors.Is(late, seckill.ErrConflict) {
-			t.Errorf("before %s: who raised first was told %v, the other %v", point, raised, late)
+			t.Errorf("before %s: the first to raise the fence got %v, the other %v", point, raised, late)
 		}
 		s.has(left, 4, user)
 	}
 }
 
-// A lock is told the last token. One that was set up anew counts from the start, and one
-// may have no tokens: the row refuses both. After a reset smaller tokens are as good.
+// A lock learns the last token from Options.Above. The row refuses a lock that counts from the start again, and a lock
+// without tokens. After a reset it accepts smaller tokens.
 func TestTokensOfAnotherLock(t *testing.T) {
 	s := newFencedSale(t, 5, 1_000, 0, 3, 4)
 	s.sells(1, 1)
 	if _, err := s.buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrUnavailable) {
-		t.Errorf("a lock without tokens: %v, want that it is unavailable", err)
+		t.Errorf("a lock without tokens: %v, want ErrUnavailable", err)
 	}
 	if _, err := s.buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrConflict) {
-		t.Errorf("a token that has fallen: %v, want a conflict", err)
+		t.Errorf("a smaller token: %v, want a conflict", err)
 	}
 	s.has(4, 1_000, 1)
 	s.reset(8)
@@ -148,40 +147,39 @@ func TestTokensOfAnotherLock(t *testing.T) {
 	s.sells(2, 1)
 	s.has(7, 4, 2)
 	if got := fmt.Sprint(s.granting.above); got != "[0 1000 1000 0]" {
-		t.Errorf("the lock was asked to surpass %s", got)
+		t.Errorf("Options.Above of the requests: %s", got)
 	}
 }
 
-// A reset comes between any two commands of a holder with a great token. It is
-// refused, and leaves the new sale and its fence alone: the next sale may be of
-// a lock with small tokens.
-func TestResetUnderAHolder(t *testing.T) {
+// A reset comes between two commands of a holder with a great token. The holder is refused, and changes neither the
+// new sale nor its fence, because the next sale may use a lock with small tokens.
+func TestResetDuringPurchase(t *testing.T) {
 	for _, point := range append([]string{"SELECT fence"}, points...) {
 		t.Run(point, func(t *testing.T) {
 			s := newFencedSale(t, 9, 1, 1_000_000, 2, 3, 1_000_001)
 			placed := s.sells(1, 3)
 			ctx := taptest.Before(t.Context(), point, func() { s.reset(5) })
 			_, err := s.buy(ctx, 2, 2)
-			if point == "SELECT fence" { // it had not begun
+			if point == "SELECT fence" { // the purchase begins after the reset
 				if err != nil {
 					t.Error(err)
 				}
 				return
 			}
 			if !errors.Is(err, seckill.ErrConflict) {
-				t.Errorf("bought across a reset: %v, want a conflict", err)
+				t.Errorf("a purchase with a reset in it: %v, want a conflict", err)
 			}
 			s.has(5, 0)
 			s.sells(3, 1)
 			s.has(4, 2, 3)
 			if err := s.Restore(t.Context(), placed.OrderID); !errors.Is(err, seckill.ErrUnknownOrder) {
-				t.Errorf("an order of the run before: %v", err)
+				t.Errorf("cancelling an order of the previous run: %v", err)
 			}
 
 			placed = s.sells(4, 1)
 			ctx = taptest.Before(t.Context(), point, func() { s.reset(7) })
 			if err := s.Restore(ctx, placed.OrderID); !errors.Is(err, seckill.ErrConflict) && !errors.Is(err, seckill.ErrUnknownOrder) {
-				t.Errorf("cancelled across a reset: %v", err)
+				t.Errorf("a cancellation with a reset in it: %v", err)
 			}
 			s.has(7, 0)
 		})

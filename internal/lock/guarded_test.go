@@ -16,7 +16,7 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// A held lock is never free: asking for it fails, or is answered that it is held.
+// A heldLock is always held by somebody else. If fails is set, every attempt to acquire it fails with that error.
 type heldLock struct {
 	fails   error
 	cleared bool
@@ -31,9 +31,9 @@ func (l *heldLock) Clear(context.Context, string) error {
 	return nil
 }
 
-// A reset takes a lock away only from a holder for whom it has waited. One who has left
-// meanwhile has bought nothing.
-func TestResetClearsOnlyWhatItHasWaitedFor(t *testing.T) {
+// Reset clears a lock only after it has waited for the holder's maximum lifetime. A buyer who leaves while waiting for
+// the lock has bought nothing.
+func TestResetWaitsBeforeItClears(t *testing.T) {
 	l := &heldLock{fails: redis.ErrPoolTimeout}
 	g := &lock.Guarded{Locker: l, Key: func(int64) string { return "" }, MaxLifetime: time.Hour}
 	if err := g.Reset(t.Context(), sku, 1); !errors.Is(err, seckill.ErrBusy) || l.cleared {
@@ -46,11 +46,11 @@ func TestResetClearsOnlyWhatItHasWaitedFor(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	g.Options.Wait = time.Hour
 	if leave(); !seckill.NothingTaken(g.RunLocked(gone, sku, nil)) {
-		t.Error("who left without the lock is not told that nothing was taken")
+		t.Error("the error of a buyer who left without the lock does not say that nothing was taken")
 	}
 }
 
-// A losing lock grants a lease that its test ends.
+// A losing lock grants a lease that the test ends.
 type losing struct{ hold *lock.Hold }
 
 func (l *losing) Acquire(ctx context.Context, _ string, _ lock.Options) (lock.Lease, error) {
@@ -58,9 +58,8 @@ func (l *losing) Acquire(ctx context.Context, _ string, _ lock.Options) (lock.Le
 	return l.hold, nil
 }
 
-// A purchase whose lease is lost before COMMIT is rolled back, and a conflict.
-// When COMMIT was sent and not answered, its outcome is unknown, whatever
-// became of the lease.
+// If the lease is lost before COMMIT, the purchase is rolled back and is a conflict. If the reply to COMMIT is lost, the
+// outcome is unknown, even though the lease is lost, too.
 func TestPurchaseEndsWithItsLease(t *testing.T) {
 	for _, fenced := range []bool{false, true} {
 		for at, left := range map[string]int64{"BEGIN": 5, "INSERT INTO orders": 5, "COMMIT": 4} {

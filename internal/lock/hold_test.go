@@ -11,7 +11,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A release waits for the renewal that is under way, which could extend what is freed.
+// Release waits for a renewal in progress, which could otherwise extend the released lock.
 func TestReleaseWaitsForTheRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over, begun := false, make(chan struct{})
@@ -33,7 +33,7 @@ func TestReleaseWaitsForTheRenewal(t *testing.T) {
 	})
 }
 
-// A lock that is being given back is not lost by its time or session any more.
+// During Release neither the deadline nor the end of the session ends the lease's context.
 func TestReleaseStopsListening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		alive, end := context.WithCancel(t.Context())
@@ -49,7 +49,7 @@ func TestReleaseStopsListening(t *testing.T) {
 	})
 }
 
-// The holder is told, by the renewer or by their own clock.
+// The lease's context ends when the renewer finds the lock lost, or when the deadline has passed.
 func TestLost(t *testing.T) {
 	for name, watch := range map[string]func(*Hold){
 		"renewer": func(h *Hold) {
@@ -72,13 +72,13 @@ func TestLost(t *testing.T) {
 			}
 			<-h.renewerDone // without a release
 			if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
-				t.Errorf("%s: the release says %v, want %v", name, err, ErrNotHeld)
+				t.Errorf("%s: Release returned %v, want %v", name, err, ErrNotHeld)
 			}
 		})
 	}
 }
 
-// A gate forgets a key with the last who was inside or gave up, and closes what they shared.
+// A gate deletes a key after its last user, and closes the shared value.
 func TestGateForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := 0
@@ -86,7 +86,7 @@ func TestGateForgets(t *testing.T) {
 		inside, err := g.Acquire(t.Context(), "key", 0)
 		labtest.Must(t, err)
 		if _, err := g.Acquire(t.Context(), "key", time.Second); !errors.Is(err, seckill.ErrBusy) {
-			t.Errorf("one who waits for a second was told %v, want busy", err)
+			t.Errorf("Acquire of a held key, with a wait of a second: %v, want ErrBusy", err)
 		}
 		inside.Release()
 		if closed != 1 || len(g.permits) != 0 {
