@@ -24,7 +24,8 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.reach(".advanced summary")
 	tb.press("\r")
 	tb.says(".choice legend", "1 of 3 chosen")
-	tb.reach(".choice .whole input")
+	tb.await(`document.querySelector(".choice .family li code").innerText === "conditional"`) // one of the six stands first
+	tb.reach(".choice .family:nth-child(2) .whole input")
 	tb.press(" ")
 	tb.says(".choice legend", "2 of 3 chosen")
 
@@ -38,7 +39,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.good("compare, with wrong input")
 
 	t.Log("a link brings the settings back")
-	tb.click(".choice .whole input")
+	tb.click(".search .quiet")
 	tb.chosen("conditional", "naive")
 	tb.fill("#stock", "150")
 	tb.fill("#seed", "18446744073709551615")

@@ -1,8 +1,8 @@
 // Which strategies take part: by name, by family, all or none.
 import { say } from './blame.js';
 import { noStrategies } from './lab.js';
-import { preferences } from './preferences.js';
 import { link } from './route.js';
+import { isOfSix, sixFirst, titleOf } from './strategies.js';
 import { t } from './text.js';
 import { classes, html, styled, useState } from './ui.js';
 
@@ -16,8 +16,8 @@ export function Choice({ strategies, chosen, most, topology, blame, choose }) {
   const [wanted, setWanted] = useState('');
   const w = t.choice;
   const here = strategies.filter((s) => s.available);
-  const found = strategies.filter((s) => matches(s, wanted));
-  const families = [...new Set(strategies.map((s) => s.family))];
+  const found = sixFirst(strategies.filter((s) => matches(s, wanted)));
+  const families = [...new Set(found.map(groupOf))];
   /** Adds or removes names, and keeps the lab's order. */
   const set = (/** @type {string[]} */ names, /** @type {boolean} */ yes) => choose(strategies.map((s) => s.name)
     .filter((name) => (names.includes(name) ? yes : chosen.includes(name)))
@@ -35,8 +35,8 @@ export function Choice({ strategies, chosen, most, topology, blame, choose }) {
       </div>
       <div class="boxes">
         ${families.map((family) => {
-    const members = found.filter((s) => s.family === family);
-    return members.length > 0 && html`
+    const members = found.filter((s) => groupOf(s) === family);
+    return html`
           <${Family} key=${family} name=${t.families[family] ?? family} members=${members} chosen=${chosen} most=${most} topology=${topology} set=${set} />`;
   })}
         ${found.length === 0 && html`<p class="hint" role="status">${strategies.length ? w.notFound(wanted) : noStrategies()}</p>`}
@@ -48,6 +48,9 @@ export function Choice({ strategies, chosen, most, topology, blame, choose }) {
       <p id="strategies-wrong" class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>
     </fieldset>`;
 }
+
+/** @param {Json.Strategy} s */
+const groupOf = (s) => (isOfSix(s) ? 'six' : s.family);
 
 /** @param {Json.Strategy} s @param {string} wanted */
 function matches(s, wanted) {
@@ -68,7 +71,7 @@ function Family({ name, members, chosen, most, topology, set }) {
         ${members.map((s) => html`
           <li key=${s.name}>
             <label><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
-              disabled=${!chosen.includes(s.name) && (!s.available || (most && chosen.length >= most))} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><span><code>${s.name}</code> <span class="hint">${s.titles?.[preferences().language] ?? s.title}</span></span></label>
+              disabled=${!chosen.includes(s.name) && (!s.available || (most && chosen.length >= most))} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><span><code>${s.name}</code> <span class="hint">${titleOf(s)}</span></span></label>
             ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${t.choice.broken}</span>`}
             ${s.unfit_on?.includes(topology) && html`<span class="hint">${t.form.unfit[topology]}</span>`}
             ${!s.available && html`<span class="hint">${t.form.unavailable}${t.colon}${s.missing.map(t.reason).join(t.semicolon)}</span>`}

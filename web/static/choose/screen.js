@@ -7,6 +7,7 @@ import { noStrategies, useLab } from '../lab.js';
 import { loadFigures } from '../lessons/measured.js';
 import { Failed, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
+import { sixFirst, titleOf } from '../strategies.js';
 import { t } from '../text.js';
 import { html, styled } from '../ui.js';
 import { addressOf, answersOf, askedOf, choose, failures, rates, servers, waysOut } from './choose.js';
@@ -38,7 +39,8 @@ export function Chooser({ route }) {
         <p role="status">${w.found(fits.length, ways.length)}</p>
         ${answers.fails.includes('node-loss') && html`<p class="hint" data-loss>${w.loss} <a href=${link('guarantees', '', { cell: 'redis-fenced' })}>redis-fenced</a>${t.comma}<a href=${link('guarantees', '', { cell: 'conditional' })}>conditional</a></p>`}
         ${fits.slice(0, most).map((fit) => html`<${Card} key=${fit.strategy.name} fit=${fit} asked=${askedOf(answers)} matrix=${matrix} />`)}
-        ${fits.length > most && html`<p class="hint">${w.more} ${fits.slice(most).map((f, i) => html`${i > 0 && t.comma}<a href=${link('guarantees', '', { cell: f.strategy.name })}>${f.strategy.name}</a>`)}</p>`}
+        ${fits.length > most && html`<div><p class="hint">${w.more}</p><ul class="also-fit">${sixFirst(fits.slice(most).map((f) => f.strategy)).map((s) => html`
+          <li key=${s.name}><a href=${link('guarantees', '', { cell: s.name })}><code>${s.name}</code></a> <span class="hint">${titleOf(s)}</span></li>`)}</ul></div>`}
         ${ways.length > 0 && html`<ul class="panel ways">${ways.map(({ answers: other, what, fits: found }) => html`
           <li key=${what}><a href=${link('choose', '', addressOf(other))}>${w.way(what)}</a> <code>${found[0].strategy.name}</code></li>`)}</ul>`}
         ${figures['hot-row'] && html`<p class="hint">${w.figures(figures['hot-row'].begun.slice(0, 10), figures['hot-row'].cpus)} <a href=${link('compare')}>${w.measure}</a></p>`}

@@ -4,6 +4,7 @@ import { preferences } from '../preferences.js';
 import { go, link } from '../route.js';
 import { isSite } from '../source.js';
 import { NeedsLab } from '../story/needs.js';
+import { sixFirst, titleOf } from '../strategies.js';
 import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
 import { maxStars, solvedLevels } from './progress.js';
@@ -63,14 +64,14 @@ function Entry({ level: l, solved }) {
 function Free() {
   const w = words();
   const lab = useLab();
-  const ready = lab.strategies.filter((s) => s.available);
+  const ready = sixFirst(lab.strategies.filter((s) => s.available));
   const [strategy, setStrategy] = useState('');
   const [buyers, setBuyers] = useState('2');
   const [stock, setStock] = useState('2');
   const name = ready.some((s) => s.name === strategy) ? strategy : (ready.find((s) => s.name === 'naive') ?? ready[0])?.name ?? '';
-  const choice = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string[]} */ options, /** @type {string} */ value, /** @type {(v: string) => void} */ set) => html`
+  const choice = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string[][]} */ options, /** @type {string} */ value, /** @type {(v: string) => void} */ set) => html`
     <div class="field"><label for=${id}>${label}</label>
-      <select id=${id} onChange=${(e) => set(e.currentTarget.value)}>${options.map((o) => html`<option key=${o} value=${o} selected=${o === value}>${o}</option>`)}</select></div>`;
+      <select id=${id} onChange=${(e) => set(e.currentTarget.value)}>${options.map(([o, says = o]) => html`<option key=${o} value=${o} selected=${o === value}>${says}</option>`)}</select></div>`;
   const begin = (/** @type {Event} */ e) => {
     e.preventDefault();
     if (name) go('play', '', { strategy: name, buyers, stock });
@@ -78,9 +79,9 @@ function Free() {
   return html`
     <form class="panel free-play" onSubmit=${begin} aria-labelledby="free-title">
       <div><h2 id="free-title">${w.free}</h2><p class="hint">${ready.length ? w.freeHint : noStrategies()}</p></div>
-      ${choice('free-strategy', w.strategy, ready.map((s) => s.name), name, setStrategy)}
-      ${choice('free-buyers', w.buyers, ['2', '3'], buyers, setBuyers)}
-      ${choice('free-stock', w.stock, ['1', '2', '3', '5'], stock, setStock)}
+      ${choice('free-strategy', w.strategy, ready.map((s) => [s.name, `${s.name} · ${titleOf(s)}`]), name, setStrategy)}
+      ${choice('free-buyers', w.buyers, [['2'], ['3']], buyers, setBuyers)}
+      ${choice('free-stock', w.stock, [['1'], ['2'], ['3'], ['5']], stock, setStock)}
       <button type="submit" class="offer small" aria-disabled=${name ? undefined : 'true'}>${w.begin}</button>
     </form>`;
 }

@@ -1,7 +1,7 @@
 // The next sale: a strategy and a number of units. The lab resets the stock.
 import { call } from '../api.js';
 import { useAction, useLoaded } from '../loaded.js';
-import { preferences } from '../preferences.js';
+import { sixFirst, titleOf } from '../strategies.js';
 import { html } from '../ui.js';
 import { putOn } from './sale.js';
 import { inShop, words } from './text.js';
@@ -28,8 +28,8 @@ export function Next({ sale, strategies }) {
     <form class="panel next" aria-labelledby="next" onSubmit=${submit}>
       <h2 id="next">${w.title}</h2>
       <div class="field"><label for="strategy">${w.strategy}</label>
-        <select id="strategy" name="strategy" required>${strategies.filter((s) => s.available).map((s) => html`
-          <option key=${s.name} value=${s.name} selected=${s.name === sale?.strategy}>${s.name} · ${s.titles?.[preferences().language] ?? s.title}${s.broken ? ` – ${w.broken}` : ''}</option>`)}</select></div>
+        <select id="strategy" name="strategy" required>${sixFirst(strategies.filter((s) => s.available)).map((s) => html`
+          <option key=${s.name} value=${s.name} selected=${s.name === sale?.strategy}>${s.name} · ${titleOf(s)}${s.broken ? ` – ${w.broken}` : ''}</option>`)}</select></div>
       <div class="field"><label for="stock">${w.stock}</label>
         <input id="stock" name="stock" type="number" required min="1" max="1000000" defaultValue=${String(sale?.initial ?? 100)} /></div>
       <button class="offer" aria-disabled=${busy ? 'true' : undefined}>${busy ? w.putting : w.put}</button>

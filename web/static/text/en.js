@@ -97,7 +97,7 @@ export default {
     run_ended: () => 'The run is over.',
   },
   families: {
-    sqlrow: 'One SQL row', local: 'Inside one process', mysqllock: 'Locks in MySQL', redislock: 'Locks in Redis',
+    six: 'The six that everyone asks for', sqlrow: 'One SQL row', local: 'Inside one process', mysqllock: 'Locks in MySQL', redislock: 'Locks in Redis',
     zklock: 'Locks in ZooKeeper', etcdlock: 'Locks in etcd', counter: 'Counters', hotsku: 'The hot SKU',
   },
 

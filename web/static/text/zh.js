@@ -175,7 +175,7 @@ export default {
     run_ended: () => '这次运行已经结束。',
   },
   families: {
-    sqlrow: 'SQL 里的一行', local: '单个进程之内', mysqllock: 'MySQL 里的锁', redislock: 'Redis 里的锁',
+    six: '问得最多的六种', sqlrow: 'SQL 里的一行', local: '单个进程之内', mysqllock: 'MySQL 里的锁', redislock: 'Redis 里的锁',
     zklock: 'ZooKeeper 里的锁', etcdlock: 'etcd 里的锁', counter: '计数器', hotsku: '热点 SKU',
   },
 

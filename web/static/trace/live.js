@@ -5,6 +5,7 @@ import { useAction, Wrong } from '../loaded.js';
 import { isSite } from '../source.js';
 import { NeedsLab } from '../story/needs.js';
 import { go, read } from '../route.js';
+import { sixFirst, titleOf } from '../strategies.js';
 import { words } from './text.js';
 import { html, useState } from '../ui.js';
 
@@ -30,7 +31,7 @@ export function playable(a) {
 /** @param {{chosen: string}} props */
 export function Live({ chosen }) {
   const lab = useLab();
-  const ready = lab.strategies.filter((s) => s.available);
+  const ready = sixFirst(lab.strategies.filter((s) => s.available));
   const [strategy, setStrategy] = useState(chosen);
   const { busy, failure, act } = useAction();
   const name = ready.some((s) => s.name === strategy) ? strategy : (ready[0]?.name ?? '');
@@ -42,7 +43,7 @@ export function Live({ chosen }) {
   return html`
     <div class="field live"><label for="live">${words().live}</label>
       <select id="live" onChange=${(e) => setStrategy(e.currentTarget.value)} aria-describedby="live-hint">
-        ${ready.map((s) => html`<option key=${s.name} value=${s.name} selected=${s.name === name}>${s.name}</option>`)}
+        ${ready.map((s) => html`<option key=${s.name} value=${s.name} selected=${s.name === name}>${s.name} · ${titleOf(s)}</option>`)}
       </select>
       <p class="buttons">
         ${[1, 2].map((n) => html`<button key=${n} type="button" class="offer" aria-disabled=${busy || !name ? 'true' : undefined} onClick=${() => make(n)}>
