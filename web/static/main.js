@@ -36,6 +36,7 @@ function App() {
   useLayoutEffect(() => { // in the page's language from the moment that it has one
     document.title = screens[route.screen] ? `${t.nav[route.screen]} · ${t.name}` : t.name;
   }, [route.screen, language]);
+  useEffect(() => { document.documentElement.toggleAttribute('data-lost', lab.connected === false); }, [lab.connected]); // style.css greys out what needs the lab
   useEffect(() => {
     if (route.screen !== 'lab') wantStrategies();
     if (before.current === route.screen) return;

@@ -33,13 +33,13 @@ export function Guarantees({ route: { query } }) {
   return html`
     <h1 class="hidden">${t.nav.guarantees}</h1>
     <p class="intro">${w.what}</p>
-    <form class="presets" onSubmit=${(/** @type {Event} */ e) => e.preventDefault()} role="group" aria-label=${w.presetsLabel}>
+    <div class="presets" role="group" aria-label=${w.presetsLabel}>
       ${presets.map((q) => html`
         <button key=${q} type="button" class="quiet" aria-pressed=${String(must.includes(q))} onClick=${() => put({ must: (must.includes(q) ? must.filter((one) => one !== q) : [...must, q]).join() })}>${w.presets[q]}</button>`)}
       <input id="name" class="quiet" aria-label=${w.name} placeholder=${w.name} value=${query.name ?? ''} onInput=${(e) => put({ name: e.currentTarget.value })} autocomplete="off" spellcheck=${false} />
       <button type="button" class="quiet" id="columns" aria-pressed=${String(all)} onClick=${() => put({ columns: all ? '' : 'all' })}>${w.columns(matrix.questions.length)}</button>
       <span class=${rows.length ? 'hint' : 'wrong'} role="status">${w.shown(rows.length, matrix.rows.length)}</span>
-    </form>
+    </div>
     <ul class="legend-line">${legend.map((a) => html`
       <li key=${a}><span class=${`mark ${kinds[a]}`} aria-hidden="true">${signs[a]}</span> ${t.guarantees.answers[a]}${a === 'breaks' && html` <span class="hint">${w.broke}</span>`}</li>`)}</ul>
     ${rows.length > 0 && html`<${Grid} label=${t.nav.guarantees} firstOnly=${!all} rows=${rows.map((r) => ({ name: r.strategy, title: titleOf(r), lock: isLock(r) }))}

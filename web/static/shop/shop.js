@@ -40,11 +40,11 @@ function Shop() {
           </div>
         </section>
         <${Ledger} sale=${sale} user=${user} state=${ledger} />` : html`<section class="panel product"><p>${missing ? w.nothing : w.loading}</p></section>`}
-      <div class="side">
+      ${(sale || missing || lost) && html`<div class="side">
         <${Buyer} user=${user} />
         <${Orders} orders=${orders} />
         <${Next} sale=${sale} strategies=${strategies} />
-      </div>
+      </div>`}
     </main>`;
 }
 

@@ -14,7 +14,7 @@ export default {
   list: (names) => new Intl.ListFormat('en').format(names),
   colon: ': ', comma: ', ', semicolon: '; ', stop: '.',
   copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy it yourself:',
-  lostConnection: 'Connection to the lab lost. Trying again …',
+  lostConnection: 'Connection to the lab lost. Trying again … If the lab has ended, start it again with make demo. A run that was on is lost then.',
 
   /** A site plays what was recorded: it has no servers. */
   site: {

@@ -26,6 +26,7 @@ export function Trace({ route }) {
   const { value: matrix, ...noMatrix } = useLoaded(loadMatrix, []);
   const { value: trace, ...noTrace } = useLoaded(() => (name ? fetchExample(name) : Promise.resolve(null)), [name]);
   const failed = [noTrace, noMatrix].find((one) => one.error);
+  const ready = failed || (matrix && (trace || !name)); // all at once: nothing moves what is being read
 
   useEffect(() => { // an empty screen explains nothing
     const first = matrix && !read().part && landing(matrix); // the address may be newer than this drawing
@@ -34,10 +35,10 @@ export function Trace({ route }) {
 
   return html`
     ${failed?.error && html`<${Failed} error=${failed.error} again=${failed.again} said=${said(failed.error)} />`}
-    ${trace && html`
+    ${ready && trace && html`
       <${Title} trace=${trace} file=${fileOf(name)} matrix=${matrix} />
       <${Player} key=${name} trace=${trace} at=${place(route.query.step, trace)} move=${(n) => stay('trace', name, { step: trace.live ? n : n || '' })} />`}
-    <${Chooser} matrix=${matrix} name=${name} />`;
+    ${ready && html`<${Chooser} matrix=${matrix} name=${name} />`}`;
 }
 
 /**
