@@ -3,10 +3,11 @@
 // payment, each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
-// page can show: one "# " title, "## " sections, paragraphs, lists, fenced commands.
+// page can show: one "# " title, "## " sections, paragraphs, lists, tables, fenced commands.
 // A line "> figures: COMMAND" is the place of measured figures: the page puts
 // them there if it has them, and otherwise says which command measures them;
-// "> figures: articles" is the place of what the articles say beside ours. A line
+// "> figures: articles" is the place of what the articles say beside ours, and
+// "> picture: NAME" of a picture that the page draws. A line
 // "> drawn: STRATEGY QUESTION breaks RULES" is the place of a drawing of that
 // counterexample, and "> drawn: STRATEGY QUESTION holds" of what withstood it. A
 // block "> answer: TEXT" is the model answer to the question above it: the page
@@ -76,8 +77,7 @@ var chapters = []Chapter{
 	{Name: "10-two-systems", Core: true, Strategies: []string{"redis-counter", "redis-multi", "mysql-counter",
 		"redis-lock-mysql", "redis-counter-mysql"},
 		Break: exampleBreak("redis-counter", "dead-holder")},
-	{Name: "11-fencing", Core: true, Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd",
-		"etcd-node", "redis-fenced", "zk-fenced", "etcd-fenced"},
+	{Name: "11-fencing", Core: true, Strategies: []string{"zk", "zk-norecheck", "etcd", "redis-fenced", "zk-fenced", "etcd-fenced"},
 		Break: Break{Strategy: "zk", Question: "lease-end", Held: "zk-fenced"}},
 	{Name: "12-which", Core: true, Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
 		"etcd", "redis-lua"}, Break: exampleBreak("redis-lua", "lease-end")},
@@ -91,9 +91,11 @@ var chapters = []Chapter{
 		Break: exampleBreak("lock-insert", "lease-end")},
 	{Name: "18-several-redis", Strategies: []string{"redis-counter", "redis-lua", "redis-counter-mysql", "redis-fenced", "redlock"},
 		Break: exampleBreak("redis-counter", "node-loss")},
-	{Name: "19-exactly-once", Strategies: []string{"redis-counter", "redis-counter-mysql", "redis-stream", "conditional"},
+	{Name: "19-servers-that-agree", Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd", "etcd-node"},
+		Break: exampleBreak("zk-norecheck", "dead-holder")},
+	{Name: "20-exactly-once", Strategies: []string{"redis-counter", "redis-counter-mysql", "redis-stream", "conditional"},
 		Break: exampleBreak("redis-counter", "same-key")},
-	{Name: "20-reservations-and-payment", Strategies: []string{"reserve", "reserve-late"},
+	{Name: "21-reservations-and-payment", Strategies: []string{"reserve", "reserve-late"},
 		Break: exampleBreak("reserve-late", "cancel")},
 }
 

@@ -29,6 +29,11 @@ func TestLessons(t *testing.T) {
 	tb.await(`document.querySelector(".lesson-text .hl-word")?.innerText === "SELECT"`)
 	tb.good("lesson")
 
+	t.Log("the question stands before its answer, and again at the run, with what was said")
+	tb.await(`document.querySelector(".chapter section .predict").compareDocumentPosition(document.querySelector(".chapter .drawn-example")) === Node.DOCUMENT_POSITION_FOLLOWING`)
+	tb.click(`.predict [name="predict-first"][value="more"]`)
+	tb.await(`document.querySelector('.break-it .predict [value="more"]').checked`)
+
 	t.Log("a chapter whose end was seen is read; pages are turned, and remembered")
 	tb.eval(`document.querySelector(".turn [rel=next]").scrollIntoView()`)
 	tb.shows(`.chapters li:first-child .tick`)
@@ -197,6 +202,11 @@ func TestPresentation(t *testing.T) {
 	t.Log("broken live, with a prediction, by mouse and by keys")
 	tb.goTo("lessons/01-lost-update?present=1")
 	tb.onSlide(1)
+	t.Log("the question has a slide before the steps")
+	tb.await(`(() => {
+		const slides = [...document.querySelectorAll(".slide")].map((s) => s.className);
+		return slides.findIndex((c) => c.includes("slide-predict")) === slides.findIndex((c) => c.includes("slide-steps")) - 1;
+	})()`)
 	live := ask[int](tb, `[...document.querySelectorAll(".slide")].findIndex((s) => s.matches(".slide-live")) + 1`)
 	tb.goTo(fmt.Sprintf("lessons/01-lost-update?present=%d", live))
 	tb.onSlide(live)

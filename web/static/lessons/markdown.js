@@ -1,12 +1,13 @@
 // The Markdown subset of chapters and lessons: titles, paragraphs,
-// fenced commands, lists, `code`, **bold**, *emphasis*, [links](https://…),
-// _titles_, model answers, notes for who teaches, places for figures and for drawings.
+// fenced commands, lists, tables, `code`, **bold**, *emphasis*, [links](https://…),
+// _titles_, model answers, notes for who teaches, places for figures, drawings and pictures.
 import { breakable, highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
 import { html } from '../ui.js';
+import { Sketch } from './pictures.js';
 import { words as lessonWords } from './text.js';
 
-/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'drawn'|'answer'|'note', text: string, language?: string, items?: string[]}} Block */
+/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'table'|'figures'|'drawn'|'picture'|'answer'|'note', text: string, language?: string, items?: string[], rows?: string[][]}} Block */
 
 /** @param {string} source @returns {Block[]} */
 function parse(source) {
@@ -21,6 +22,7 @@ function parse(source) {
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i];
     const fence = line.match(/^```\s*(\w*)/);
+    const place = line.match(/^> (figures|drawn|picture): (.*)/);
     const item = line.match(/^(?:[-*]|\d+\.)\s+(.*)/);
     if (fence) {
       flush();
@@ -33,17 +35,19 @@ function parse(source) {
     } else if (/^## /.test(line)) {
       flush();
       blocks.push({ kind: 'heading', text: line.slice(3) });
-    } else if (/^> figures: /.test(line)) {
+    } else if (place) {
       flush();
-      blocks.push({ kind: 'figures', text: line.slice('> figures: '.length) });
-    } else if (/^> drawn: /.test(line)) {
+      blocks.push({ kind: /** @type {'figures' | 'drawn' | 'picture'} */ (place[1]), text: place[2] });
+    } else if (/^\|/.test(line)) {
       flush();
-      blocks.push({ kind: 'drawn', text: line.slice('> drawn: '.length) });
+      const rows = [line];
+      while (/^\|/.test(lines[i + 1] ?? '')) rows.push(lines[++i]);
+      blocks.push({ kind: 'table', text: '', rows: rows.filter((row) => !/^\|-/.test(row)).map((row) => row.split('|').slice(1, -1).map((cell) => cell.trim())) });
     } else if (/^> (?:answer|note): /.test(line)) {
       flush();
       const kind = line.startsWith('> note') ? 'note' : 'answer';
       const said = [line.slice(`> ${kind}: `.length)];
-      while (/^> (?!answer: |note: |figures: |drawn: )/.test(lines[i + 1] ?? '')) said.push(lines[++i].slice(2));
+      while (/^> (?!(?:answer|note|figures|drawn|picture): )/.test(lines[i + 1] ?? '')) said.push(lines[++i].slice(2));
       blocks.push({ kind, text: said.join('\n') });
     } else if (item) {
       flush();
@@ -118,6 +122,10 @@ export function Blocks({ blocks, strategies, figures, drawing }) {
     switch (b.kind) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
       case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
+      case 'table': return html`<div key=${i} class="scroll" tabindex="0" role="region" aria-label=${b.rows[0][0]}><table class="in-text">
+        <thead><tr>${b.rows[0].map((cell, n) => html`<th key=${n} scope="col">${inline(cell, strategies)}</th>`)}</tr></thead>
+        <tbody>${b.rows.slice(1).map((row, n) => html`<tr key=${n}>${row.map((cell, c) => html`<td key=${c}>${inline(cell, strategies)}</td>`)}</tr>`)}</tbody></table></div>`;
+      case 'picture': return html`<${Sketch} key=${i} name=${b.text} />`;
       case 'figures': return figures?.(b.text, i);
       case 'drawn': return drawing?.(b.text, i);
       case 'answer': return html`<details key=${i} class="answer"><summary>${lessonWords().answer}</summary><p>${inline(b.text, strategies)}</p></details>`;

@@ -12,6 +12,7 @@ import { Place } from './drawn.js';
 import { Figures } from './figures.js';
 import { Blocks, inline, sections } from './markdown.js';
 import { partOf } from './parts.js';
+import { isPredictable, Predict } from './predict.js';
 import { chaptersRead, finish, lastOpened, opened } from './progress.js';
 import { StrategyLesson } from './strategy.js';
 import { textOf } from '../play/levels.js';
@@ -80,12 +81,12 @@ export function Lessons({ route }) {
     </div>`;
 }
 
-/** On paper no answer can be unfolded, so all are. Afterwards they are as before. */
+/** On paper nothing can be unfolded, so all answers and primers are. Afterwards they are as before. */
 function answersInPrint() {
   /** @type {HTMLDetailsElement[]} */
   let folded = [];
   const unfold = () => {
-    folded = [...document.querySelectorAll('details.answer')].map((d) => /** @type {HTMLDetailsElement} */ (d)).filter((d) => !d.open);
+    folded = [...document.querySelectorAll('details:is(.answer, .primer)')].map((d) => /** @type {HTMLDetailsElement} */ (d)).filter((d) => !d.open);
     for (const d of folded) d.open = true;
   };
   const fold = () => { for (const d of folded) d.open = false; };
@@ -127,12 +128,14 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}
       <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1></header>
       ${blocks(intro[1])}
-      ${rest.map(([heading, list], i) => html`
+      ${rest.map(([heading, list], i) => (partOf(heading) === 'primer' ? html`
+        <details key=${i} class="primer"><summary><h2>${inline(heading)}</h2> <span class="hint">${l.ifNeeded}</span></summary>${blocks(list)}</details>` : html`
         <section key=${i} class=${classes(partOf(heading) === 'think' && 'think')}>
           <h2>${inline(heading)}</h2>
           ${blocks(list)}
+          ${partOf(heading) === 'problem' && isPredictable(chapter) && html`<${Predict} chapter=${chapter} place="first" />`}
           ${partOf(heading) === 'break' && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}
-        </section>`)}
+        </section>`))}
       <${Levels} number=${number + 1} />
       <${Strategies} chapter=${chapter} lab=${lab} matrix=${matrix} part=${part} known=${known} />
       <section class="of-chapter to-teach"><h2>${teachWords().title}</h2><${Ways} name=${chapter.name} /></section>

@@ -5,7 +5,7 @@
 
 /** The parts of a plan, in their order, and the kinds of slides that belong to each. */
 const shows = /** @type {Record<string, string[]>} */ ({
-  know: ['title', 'know'], primer: ['primer'], problem: ['problem'], steps: ['steps'], break: ['break', 'live'], source: [], play: ['play'],
+  know: ['title', 'know'], primer: ['primer'], problem: ['problem', 'predict'], steps: ['steps'], break: ['break', 'live'], source: [], play: ['play'],
   think: ['close', 'think', 'answer'], close: ['sources'],
 });
 

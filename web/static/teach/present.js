@@ -4,6 +4,7 @@ import { BreakIt } from '../lessons/breakit.js';
 import { Place } from '../lessons/drawn.js';
 import { Figures } from '../lessons/figures.js';
 import { Blocks, inline } from '../lessons/markdown.js';
+import { Predict } from '../lessons/predict.js';
 import { textOf } from '../play/levels.js';
 import { useKeys } from '../keys.js';
 import { preferences } from '../preferences.js';
@@ -53,7 +54,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
   const { strategy, stock = 0, buyers = 0, question } = chapter.break;
   const noteOf = (/** @type {import('./slides.js').Slide} */ { kind, blocks: [first] }) => {
     if (kind === 'live') return question ? w.note.schedule(strategy) : w.note.live(strategy, stock, buyers);
-    return w.note[first?.kind === 'drawn' || first?.kind === 'figures' ? first.kind : kind]();
+    return (w.note[first?.kind ?? ''] ?? w.note[kind])();
   };
   useAlone();
   useEffect(() => { /** @type {HTMLElement | null} */ (box.current?.querySelector('.slide:not([hidden])'))?.focus({ preventScroll: true }); }, [at]);
@@ -62,6 +63,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
   const inside = (/** @type {import('./slides.js').Slide} */ s, /** @type {number} */ i) => {
     switch (s.kind) {
       case 'title': return html`<p class="hint">${words().chapterOf(chapters.indexOf(chapter) + 1)}</p><h1>${s.heading}</h1>`;
+      case 'predict': return html`<h2>${w.predict}</h2><${Predict} chapter=${chapter} place="first" />`;
       case 'live': return html`<h2>${w.live}</h2>${(i === at || live.current) && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}`;
       case 'play': return html`<h2>${w.yours}</h2><p class="slide-lead">${w.levelsHint}</p>
         <ul class="items">${levels.map((l) => html`<li key=${l.name}><a href=${link('play', l.name)}>${textOf(l).title}</a>${t.colon}${textOf(l).goal}</li>`)}</ul>`;
@@ -74,7 +76,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
   return html`
     <section class="projector" ref=${box} aria-label=${w.label(slides[0].heading)} data-at=${at + 1} data-of=${slides.length}>
       ${slides.map((s, i) => html`
-        <section key=${i} class=${classes('slide', `slide-${s.kind}`, ['figures', 'drawn'].includes(s.blocks[0]?.kind) && 'slide-figures')} hidden=${i !== at} tabindex="0" aria-label=${w.of(i + 1, slides.length)}>
+        <section key=${i} class=${classes('slide', `slide-${s.kind}`, ['figures', 'drawn', 'picture', 'table'].includes(s.blocks[0]?.kind) && 'slide-figures')} hidden=${i !== at} tabindex="0" aria-label=${w.of(i + 1, slides.length)}>
           <div class="slide-inside">${inside(s, i)}</div></section>`)}
       ${notes && html`<aside class="slide-notes" aria-label=${w.notes}>${slides[at].notes.map((n, i) => html`<p key=${i}>${inline(n)}</p>`)}<p>${noteOf(slides[at])}</p><p class="hint">${w.keys}</p></aside>`}
       <nav class="slide-tools" aria-label=${w.label(slides[0].heading)}>

@@ -1,8 +1,9 @@
 // A chapter as slides, one idea on each, from the same text as its page.
 import { parts } from '../lessons/parts.js';
+import { isPredictable } from '../lessons/predict.js';
 
 /** @typedef {import('../lessons/markdown.js').Block} Block */
-/** @typedef {import('../lessons/parts.js').Part | 'title' | 'live' | 'play' | 'answer'} Kind */
+/** @typedef {import('../lessons/parts.js').Part | 'title' | 'predict' | 'live' | 'play' | 'answer'} Kind */
 /**
  * of: how many slides its section has, nth: which of them it is. notes: for who speaks.
  * @typedef {{kind: Kind, heading: string, blocks: Block[], notes: string[], nth: number, of: number}} Slide
@@ -18,7 +19,7 @@ function weight(b) {
   switch (b.kind) {
     case 'code': return 60 * b.text.split('\n').length;
     case 'list': return (b.items ?? []).reduce((sum, item) => sum + width(item) + 30, 0);
-    case 'figures': case 'drawn': return most; // a slide of its own
+    case 'figures': case 'drawn': case 'picture': case 'table': return most; // a slide of its own
     default: return width(b.text) + 60;
   }
 }
@@ -75,6 +76,7 @@ export function slidesOf(chapter, language, plays) {
     const shown = blocks.filter((b) => b.kind !== 'note' && b.kind !== 'answer');
     const cut = spread(shown);
     cut.forEach((some, i) => slides.push({ ...one(part, heading, some, i ? [] : notes), nth: i + 1, of: cut.length }));
+    if (part === 'problem' && isPredictable(chapter)) slides.push(one('predict'));
     if (part === 'break') {
       slides.push(one('live', heading));
       if (plays) slides.push(one('play'));
