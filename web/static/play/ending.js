@@ -2,7 +2,9 @@
 // of it.
 import { link } from '../route.js';
 import { t } from '../text.js';
+import { Downloads } from '../trace/exports.js';
 import { classes, html, useEffect, useRef } from '../ui.js';
+import { traceOf } from './model.js';
 import { translated } from './say.js';
 import { Stars, textOf } from './levels.js';
 import { starsOf } from './progress.js';
@@ -48,6 +50,7 @@ function Graded({ game, grade, level, next, wrong }) {
       ${won && best > 0 && html`<p>${w.yours(game.moves_made)} ${w.best(best)}</p>`}
       ${!won && !said && html`<p>${w.tryAgain}</p>`}
       ${won && level && !next && html`<p>${w.over}</p>`}
+      ${won && level && html`<${Downloads} trace=${traceOf(game)} title=${textOf(level).title} file="" />`}
       ${won && next && html`<p><a class="run" href=${link('play', next.name)}>${w.nextLevel(textOf(next).title)}</a></p>`}
     </div>`;
 }

@@ -17,6 +17,13 @@ const games = '/api/lab/v1/games';
 const stale = ['impossible_move', 'game_over', 'nothing_to_undo'];
 
 /**
+ * Whether the last move met a connection that no fault of the game has killed, but one of a run of the lab.
+ * @param {Json.Game} game
+ */
+const isSevered = ({ steps, buyers, setting, faults_left: left }) => left === setting.max_faults
+  && /invalid connection|connection reset|broken pipe/.test(JSON.stringify([steps.at(-1), buyers.map((b) => b.told)]));
+
+/**
  * Hook: the game of an address. keep writes a schedule into the address.
  * @param {object} begin what it begins with @param {string} schedule of the address @param {(schedule: string) => void} keep
  */
@@ -81,7 +88,12 @@ export function useSession(begin, schedule, keep) {
       if (!does) return;
       setSession((s) => ({ ...s, busy: true }));
       try {
-        const next = await call('POST', `${games}/${now.id}/${does[0]}`, does[1]);
+        const ask = (/** @type {string} */ path, /** @type {object} */ body) => call('POST', `${games}/${now.id}/${path}`, body);
+        let next = await ask(...does);
+        if (does[0] === 'moves' && isSevered(next)) { // undone, and made again by a new connection
+          await ask('undo', { moves: 1 });
+          next = await ask(...does);
+        }
         if (game.current === now) take(next);
       } catch (error) {
         if (game.current !== now) return;
