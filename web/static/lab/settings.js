@@ -19,8 +19,6 @@ export const defaults = {
   fault: '', // that happens early in the sale; not a field of the request
 };
 
-
-
 /**
  * What cannot be sent, by field. The lab checks everything else.
  * @param {Form} form @param {Json.Status['limits']} limits none until the lab has sent them

@@ -109,4 +109,3 @@ function useAlone() {
     return () => inert(false);
   }, []);
 }
-
