@@ -21,7 +21,7 @@ var sections = map[string][]string{
 	"zh": {"学完你会知道", "要解决的问题", "一步一步看", "动手弄坏它", "下一步", "想一想", "参考资料"},
 }
 
-// Some chapters have a primer, before the problem, and one has a section on how to choose, before what comes next.
+// Some chapters have a primer before the problem. One chapter has a section "How to choose" before its last sections.
 var (
 	primer = map[string]string{"en": "A primer", "zh": "预备知识"}
 	choice = map[string]string{"en": "How to choose", "zh": "怎样选"}
@@ -59,7 +59,7 @@ func TestTheCourseReachesEveryStrategy(t *testing.T) {
 	}
 }
 
-// A button that breaks nothing would teach the opposite.
+// The button of a chapter, which breaks a sale, must use a broken strategy. Otherwise readers would learn the opposite.
 func TestWhatTheButtonBreaksIsBroken(t *testing.T) {
 	known := infos()
 	for _, c := range chapters(t) {
@@ -91,7 +91,7 @@ func TestWhatTheButtonBreaksIsBroken(t *testing.T) {
 	}
 }
 
-// What is played beside a counterexample is of the same question, and holds.
+// The schedule beside a counterexample belongs to the same question, and its strategy holds.
 func TestWhatIsPlayedBesideHolds(t *testing.T) {
 	known, played := infos(), 0
 	for _, c := range chapters(t) {
@@ -110,8 +110,7 @@ func TestWhatIsPlayedBesideHolds(t *testing.T) {
 	}
 }
 
-// Both languages say the same: the same sections, commands, strategies and
-// places for figures.
+// The texts in both languages have the same sections, commands, strategies and figures.
 func TestTheLanguagesAgree(t *testing.T) {
 	for _, c := range chapters(t) {
 		for _, language := range course.Languages {
@@ -149,7 +148,7 @@ func headings(text string) (found []string) {
 
 var strategyName = regexp.MustCompile("`([a-z]+(?:-[a-z0-9]+)*)`")
 
-// marks are the strategies that a text names and its places for figures.
+// marks returns the strategies and the figures that a text refers to.
 func marks(text string) (found []string) {
 	known := infos()
 	for _, line := range strings.Split(text, "\n") {
@@ -168,8 +167,8 @@ func marks(text string) (found []string) {
 
 var drawn = regexp.MustCompile(`^> drawn: ([a-z0-9-]+) ([a-z-]+) (holds|breaks ([a-z_, ]+))$`)
 
-// Every chapter draws a counterexample that is kept, of a strategy that its text
-// speaks of in that section, and it breaks what the text says that it breaks.
+// Every chapter draws a counterexample of the matrix. The section names its strategy, and the counterexample breaks the
+// rules that the text names.
 func TestEveryChapterDrawsWhatBreaks(t *testing.T) {
 	for _, c := range chapters(t) {
 		for _, language := range course.Languages {
@@ -201,7 +200,7 @@ func TestEveryChapterDrawsWhatBreaks(t *testing.T) {
 	}
 }
 
-// rulesOf are the rules that a drawn story breaks, by comma.
+// rulesOf returns the rules that a counterexample breaks, separated by commas.
 func rulesOf(t *testing.T, strategy, question string, held bool) string {
 	t.Helper()
 	files, name := web.Guarantees(), strategy+"."+question+".json"
@@ -226,8 +225,8 @@ func rulesOf(t *testing.T, strategy, question string, held bool) string {
 	return strings.Join(slices.Compact(rules), ", ")
 }
 
-// A strategy that breaks by itself oversells or loses units in its counterexamples,
-// unless it says that it only refuses what is there.
+// A strategy that is marked as broken oversells or loses units in its counterexamples, unless it declares that it only
+// refuses units that are left.
 func TestWhatRefusesNeverOversells(t *testing.T) {
 	refusing := map[string]bool{judge.RuleUndersold: true, judge.RuleNothingSold: true}
 	for _, info := range strategies.All() {

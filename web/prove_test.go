@@ -12,8 +12,7 @@ import (
 	"seckill/internal/prove"
 )
 
-// Every question of the proof has a group on the page, and Chinese words. Its
-// English ones come with the matrix.
+// Every question of the proof has a group on the page and a Chinese text. Its English text comes with the matrix.
 func TestQuestionsHaveWords(t *testing.T) {
 	groups := source(t, "static/guarantees/rows.js")
 	for _, q := range prove.Questions() {
@@ -28,7 +27,7 @@ func TestQuestionsHaveWords(t *testing.T) {
 	}
 }
 
-// What the prover measured can be read in both languages.
+// The results of the prover can be read in both languages.
 func TestMeasuredCellsHaveWords(t *testing.T) {
 	var matrix struct {
 		Rows []struct {
@@ -58,8 +57,7 @@ func TestMeasuredCellsHaveWords(t *testing.T) {
 	}
 }
 
-// Every sentence of the proof has a Chinese one: of cells, of what went wrong,
-// of what actors were told, and of scenarios.
+// Every sentence of the proof has a Chinese translation: those of cells, problems, answers and scenarios.
 func TestProofSpeaksChinese(t *testing.T) {
 	dictionary := source(t, "static/guarantees/text/proof.zh.js")
 	holes := regexp.MustCompile(`-?\d+(?:\.\d+)?|\b(?:A|B|C|next)\b`)

@@ -9,9 +9,8 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// Every name and every code of the lab, the judge, the load tool and the explorer that
-// a page may show has words there, in both languages; what the lab says in a sentence of
-// its own has a Chinese one.
+// The page has texts in both languages for every name and code of the lab, the judge, the load generator and the
+// explorer that it may show. It has a Chinese translation of every sentence of the lab.
 func TestWhatIsNamedHasWords(t *testing.T) {
 	const fault, rule = `(?m)^\t(?:\w+ +Name = |\{Name: )"(\w+_\w+)"`, `(?m)^\tRule\w+ += "(\w+)"`
 	const exploring, actor = `(?m)^\t\w+ Fault = "([^"]+)"`, `(?m)^\t\w+ +Does = "(\w+)"`
@@ -57,7 +56,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 	}
 }
 
-// codesIn are what a pattern finds in files that are no tests.
+// codesIn returns the matches of a pattern in files that are not tests.
 func codesIn(t *testing.T, pattern, code string) (codes []string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -10,8 +10,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// TypeScript checks the page's modules, which stay JavaScript: what it knows
-// is in their comments and in types/.
+// TypeScript checks the page's modules, which are JavaScript. It reads the types from their comments and from types/.
 func TestTypes(t *testing.T) {
 	tsc, err := exec.LookPath("tsc")
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package e2e drives the page in a real browser, first against a small fake,
-// then against a real lab.
+// Package e2e tests the page in a real browser. Most tests use a fake lab, the others a real one.
 package e2e
 
 import (
@@ -80,7 +79,7 @@ func startChromium(t *testing.T) (_ context.Context, stop func() error) {
 	return ctx, stop
 }
 
-// A tab is one page. Whatever goes wrong inside fails the test.
+// A tab is one page in the browser. Every error that the page reports fails the test.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -92,7 +91,7 @@ type tab struct {
 	forgiven func(problem string) bool
 }
 
-// A look is how the page is looked at.
+// A look is the window and the theme of the page.
 type look struct {
 	name          string
 	width, height int64
@@ -101,14 +100,14 @@ type look struct {
 
 var wide = look{"wide", 1440, 1000, false}
 
-// fresh shows an address as a newcomer sees it: in an empty profile.
+// fresh opens an address in an empty browser profile, as a newcomer sees it.
 func fresh(t *testing.T, address string) *tab {
 	t.Helper()
 	return openTab(t, running(t), address, chromedp.WithNewBrowserContext())
 }
 
-// open shows a place of a fake's page in the profile that all share: what a page keeps
-// is kept by its address, and each fake has its own.
+// open shows an address of a fake's page in the common profile. The browser separates stored data by address, and each
+// fake has an address of its own.
 func (f *fake) open(place string) *tab {
 	f.t.Helper()
 	return openTab(f.t, running(f.t), f.url+"/#/"+place)
@@ -152,7 +151,7 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 	return tb
 }
 
-// listen collects errors of any kind and requests to any other host.
+// listen collects the errors of the page, and its requests to any other host.
 func (tb *tab) listen(host string) func(any) {
 	return func(event any) {
 		switch e := event.(type) {
@@ -193,7 +192,7 @@ func (tb *tab) complain(format string, args ...any) {
 	}
 }
 
-// forgive leaves out problems that a test brings about on purpose.
+// forgive ignores errors that a test causes on purpose.
 func (tb *tab) forgive(containing string) {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
@@ -216,7 +215,7 @@ func (l look) set() chromedp.Action[chromedp.Void] {
 	)
 }
 
-// in has the page looked at so.
+// in changes the look of the page.
 func (tb *tab) in(l look) {
 	tb.t.Helper()
 	tb.do(l.set())
@@ -242,9 +241,9 @@ func (tb *tab) fail(why string) {
 	tb.t.Fatalf("%s\nthe page says:\n%s (%v)", why, said, err)
 }
 
-// drawn waits for two frames, and for what the page does after each: by then it shows
-// the address and the window that it has now. A test that looks sooner may take what was
-// there before for what it waits for. What is loaded may still come.
+// drawn waits for two frames and for the tasks after them. Then the page shows its current address in its current
+// window. Without this wait a test could read the previous content. Content that the page must load may still be
+// missing.
 func (tb *tab) drawn() {
 	tb.t.Helper()
 	ask[bool](tb, `new Promise((done) => {
@@ -253,8 +252,8 @@ func (tb *tab) drawn() {
 	})`)
 }
 
-// await waits until an expression is true in the page. (The library's own way
-// compiles a function in the page, which a strict policy forbids.)
+// await waits until an expression is true in the page. The function of chromedp for this purpose compiles code in the
+// page, which the page's Content-Security-Policy forbids.
 func (tb *tab) await(expression string) {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
@@ -283,7 +282,7 @@ func (tb *tab) await(expression string) {
 	}
 }
 
-// says waits until a place shows each text.
+// says waits until an element shows each text.
 func (tb *tab) says(selector string, texts ...string) {
 	tb.t.Helper()
 	for _, text := range texts {
@@ -291,14 +290,14 @@ func (tb *tab) says(selector string, texts ...string) {
 	}
 }
 
-// shows waits until something is there.
+// shows waits until an element exists.
 func (tb *tab) shows(selector string) {
 	tb.t.Helper()
 	tb.await(fmt.Sprintf(`document.querySelector(%q) !== null`, selector))
 }
 
-// eval runs a script once what it touches is there: a screen draws itself a
-// moment after the window or the address changed.
+// eval runs a script as soon as the elements that it uses exist. A screen is drawn a moment after the window or the
+// address has changed.
 func (tb *tab) eval(script string) {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
@@ -318,14 +317,14 @@ func (tb *tab) eval(script string) {
 	}
 }
 
-// fill replaces what an input holds, key by key.
+// fill replaces the content of an input by typing.
 func (tb *tab) fill(selector, text string) {
 	tb.t.Helper()
 	tb.eval(fmt.Sprintf(`document.querySelector(%q).select()`, selector))
 	tb.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// settings opens the form of a sale.
+// settings opens the form with the settings of a sale.
 func (tb *tab) settings() {
 	tb.t.Helper()
 	tb.shows(`#settings, #strategies`)
@@ -342,9 +341,8 @@ func (tb *tab) chosen(strategies ...string) {
 		strings.ReplaceAll(string(quoted), "null", "[]")))
 }
 
-// click clicks with the mouse, once what it clicks stands still: a page that
-// is still being drawn would move it from under the pointer. It clicks again
-// if the page moved between the look and the click.
+// click clicks an element with the mouse as soon as the element stands still, because the page may still be drawing
+// and moving it. If the element has moved before the click, click tries again.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
 	for range 10 {
@@ -365,8 +363,7 @@ func (tb *tab) click(selector string) {
 	tb.fail("the pointer does not reach " + selector)
 }
 
-// shot keeps a picture of the page, for people to look at, in the folder that
-// SECKILL_SCREENSHOTS names.
+// shot saves a picture of the page in the folder SECKILL_SCREENSHOTS, for people to look at.
 func (tb *tab) shot(name string) {
 	dir := os.Getenv("SECKILL_SCREENSHOTS")
 	if dir == "" {
@@ -381,12 +378,12 @@ func (tb *tab) shot(name string) {
 	}
 }
 
-// hidden has the page be in the background, or before the reader again.
+// hidden moves the page to the background, or to the foreground again.
 func (tb *tab) hidden(is bool) {
 	tb.eval(fmt.Sprintf(`Object.defineProperty(document, "hidden", {value: %v, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`, is))
 }
 
-// evidence unfolds what a verdict rests on.
+// evidence opens the evidence of a verdict.
 func (tb *tab) evidence() {
 	tb.t.Helper()
 	tb.shows(`.evidence`) // it is loaded when it is first drawn
@@ -394,7 +391,7 @@ func (tb *tab) evidence() {
 	tb.shows(`.about-run`)
 }
 
-// ask is what an expression of the page, or its promise, comes to.
+// ask returns the value of an expression in the page. It waits for a promise.
 func ask[T any](tb *tab, expression string) T {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
@@ -410,7 +407,7 @@ func ask[T any](tb *tab, expression string) T {
 	}
 }
 
-// goTo shows another screen, or another state of it.
+// goTo shows another screen, or another state of the screen.
 func (tb *tab) goTo(place string) {
 	tb.t.Helper()
 	tb.eval(fmt.Sprintf(`location.hash = "#/%s"`, place))
@@ -426,7 +423,7 @@ func (tb *tab) press(keys ...string) {
 	tb.drawn()
 }
 
-// reach presses Tab until what a selector names has the focus.
+// reach presses Tab until the element of a selector has the focus.
 func (tb *tab) reach(selector string) {
 	tb.t.Helper()
 	for range 100 {
@@ -438,7 +435,7 @@ func (tb *tab) reach(selector string) {
 	tb.fail("Tab does not reach " + selector)
 }
 
-// saves has what the page saves as a file kept in window.saved, by name.
+// saves makes the page keep the files that it saves in window.saved, by name.
 func (tb *tab) saves() {
 	tb.t.Helper()
 	tb.eval(`{
@@ -453,7 +450,7 @@ func (tb *tab) saves() {
 	}`)
 }
 
-// saved is the text of the file that was saved, whose name begins so.
+// saved returns the text of the saved file whose name has this beginning.
 func (tb *tab) saved(begins string) string {
 	tb.t.Helper()
 	of := fmt.Sprintf(`Object.entries(window.saved).find(([name]) => name.startsWith(%q))?.[1]`, begins)

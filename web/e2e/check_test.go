@@ -8,7 +8,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// axe-core finds what keeps people out. Vendored, as the tests need no network.
+// axe-core finds accessibility errors. It is vendored, so the tests need no network.
 //
 //go:embed axe/axe.min.js
 var axe string
@@ -19,14 +19,14 @@ var layout string
 //go:embed latin.js
 var latin string
 
-// A dress is a look of the page in a language.
+// A dress is a look and a language of the page.
 type dress struct {
 	look
 	language string
 }
 
-// dresses are those in which every screen is checked: both languages, both themes and
-// the widest and the narrowest window; make verify has all of them.
+// dresses lists the combinations in which every screen is checked. They cover both languages, both themes, and the
+// widest and the narrowest window. With the build tag verify, the list has all combinations.
 var dresses = func() (all []dress) {
 	if !labtest.Verify {
 		return []dress{{look{"wide-light", 1440, 1000, false}, "en"}, {look{"narrow-dark", 390, 844, true}, "zh-CN"}}
@@ -41,8 +41,8 @@ var dresses = func() (all []dress) {
 	return all
 }()
 
-// good fails if, in any dress, the page as it is now keeps people out or is laid out
-// wrongly, on a narrow window also in type twice as large, or if the Chinese page has an English sentence.
+// good checks the current page in every dress. It fails after an accessibility error, after a layout error (in a narrow
+// window also with type twice as large), and if the Chinese page has an English sentence.
 func (tb *tab) good(where string) {
 	tb.t.Helper()
 	for _, d := range dresses {
@@ -71,8 +71,8 @@ func (tb *tab) good(where string) {
 	tb.speak("en")
 }
 
-// settled waits for what is still being drawn: a drawing is made anew a moment after its
-// place got narrower; one that stays wider than its place is in reach of the keyboard.
+// settled waits until the page has redrawn its drawings for the width of the window. A drawing that remains wider than
+// its element can be scrolled with the keyboard.
 func (tb *tab) settled() {
 	tb.t.Helper()
 	tb.drawn()
@@ -80,8 +80,8 @@ func (tb *tab) settled() {
 		[...document.querySelectorAll(".drawing")].every((d) => d.scrollWidth <= d.clientWidth + 1 || d.tabIndex === 0)`)
 }
 
-// accessible fails if axe finds a serious violation: in the dialog alone where one is
-// open, as the screen behind it was looked at before.
+// accessible fails if axe finds a serious violation. If a dialog is open, only the dialog is checked, because the
+// screen behind it was checked before.
 func (tb *tab) accessible(where string) {
 	tb.t.Helper()
 	if !ask[bool](tb, `!!window.axe`) { // it is half a megabyte
@@ -99,7 +99,7 @@ func (tb *tab) accessible(where string) {
 	}
 }
 
-// none fails if anything was found.
+// none fails if the list of errors is not empty.
 func (tb *tab) none(what string, found []string) {
 	tb.t.Helper()
 	if len(found) > 0 {
@@ -108,7 +108,7 @@ func (tb *tab) none(what string, found []string) {
 	}
 }
 
-// speak has the page in a language, also where the frame is out of reach.
+// speak changes the language of the page, even if a dialog covers the menu of languages.
 func (tb *tab) speak(language string) {
 	tb.t.Helper()
 	in := fmt.Sprintf(`document.documentElement.lang === %q`, language)

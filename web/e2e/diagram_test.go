@@ -13,7 +13,7 @@ import (
 	"seckill/web"
 )
 
-// drawnWrong is what is wrong with a drawing by itself: it is XML, and refers to nothing.
+// drawnWrong returns the errors of a drawing: it must be XML and must not refer to other files.
 const drawnWrong = `((source) => {
 	const drawn = new DOMParser().parseFromString(source, "image/svg+xml");
 	return [...(drawn.querySelector("parsererror") || !drawn.querySelector("title")?.textContent ? ["it is not XML, or has no title"] : []),
@@ -21,8 +21,8 @@ const drawnWrong = `((source) => {
 			.filter((a) => a.name !== "xmlns" && (/^(href|style|src)$/.test(a.localName) || /url\(|:\/\//.test(a.value))).map((a) => "it refers to something: " + a.name + " " + a.value)];
 })`
 
-// drawKept draws every kept counterexample in the page with these options, has
-// an expression look at it, and returns what it finds wrong.
+// drawKept draws every counterexample of the matrix in the page with these options, applies an expression to the
+// drawing, and returns the errors that the expression finds.
 func (tb *tab) drawKept(options, look string) {
 	tb.t.Helper()
 	files, err := fs.Glob(web.Guarantees(), "*.json")
@@ -52,8 +52,7 @@ func (tb *tab) standsAlone(svg string) {
 
 var update = flag.Bool("update", false, "write the drawing and the picture of the README anew")
 
-// Every counterexample has a drawing, with an arrow for each command and every
-// sentence of the judge.
+// Every counterexample can be drawn, with an arrow for each command and with every sentence of the judge.
 func TestEveryCounterexampleIsDrawn(t *testing.T) {
 	t.Parallel()
 	tb := startFake(t).open("trace")

@@ -32,7 +32,7 @@ import (
 	"seckill/web/course"
 )
 
-// A fake is a lab whose runs and comparisons go as the test says.
+// A fake is a lab whose runs and comparisons the test controls.
 type fake struct {
 	t        *testing.T
 	url      string
@@ -91,7 +91,7 @@ func startFakeWith(t *testing.T, token string) *fake {
 	return f
 }
 
-// falls has the lab fall silent, or speak again; connections break off.
+// falls breaks all connections and makes the lab stop or start to answer.
 func (f *fake) falls(silent bool) {
 	f.silent.Store(silent)
 	f.host.CloseClientConnections()
@@ -188,7 +188,7 @@ func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options)
 	}
 }
 
-// measured is an entry of a comparison.
+// measured returns an entry of a comparison.
 func measured(name string, concurrency int, verdict judge.Verdict, answers float64) compare.Entry {
 	figures := map[string]stats.Spread{}
 	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers,
@@ -200,8 +200,7 @@ func measured(name string, concurrency int, verdict judge.Verdict, answers float
 		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000}, {Percent: 100, Micros: 25_000}}}
 }
 
-// goldenResult has a strategy that is faster, one that is broken, and one that tries
-// to write HTML.
+// goldenResult contains a faster strategy, a broken one, and one whose texts contain HTML.
 func goldenResult() *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, RelativeTo: "conditional", Servers: []backend.Status{},
 		NotRun: []compare.NotRun{}, Problems: []string{}}
@@ -222,7 +221,7 @@ func goldenResult() *compare.Result {
 	return r
 }
 
-// fakeReplay answers with the counterexample as it is kept, if it is.
+// fakeReplay answers a replay with the counterexample of the matrix, if there is one.
 func fakeReplay(w http.ResponseWriter, r *http.Request) {
 	var ask struct{ Example string }
 	json.NewDecoder(r.Body).Decode(&ask)
@@ -238,7 +237,7 @@ func fakeTrace(_ context.Context, info catalog.Info, _ int) (*explore.Trace, err
 	return made, errors.Join(err, json.Unmarshal(text, made))
 }
 
-// fakeService lists three strategies, and each is naive with another name.
+// fakeService lists three strategies, which are copies of naive with other names.
 func fakeService(w http.ResponseWriter, r *http.Request) {
 	name, one := strings.CutPrefix(r.URL.Path, "/api/v1/strategies/")
 	if !one {
@@ -249,7 +248,7 @@ func fakeService(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(bytes.Replace(text, []byte("NAME"), []byte(name), 1))
 }
 
-// fakeGuarantees are a small matrix, and the counterexamples that chapters draw.
+// fakeGuarantees returns a small matrix, and the counterexamples that chapters draw.
 var fakeGuarantees = sync.OnceValue(func() fs.FS {
 	all := fstest.MapFS{}
 	add := func(from fs.FS, pattern string) {

@@ -20,7 +20,7 @@ import (
 	"seckill/web/course"
 )
 
-// An up is `seckill up`, running: the very program that people run.
+// An up is a running `seckill up`, the same program that people run.
 type up struct {
 	command *exec.Cmd
 	page    string
@@ -28,7 +28,7 @@ type up struct {
 	said    bytes.Buffer
 }
 
-// shared is the lab of all tests that need a real one; it ends with the test program.
+// shared is the lab of all tests that need a real one. It ends with the test program.
 var (
 	shared *up
 	starts sync.Mutex
@@ -44,7 +44,7 @@ func sharedLab(t *testing.T) *up {
 	return shared
 }
 
-// startUp starts a lab; the test program ends it, or the test that has it for itself.
+// startUp starts a lab. The caller must end it.
 func startUp(t *testing.T) *up {
 	t.Helper()
 	program := filepath.Join(folder, "seckill")
@@ -73,7 +73,7 @@ func startUp(t *testing.T) *up {
 	return u
 }
 
-// end ends it as Ctrl-C does, and makes sure that it ends well.
+// end stops the lab as Ctrl-C does, and checks that it ends without an error.
 func (u *up) end() error {
 	u.command.Process.Signal(syscall.SIGINT)
 	giveUp := time.AfterFunc(patience, func() { u.command.Process.Kill() })
@@ -84,8 +84,8 @@ func (u *up) end() error {
 	return nil
 }
 
-// The fourth button: a lock's holder is frozen past its lease, in a lab of its own since
-// its service processes are restarted and stopped.
+// The fourth button pauses the holder of a lock for longer than its lease. The test has a lab of its own, because the
+// service processes are restarted and stopped.
 func TestHolderIsFrozen(t *testing.T) {
 	u := startUp(t)
 	t.Cleanup(func() { labtest.Must(t, u.end()) })
@@ -100,7 +100,7 @@ func TestHolderIsFrozen(t *testing.T) {
 	tb.shows("[data-cause=pause_holder]")
 }
 
-// What only a real lab has. One after the other, as a lab has one run at a time.
+// These tests need a real lab. They run one after the other, because a lab has one run at a time.
 func TestRealLab(t *testing.T) {
 	t.Parallel()
 	u := sharedLab(t)
@@ -108,7 +108,7 @@ func TestRealLab(t *testing.T) {
 	t.Run("screens", func(t *testing.T) { realScreens(t, u) })
 }
 
-// What people come for: each answer is judged, and one view has the answer.
+// The main use of the page: after a run, one view shows the verdict.
 func realAnswers(t *testing.T, u *up) {
 	for _, name := range []string{"mysql", "redis", "zookeeper"} {
 		if !strings.Contains(u.table, name+" ") || strings.Contains(u.table, "embedded") {
@@ -200,8 +200,7 @@ func realAnswers(t *testing.T, u *up) {
 	done("send a proof that plays without a lab")
 }
 
-// high fails if a screen is higher than that, on a wide window and on a phone, or has
-// more to click than a person can find.
+// high fails if a screen is higher than allowed, in a wide window or on a phone, or has too many things to click.
 func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost int) {
 	tb.t.Helper()
 	tb.goTo(place)
@@ -220,7 +219,7 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 	tb.in(wide)
 }
 
-// The other screens with all that a real lab knows.
+// The other screens, with the data of a real lab.
 func realScreens(t *testing.T, u *up) {
 	tb := fresh(t, u.page)
 	type place struct{ where, ready string }

@@ -84,7 +84,7 @@ func TestLessons(t *testing.T) {
 	tb.says(`.chapter [role="alert"]`, "There is no chapter and no strategy “13-nothing”")
 }
 
-// A chapter draws its counterexample, and runs it again when it is asked to.
+// A chapter draws its counterexample, and replays it after a click.
 func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -122,7 +122,7 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	tb.good("articles")
 }
 
-// onSlide waits until slide n is shown, and no other.
+// onSlide waits until only slide n is shown.
 func (tb *tab) onSlide(n int) {
 	tb.t.Helper()
 	tb.await(fmt.Sprintf(`document.querySelector(".projector")?.dataset.at === "%d" && document.querySelectorAll(".slide:not([hidden])").length === 1`, n))

@@ -8,7 +8,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// folder is for what all tests share; it goes with the test program.
+// folder contains the files that all tests share. It is removed at the end of the test program.
 var folder string
 
 func TestMain(m *testing.M) {

@@ -10,8 +10,8 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// make picture takes the README's picture, of a real sale that breaks. Beside the picture it keeps
-// the words above every screen: once they change, the picture shows an older page.
+// `make picture` takes the picture in the README, of a real sale that breaks. It also saves the menu above every screen.
+// If the menu changes, the picture is out of date.
 func TestPictureOfTheReadme(t *testing.T) {
 	t.Parallel()
 	const picture, words = "../docs/page.png", "../docs/page.txt"

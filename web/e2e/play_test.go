@@ -8,13 +8,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// plays presses keys; each is a move of the game.
+// plays presses keys. Each key is a move of the game.
 func (tb *tab) plays(keys string) {
 	tb.t.Helper()
 	tb.press(strings.Split(keys, "")...)
 }
 
-// On real servers: a level is solved by keys, looked at again, shared, and taken back.
+// On real servers a level is solved with the keyboard, replayed, shared and undone.
 func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	t.Parallel()
 	tb := fresh(t, sharedLab(t).page+"#/play")

@@ -11,7 +11,7 @@ import (
 	"seckill/loadtest"
 )
 
-// formHasAddress: what the address says is in the form.
+// formHasAddress checks that the form shows the settings of the address.
 const formHasAddress = `(() => {
 	const said = Object.fromEntries(new URLSearchParams(location.hash.split("?")[1]));
 	const value = (id) => document.getElementById(id)?.value;
@@ -82,7 +82,7 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	other.await(`document.querySelector("#stock")?.value === "77" && document.querySelector(".segments :checked").value === "spike"`)
 }
 
-// The keyboard is enough to choose strategies, by what people call them, and to run them.
+// With the keyboard alone, people can find strategies by their common names, choose them and run them.
 func TestRunByKeyboard(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -110,7 +110,7 @@ func TestRunByKeyboard(t *testing.T) {
 	tb.await(`document.querySelectorAll("[data-verdict=held]").length === 2`)
 }
 
-// The page is there while the servers start. What is begun meanwhile waits for them.
+// The page is served while the servers start. A run that is started meanwhile waits for them.
 func TestRunAsTheLabTellsIt(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -223,8 +223,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.good("blocked, with its evidence and the runs before")
 }
 
-// What could not be loaded says so in the reader's language, can be tried again,
-// and comes by itself once the lab is back.
+// If content cannot be loaded, the page says so in the reader's language and offers to try again. It loads the content
+// by itself when the lab is back.
 func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The first view asks for little, and the frame around every screen keeps what people prefer.
+// The first view offers few choices. The frame around every screen remembers people's theme and language.
 func TestFrame(t *testing.T) {
 	t.Parallel()
 	tb := fresh(t, startFake(t).url)

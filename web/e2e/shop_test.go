@@ -13,12 +13,12 @@ import (
 	"seckill/loadtest"
 )
 
-// refusedInThePage is what browsers write into their console about answers
-// that are no success, whatever the page makes of them.
+// refusedInThePage matches the message that a browser writes to its console for every answer with an error status, even
+// if the page handles the error.
 const refusedInThePage = "the server responded with a status of 4"
 
-// losing has calls that change something counted, and lets a test lose some:
-// window.loses(path) says which requests never arrive, forgets(path) which answers.
+// losing makes the page count the calls that change something, and lets a test lose some of them. window.loses(path)
+// selects requests that never arrive, and window.forgets(path) answers that get lost.
 const losing = `window.sent = window.fetch; window.keys = []; window.posts = []; window.loses = window.forgets = () => false;
 	window.fetch = async (path, init) => {
 		if (!init?.method || init.method === "GET") return sent(path, init);
@@ -30,14 +30,13 @@ const losing = `window.sent = window.fetch; window.keys = []; window.posts = [];
 		return answer;
 	}`
 
-// hurried has a page pause for a tenth of a second where it would for a whole one,
-// but for what a test has to see before it passes.
+// hurried shortens the page's pauses of a second to a tenth of a second, except pauses that a test must observe.
 const hurried = `{
 	const wait = window.setTimeout;
 	window.setTimeout = (then, ms, ...more) => wait(then, sessionStorage.slow ? ms : Math.min(ms, 100), ...more);
 }`
 
-// The shop of a real lab, with two service processes behind it: one sale at a time.
+// The shop of a real lab with two service processes. It has one sale at a time.
 func TestShop(t *testing.T) {
 	t.Parallel()
 	shop := strings.TrimSuffix(sharedLab(t).page, "/") + "/shop"
@@ -158,7 +157,7 @@ func shopSells(t *testing.T, tb *tab) {
 	tb.sells("conditional", 100, 0)
 }
 
-// A reservation: paid, cancelled, expired, over a double click and lost answers.
+// Reservations are paid, cancelled or expire, also after a double click and after lost answers.
 func shopReserves(t *testing.T, tb *tab) {
 	tb.await(`document.querySelector(".shelf")`)
 	tb.sells("reserve", 20, 0)
@@ -237,14 +236,14 @@ func shopReserves(t *testing.T, tb *tab) {
 	tb.says("button.buy", "Buy one")
 }
 
-// lasts has reservations last so many seconds, not the 20 that the page asks for.
+// lasts sets the duration of reservations in seconds. The page itself asks for 20.
 func (tb *tab) lasts(seconds int) {
 	tb.t.Helper()
 	tb.eval(fmt.Sprintf(`window.asksFor ??= window.fetch;
 		window.fetch = (path, init) => asksFor(path, init?.body ? { ...init, body: init.body.replace('"expires_in":20', '"expires_in":%d') } : init)`, seconds))
 }
 
-// sells puts a sale on that starts in so many seconds.
+// sells creates a sale that starts after this number of seconds.
 func (tb *tab) sells(strategy string, stock, seconds int) {
 	tb.t.Helper()
 	tb.eval(fmt.Sprintf(`window.isOn = "";
@@ -264,13 +263,13 @@ func (tb *tab) sells(strategy string, stock, seconds int) {
 	tb.shows(fmt.Sprintf(`.shelf[data-left="%d"]`, stock))
 }
 
-// ledgerSays waits for a figure of the ledger beside the shop.
+// ledgerSays waits until the ledger beside the shop shows a figure.
 func (tb *tab) ledgerSays(figure, n string) {
 	tb.t.Helper()
 	tb.await(fmt.Sprintf(`document.querySelector("[data-ledger-%s]")?.innerText === %q`, figure, n))
 }
 
-// become has the page used by another buyer.
+// become makes another buyer use the page.
 func (tb *tab) become(user string) {
 	tb.t.Helper()
 	tb.click(".buyer button")
@@ -279,7 +278,7 @@ func (tb *tab) become(user string) {
 	tb.says(".buyer", user)
 }
 
-// set chooses from a list.
+// set chooses an entry of a list.
 func (tb *tab) set(selector, value string) {
 	tb.t.Helper()
 	tb.eval(fmt.Sprintf(`{

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A counterexample is a diagram that plays, with an address, and as a file.
+// A counterexample is shown as a diagram with playback. It has an address of its own, and can be saved as a file.
 func TestCounterexamplesArePlayed(t *testing.T) {
 	t.Parallel()
 	tb := startFake(t).open("guarantees")

@@ -38,8 +38,8 @@ func TestChooserOffersWhatFits(t *testing.T) {
 	tb.await(`document.querySelector(".ways, .results [role=status] .hint") === null`)
 }
 
-// The proof: locks apart from the other ways, what breaks least first; a cell says what
-// broke and leads to its counterexample, a strategy to all its answers.
+// The matrix lists locks and other strategies separately, those that break least first. A cell says which rule broke and
+// links to its counterexample. The name of a strategy links to all its answers.
 func TestGuarantees(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -113,8 +113,8 @@ func TestGuarantees(t *testing.T) {
 	tb.says("dialog[open]", "在试过的")
 }
 
-// The screen shows the committed run with the signs of the proof: what did not hold says
-// what broke, and opens with its course, its figures and the command that runs it again.
+// The screen shows the committed run with the symbols of the matrix. A cell that did not hold says which rule broke. It
+// opens to show the course of the sale, its figures, and the command that repeats it.
 func TestChaosScreen(t *testing.T) {
 	t.Parallel()
 	tb := fresh(t, sharedLab(t).page+"#/guarantees")
