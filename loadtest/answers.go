@@ -176,7 +176,7 @@ func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }
 
-// readSale checks that a sale is the one that was asked for.
+// readSale checks that a sale has the SKU, the quantity and the strategy of the purchase.
 func (e expectedSale) readSale(s sale, a response) reply {
 	id := s.OrderID
 	if e.Outcome == judge.OutcomeReserved { // which may have been paid since, if this answers a copy

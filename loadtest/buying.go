@@ -240,7 +240,7 @@ func (l *load) askAllOutcomes() {
 	}
 }
 
-// askOneOutcome asks once what a request came to. A request without a final answer is asked
+// askOneOutcome asks once for the state of a request. A request without a final answer is asked
 // about again.
 func (l *load) askOneOutcome(a acceptedRequest) {
 	final, w := a.first, l.takeWorker()

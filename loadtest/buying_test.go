@@ -184,7 +184,7 @@ func TestRetriesAndCopies(t *testing.T) {
 	}
 }
 
-// A client that is told when to ask again asks then; every pause is bounded.
+// A client repeats a call after Retry-After, and every pause is bounded.
 func TestPauses(t *testing.T) {
 	p := newPlan(Scenario{Seed: 1, Buyers: 1}.withDefaults(), []int64{1})
 	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: maxPause} {
@@ -199,7 +199,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// A scripted service answers each purchase after a second, by the target that is asked.
+// A scripted service answers each purchase after a second, with the answer of the target.
 type scripted struct {
 	atOnce
 	mu      sync.Mutex
@@ -222,7 +222,7 @@ func (s *scripted) sendPurchase(p purchase) reply {
 	return s.replies[p.turn]
 }
 
-// Copies are sent at once, to different targets, and what is sent again goes to the next.
+// Copies are sent at once to different targets, and a retry goes to the next target.
 // An answer counts more than none, and none more than a refusal of another call, which
 // does not say what became of this one.
 func TestWhatABuyerKnowsInTheEnd(t *testing.T) {

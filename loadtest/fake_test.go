@@ -235,7 +235,7 @@ func hangUp(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// ran is what a run came to.
+// ran has the result of a run.
 func ran(t *testing.T, c Config) *Result {
 	t.Helper()
 	r, err := Run(t.Context(), c)

@@ -353,7 +353,7 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 			t.Errorf("told %s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
-	// In pieces a sale says nothing of the order.
+	// With a stock in pieces, the remaining units do not show the order of sales.
 	if f := checkLinear(seckill.InBuckets, 3, linearOps([]judge.Call{second, third}, nil)); !f.Linearizable {
 		t.Errorf("of a stock in pieces: %+v", f)
 	}

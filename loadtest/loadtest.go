@@ -70,7 +70,7 @@ type Ledger interface {
 	Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 }
 
-// ErrConfig marks a run that was not started because of what was asked for.
+// ErrConfig means that a run was not started because its configuration is wrong.
 var ErrConfig = errors.New("the run cannot be started")
 
 // Check returns an ErrConfig if a run is impossible or pointless. It calls no service. Run

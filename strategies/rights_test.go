@@ -88,7 +88,7 @@ func withRights(t *testing.T, info catalog.Info, config backend.Config) backend.
 	return config
 }
 
-// A user who may do nothing is told each command that a strategy would have to send.
+// For a user without rights, the error names each command that a strategy would have to send.
 func TestStrategiesNameTheRightsThatTheyLack(t *testing.T) {
 	config := labtest.Config(t, backend.SQL, backend.Redis, backend.RedisQuorum)
 	config.RedisAddrs = labtest.RedisUser(t, config.RedisAddrs, "nobody", "~*", "&*", "+ping", "+eval")

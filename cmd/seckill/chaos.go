@@ -87,7 +87,7 @@ func readChaos(file string) (*chaos.Result, error) {
 	}
 	var r chaos.Result
 	if err := json.Unmarshal(text, &r); err != nil || r.Repeat == "" || r.Rows == nil {
-		return nil, fmt.Errorf("%s is no result of seckill chaos --json", file)
+		return nil, fmt.Errorf("%s is not a result of seckill chaos --json", file)
 	}
 	return &r, nil
 }

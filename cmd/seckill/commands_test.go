@@ -63,7 +63,7 @@ func TestWhereTheHistoryIs(t *testing.T) {
 	}
 }
 
-// A run that is interrupted while its lab starts proves nothing, and says what is left.
+// A run that is interrupted while its lab starts proves nothing, and names the processes that are left.
 func TestInterruptedWhileServicesStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var said strings.Builder

@@ -40,7 +40,7 @@ func (t tests) Run() int {
 	return labtest.Main(t.M)
 }
 
-// needed is what the strategies need that are sold here. In make verify those are all.
+// needed lists the servers of the strategies that these tests sell with. make verify sells with all strategies.
 var needed = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis}
 
 func init() {

@@ -18,7 +18,7 @@ import (
 
 const root = "../.."
 
-// keptMatrix is what make prove computed last.
+// keptMatrix returns the matrix that make prove computed last.
 func keptMatrix(t *testing.T) *prove.Matrix {
 	t.Helper()
 	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))

@@ -158,7 +158,7 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 // or "".
 func (t TopologyFlag) checkTopology(elsewhere string, given backend.Config) error {
 	if elsewhere != "" && t.Topology != "" && t.Topology != lab.Single {
-		return fmt.Errorf("--topology %s is of a lab that is started, and %s", t.Topology, elsewhere)
+		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, elsewhere)
 	}
 	return lab.CheckTopology(t.Topology, given)
 }

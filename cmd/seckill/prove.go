@@ -107,7 +107,7 @@ func (c *ProveCmd) Validate() (err error) {
 		}
 	}
 	if info, err := os.Stat(c.Examples); err == nil && !info.IsDir() {
-		return fmt.Errorf("--examples: %s is no folder", c.Examples)
+		return fmt.Errorf("--examples: %s is not a folder", c.Examples)
 	}
 	return c.outputForms(&prove.Matrix{}).checkPlaces()
 }
@@ -137,7 +137,8 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	if c.old != nil {
 		if !m.SameProduct(c.old) {
-			return errors.Join(err, fmt.Errorf("%s is of another product (MariaDB or MySQL): without --merge, what differs from it is shown", c.Merge))
+			return errors.Join(err, fmt.Errorf("%s was computed on the other product (MariaDB or MySQL); "+
+				"without --merge, seckill prove shows the differences", c.Merge))
 		}
 		m = m.Merge(c.old, strategies.All())
 	}

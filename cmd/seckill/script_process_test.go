@@ -21,7 +21,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// patience is for machines that have much else to do.
+// patience bounds a wait. It is long, because the machine may be busy.
 const patience = 3 * time.Minute
 
 // A process runs beside the script, and writes into two files of it.

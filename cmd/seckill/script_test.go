@@ -53,7 +53,7 @@ type scriptKey struct{}
 
 func of(ts *testscript.TestScript) *script { return ts.Value(scriptKey{}).(*script) }
 
-// environment is that of the script, as programs take it.
+// environment returns the script's environment in the form of os.Environ.
 func environment(ts *testscript.TestScript) []string {
 	ts.Check(ts.Exec("sh", "-c", "env -0 >$WORK/.env"))
 	return strings.Split(strings.TrimSuffix(ts.ReadFile(ts.Getenv("WORK")+"/.env"), "\x00"), "\x00")
@@ -80,7 +80,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// logLine is one of the log of serve.
+// A logLine is a line in the log of seckill serve.
 var logLine = regexp.MustCompile(`(?m)^time=.*\n`)
 
 // runToEnd runs seckill.
@@ -217,7 +217,7 @@ func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// at calls f with what is at a path of names, indices and *.
+// at calls f with each value at a path of names, indices and *.
 func at(v any, path []string, f func(any)) {
 	if len(path) == 0 {
 		f(v)

@@ -172,7 +172,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 
 func checkAddr(addr string) error {
 	if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
-		return fmt.Errorf("--addr %q is no address to listen on, such as 127.0.0.1:8081: %w", addr, err)
+		return fmt.Errorf("--addr %q is not an address to listen on, such as 127.0.0.1:8081: %w", addr, err)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type SiteCmd struct {
 	Dir string `arg:"" help:"Folder of the site: a new one, an empty one, or one that holds an older site."`
 }
 
-// Help is what seckill site --help says below its flags.
+// Help returns the text of seckill site --help below the flags.
 func (SiteCmd) Help() string {
 	return `The folder works on any web server and below any path, such as: python3 -m http.server --directory DIR. It asks no
 other server for anything. What needs a lab says so there.`

@@ -20,7 +20,7 @@ import (
 	"seckill/loadtest"
 )
 
-// trouble is what may happen to two service processes in the middle of a sale.
+// trouble lists the faults of two service processes in the middle of a sale.
 type trouble struct {
 	t         *testing.T
 	random    *rand.Rand

@@ -130,7 +130,7 @@ func (c *calls) ask(method, path, body string, headers []string) reply {
 	return ask(c, c.server, method, path, body, headers...)
 }
 
-// compare says what is wrong with an answer.
+// compare returns the differences between an answer and the wanted one.
 func (c *calls) compare(r reply, status int, headers []string, answer string) string {
 	if r.status != status {
 		return fmt.Sprintf("want %d", status)

@@ -32,7 +32,7 @@ func lookUp(t *testing.T, s *httpapi.Server, user int) (r struct {
 	return r
 }
 
-// sold_out and duplicate are the last word on a key, whatever the strategy would say next.
+// sold_out and duplicate are final for a key, even if the strategy would sell to the next copy.
 // After any other refusal the same key may be sold to.
 func TestWhichRefusalsAreFinal(t *testing.T) {
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func TestACopyInTheSameProcess(t *testing.T) {
 	}
 }
 
-// A copy in another process is told what the first was told, whatever its strategy says.
+// A copy in another process gets the first copy's answer, whatever result its own strategy returns.
 func TestACopyInAnotherProcess(t *testing.T) {
 	here := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	migrate(t, here)

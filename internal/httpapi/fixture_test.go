@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// A fake is a strategy that does as it is told.
+// A fake is a strategy whose results the test sets.
 type fake struct {
 	deduct  func(context.Context, seckill.Purchase) (seckill.Receipt, error)
 	restore func(context.Context, string) error

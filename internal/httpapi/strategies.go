@@ -39,7 +39,7 @@ func (s *Server) describe(sl *seller) Strategy {
 	return d
 }
 
-// describe returns what is true of a strategy on every server.
+// describe returns the description of a strategy without its files and lessons.
 func describe(info catalog.Info) Strategy {
 	d := Strategy{Info: info, Title: info.TitleIn("en"), Titles: map[string]string{}, Also: info.OtherNames(),
 		Broken: info.Broken(), Missing: []string{}, UnfitOn: info.UnfitOn()}

@@ -24,13 +24,13 @@ func (e *Evidence) bought(user, quantity, remaining int64, status string, outcom
 	e.Calls = append(e.Calls, t)
 }
 
-// sell is one more purchase that went as it should.
+// sell adds a purchase that succeeded, with its order.
 func (e *Evidence) sell(user, quantity int64) {
 	e.Snapshot.Stock.Num -= quantity
 	e.bought(user, quantity, e.Snapshot.Stock.Num, Active, OutcomeSold)
 }
 
-// says is one more call, of a buyer who has no order for it.
+// says adds a call whose buyer gets no order.
 func (e *Evidence) says(user, quantity int64, outcome Outcome) *Call {
 	e.Calls = append(e.Calls, Call{RequestID: fmt.Sprintf("r%d", user), User: user, Quantity: quantity, Outcome: outcome})
 	return &e.Calls[len(e.Calls)-1]

@@ -338,7 +338,7 @@ func (h *evidence) findStandstill() *Served {
 	longest := span{}
 	for _, sold := range append(t.sold, span{never, never}) {
 		if gap := (span{from, sold.from}); gap.length() > longest.length() {
-			if asked := t.longestAskedIn(gap, h.Patience/4, left); asked.length() > longest.length() {
+			if asked := t.findAskedSpan(gap, h.Patience/4, left); asked.length() > longest.length() {
 				longest = asked
 			}
 		}
@@ -351,10 +351,10 @@ func (h *evidence) findStandstill() *Served {
 	return s
 }
 
-// longestAskedIn returns the longest part of a gap between two sales in which buyers asked without
+// findAskedSpan returns the longest part of a gap between two sales in which buyers asked without
 // a pause for units that were left. Gaps must come in the order of time: calls that ended before
 // the gap are dropped.
-func (t *traffic) longestAskedIn(gap span, pause time.Duration, left func(time.Duration) int64) span {
+func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Duration) int64) span {
 	var longest span
 	now := span{0, -pause - 1} // no call yet
 	for len(t.asks) > 0 && t.asks[0].to <= gap.from {

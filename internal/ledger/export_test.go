@@ -1,6 +1,6 @@
 package ledger
 
-// Waiting is how many refusals wait for an INSERT.
+// Waiting returns how many refusals wait for an INSERT.
 func (w *Refusals) Waiting() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -65,7 +65,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 	}
 }
 
-// rowsRead is how many rows the server has read since it started.
+// rowsRead returns how many rows the server has read since it started.
 func rowsRead(t *testing.T, s *ledger.Store) (sum int64) {
 	t.Helper()
 	var rows []struct{ Value int64 }

@@ -79,7 +79,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	})
 }
 
-// A refusal of a run that is over says nothing of the sale that is on.
+// A refusal of an earlier run does not hold in the current run.
 func TestARefusalBelongsToItsRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
@@ -94,7 +94,7 @@ func TestARefusalBelongsToItsRun(t *testing.T) {
 	})
 }
 
-// A copy that holds its order uncommitted decides what the refused copy is told.
+// If a copy of a request has written its order and not committed, the refused copy waits for its answer.
 func TestARefusalWaitsForACopy(t *testing.T) {
 	s, _ := onServer(t)
 	set, err := s.Reset(t.Context(), sku, "", 5)
@@ -182,7 +182,7 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 	}
 }
 
-// A buyer who leaves the queue hands a turn that has come on to the next.
+// If a buyer gets the lead while leaving the queue, the next buyer leads.
 func TestARefusedBuyerLeavesTheQueue(t *testing.T) {
 	s, _ := onServer(t)
 	set, err := s.Reset(t.Context(), sku, "", 5)

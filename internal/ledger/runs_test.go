@@ -115,7 +115,7 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 	}
 }
 
-// A snapshot is of one moment, whatever is sold while it is read.
+// A snapshot shows one moment, even if purchases run while it is read.
 func TestASnapshotIsOfOneMoment(t *testing.T) {
 	s, _ := onServer(t)
 	set, err := s.Reset(t.Context(), sku, "", 5)

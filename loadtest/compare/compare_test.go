@@ -148,7 +148,7 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// With plenty of stock, as many buyers come to a sale as a turn lasts for.
+// With plenty of stock, a sale has enough buyers for the whole turn.
 func TestASaleLastsForItsTurn(t *testing.T) {
 	for _, c := range []struct {
 		plenty bool
@@ -268,7 +268,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// An interrupted comparison keeps what was measured, and a proven violation.
+// An interrupted comparison keeps the measurements, and a proven violation.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": func(n int, r *loadtest.Result) error {

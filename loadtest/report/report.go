@@ -29,7 +29,7 @@ func Of(r *loadtest.Result) tables.Report {
 	return report
 }
 
-// Name is that of the report's block in a Markdown file.
+// Name is the name of the report's block in a Markdown file.
 const Name = "load"
 
 // answerLines is the verdict, and what is known of a strategy beyond this run.
@@ -83,7 +83,7 @@ func (all *rows) addRow(name, format string, args ...any) {
 	*all = append(*all, [2]string{name, fmt.Sprintf(format, args...)})
 }
 
-// factRows are what the verdict rests on.
+// factRows returns the figures that the verdict rests on.
 func factRows(r *loadtest.Result) (all rows) {
 	all.addRow("strategy", "%s", joinNonEmpty(" · ", r.Strategy.Name, r.Strategy.Title))
 	all.addRow("sale", "%s", r.Settings.Command())
@@ -179,7 +179,7 @@ func formatLatency(l loadtest.Latency) string {
 		tables.Duration(l.P50), tables.Duration(l.P90), tables.Duration(l.P99), tables.Duration(l.P999), tables.Duration(l.Max), tables.Duration(int64(l.Mean)))
 }
 
-// joinNonEmpty leaves out what is empty.
+// joinNonEmpty joins the texts that are not empty.
 func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }

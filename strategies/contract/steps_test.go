@@ -125,7 +125,7 @@ func (c *trial) usurp(key string, l lock.Lease) (next lock.Lease) {
 	return next
 }
 
-// told waits until the holder is told that the lock is lost.
+// told waits until the holder learns that the lock is lost.
 func (c *trial) told(l lock.Lease) {
 	select {
 	case <-l.Context().Done():

@@ -67,7 +67,7 @@ func (sh *shop) other(t *testing.T) *shop {
 
 func (sh *shop) later() { sh.ahead.Store(int64(lease + time.Second)) }
 
-// buy remembers what the buyer is told.
+// buy makes a purchase and keeps its answer.
 func (sh *shop) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
 	p := sh.Purchase(user, quantity)
 	r, err := sh.Deduct(ctx, p)
@@ -121,7 +121,7 @@ func (sh *shop) number(t *testing.T) string {
 	return sh.in.Redis.Get(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.SKU)).Val()
 }
 
-// settled: number and row agree, and nothing is open.
+// settled checks that number and row agree, and that no purchase is open.
 func (sh *shop) settled(t *testing.T, left int64) {
 	t.Helper()
 	row, err := sh.Store.SKU(t.Context(), sh.SKU)

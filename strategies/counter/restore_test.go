@@ -20,7 +20,7 @@ func loses(t *testing.T) (sh *shop, before seckill.Receipt) {
 	sh = open(t, counter.RedisCounterMySQL, 5)
 	before = sh.mustBuy(t, 1, 2)
 	sh.flush(t)
-	// Two make the number anew: the one who is late has read the row, and sets nothing.
+	// Two processes rebuild the number. The slower one has read the row already, and must not set the number.
 	late := &taptest.Nth{N: 3, OnBefore: func() { sh.mustBuy(t, 2, 1) }}
 	if _, err := sh.buy(tap.With(t.Context(), late), 9, 3); !errors.Is(err, seckill.ErrSoldOut) {
 		t.Errorf("the one who is late wanted 3 of 2: %v", err)

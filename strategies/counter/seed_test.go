@@ -86,7 +86,7 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 	})
 }
 
-// A database that was restored counts its runs anew: that is said.
+// A restored database has an older run than Redis, and the error says so.
 func TestADatabaseThatWasSetBack(t *testing.T) {
 	sh := open(t, counter.RedisCounter, 10)
 	sh.Reset(t, 10)

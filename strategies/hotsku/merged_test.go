@@ -14,7 +14,7 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// answer is what one buyer was told.
+// An answer is the result of one buyer.
 type answer struct {
 	seckill.Receipt
 	err error
@@ -95,7 +95,7 @@ func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	})
 }
 
-// purchases are of users 2, 3, …, with these quantities.
+// purchases returns purchases of users 2, 3, …, with these quantities.
 func (s *sale) purchases(quantities ...int64) (list []seckill.Purchase) {
 	for i, q := range quantities {
 		list = append(list, s.Purchase(int64(i+2), q))

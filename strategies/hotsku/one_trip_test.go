@@ -39,7 +39,7 @@ func (s *sale) meanwhile(t *testing.T, ctx context.Context, do func(tx *gorm.DB)
 
 var errTakenBack = errors.New("taken back by the test")
 
-// awaitWaiter returns the connection of the CALL that has come to the row.
+// awaitWaiter returns the connection of the CALL that waits for the row.
 func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
 	t.Helper()
 	labtest.Soon(t, "a CALL waits for the row", func() bool {

@@ -11,7 +11,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A buyer who needs several units spreads what is in one bucket only over all.
+// A buyer who needs several units spreads the rest over all buckets.
 func TestBucketsAreLevelled(t *testing.T) {
 	s := open(t, Bucketed, 13)
 	if _, err := s.Buy(t.Context(), 1, 6); err != nil {

@@ -110,7 +110,7 @@ func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 	s.Held(t)
 }
 
-// cutOff fails every transaction, each time anew.
+// cutOff makes every transaction fail.
 func cutOff(ctx context.Context) context.Context {
 	cut := false
 	return tap.With(ctx, &taptest.Tap{OnBefore: func(c *tap.Command) error {

@@ -80,7 +80,7 @@ func (s *Sale) Buy(ctx context.Context, user, quantity int64) (seckill.Receipt, 
 	return s.Processes[0].Deduct(ctx, s.Purchase(user, quantity))
 }
 
-// Judge audits the run with what buyers were told, as far as that is given.
+// Judge audits the run, with the answers of buyers if they are given.
 func (s *Sale) Judge(t testing.TB, told ...judge.Call) judge.Report {
 	t.Helper()
 	// The last process: a test may have killed the first.
