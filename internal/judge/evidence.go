@@ -20,7 +20,8 @@ type Evidence struct {
 	// is large. ByAge yields all orders by run and age, ByUnit the active orders from the highest
 	// unit down. Both may be nil.
 	ByAge, ByUnit iter.Seq[*Order]
-	// Initial is the stock with which the caller reset the run.
+	// Initial is the stock with which the caller reset the run. With Calls it is without the units of
+	// restocks, which the judge adds; otherwise it is the row's own number.
 	Initial int64
 	// Run is the number of the run to judge; 0 means the current run.
 	Run int64
@@ -65,6 +66,8 @@ const (
 	CallBuy    CallKind = ""
 	CallCancel CallKind = "cancel"
 	CallPay    CallKind = "pay" // a reservation
+	// CallRestock is the operator's: User is that of the restock's row (OperatorOf).
+	CallRestock CallKind = "restock"
 )
 
 // An Outcome is the kind of an answer.
@@ -81,6 +84,7 @@ const (
 	OutcomeAccepted   Outcome = "accepted"    // the order, or the refusal, comes later
 	OutcomeExpired    Outcome = "expired"     // the payment came after the deadline
 	OutcomeCancelled  Outcome = "cancelled"   // the order is cancelled
+	OutcomeRestocked  Outcome = "restocked"   // the units are in the stock
 	OutcomeUnknown    Outcome = "unknown"     // no answer, or the answer unknown_outcome
 	OutcomeError      Outcome = "error"       // any other refusal; nothing was taken or given back
 )
@@ -102,7 +106,7 @@ func (t *Call) answeredAt() time.Duration {
 // maySucceed reports whether the call succeeded or its outcome is unknown.
 func (t *Call) maySucceed() bool {
 	switch t.Outcome {
-	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeUnknown, OutcomeAccepted:
+	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeRestocked, OutcomeUnknown, OutcomeAccepted:
 		return true
 	}
 	return false
@@ -124,6 +128,7 @@ type evidence struct {
 	records        []*orderRecord                // without Calls only the orders that break a rule
 	hasSeveral     map[int64]bool                // users with an active order; true if they have several
 	sellers        []string                      // the strategies of the run's orders
+	restocks       []*Order                      // the rows of the run's restocks
 
 	severalOrders     examples // users with several active orders
 	ordersBeyondStock examples // orders for units beyond the initial stock
@@ -133,6 +138,7 @@ type evidence struct {
 	purchases      []*Call // calls to buy, by user, request and time
 	requests       []request
 	recordsByUser  map[int64][]*orderRecord
+	restockCalls   []*Call
 	unmatchedCalls []*Call          // cancellations and payments whose order does not exist
 	unitsReturned  int64            // units of orders that buyers cancelled, or may have cancelled
 	refused        map[Request]bool // requests that have a final refusal in the ledger
@@ -158,9 +164,13 @@ type request struct {
 func collectEvidence(e Evidence) *evidence {
 	s := &e.Snapshot
 	h := &evidence{Evidence: e, stores: map[seckill.StockStore]*Order{}, hasSeveral: map[int64]bool{}, report: Report{
-		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
+		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run}}
+	h.addRestocks()
 	for o := range h.eachOrder() {
 		h.countOrder(o)
+		if o.isRestockIn(s.Stock.Run) {
+			continue
+		}
 		sold := &orderRecord{Order: o, isOurs: e.Calls != nil && (e.Ours == nil || e.Ours(o))}
 		breaks := func(rule func(*orderRecord) bool) bool { return rule(sold) }
 		if e.Calls != nil || o.Run != s.Stock.Run || slices.ContainsFunc(orderChecks, breaks) {
@@ -197,7 +207,7 @@ func (h *evidence) unitHolders() *Holders {
 	if h.ByUnit == nil {
 		return HoldersOf(h.Snapshot.Orders, h.report.StockStore)
 	}
-	return &Holders{h.ByUnit, h.report.StockStore.Split() || h.report.Cancelled+h.report.Expired > 0}
+	return &Holders{h.ByUnit, h.report.StockStore.Split() || h.report.Cancelled+h.report.Expired > 0 || len(h.restocks) > 0}
 }
 
 func (h *evidence) countOrder(o *Order) {
@@ -207,6 +217,8 @@ func (h *evidence) countOrder(o *Order) {
 	}
 	switch {
 	case o.isMalformed():
+	case o.isRestockIn(h.Snapshot.Stock.Run):
+		h.countRestock(o)
 	case o.Status == Cancelled:
 		h.report.Cancelled++
 		h.unitsCancelled += o.Quantity
@@ -267,8 +279,8 @@ func (h *evidence) findStock() {
 // hasMixedStores reports whether orders were sold from several stock stores.
 func (h *evidence) hasMixedStores() bool { return len(h.stores) > 1 }
 
-// unitsHeld returns the units of active orders, paid or not.
-func (h *evidence) unitsHeld() int64 { return h.report.Sold + h.report.Reserved }
+// unitsHeld returns the units of active orders, paid or not, and those on their way into the stock.
+func (h *evidence) unitsHeld() int64 { return h.report.Sold + h.report.Reserved + h.report.Arriving }
 
 // matchCalls finds the order of each call and the calls of each order.
 func (h *evidence) matchCalls() {
@@ -279,9 +291,12 @@ func (h *evidence) matchCalls() {
 	naming := map[string][]*Call{} // calls that name an order which is not found yet, by its id
 	h.purchases = make([]*Call, 0, len(h.Calls))
 	for i := range h.Calls {
-		if t := &h.Calls[i]; t.Kind == CallBuy {
+		switch t := &h.Calls[i]; t.Kind {
+		case CallBuy:
 			h.purchases = append(h.purchases, t)
-		} else {
+		case CallRestock:
+			h.restockCalls = append(h.restockCalls, t)
+		default:
 			naming[t.OrderID] = append(naming[t.OrderID], t)
 		}
 	}
@@ -302,7 +317,7 @@ func (h *evidence) matchCalls() {
 	}
 	for i := range h.Calls {
 		t := &h.Calls[i]
-		if t.Kind == CallBuy || naming[t.OrderID] == nil {
+		if t.Kind == CallBuy || t.Kind == CallRestock || naming[t.OrderID] == nil {
 			continue
 		}
 		h.unmatchedCalls = append(h.unmatchedCalls, t)
@@ -384,7 +399,7 @@ type Holders struct {
 func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 	h, active := &Holders{ambiguous: stock.Split()}, []*Order(nil)
 	for i := range orders {
-		if o := &orders[i]; o.Status == Active {
+		if o := &orders[i]; o.Status == Active && !o.IsRestock() {
 			active = append(active, o)
 		} else {
 			h.ambiguous = true

@@ -541,7 +541,7 @@ func judged(t *testing.T, sale func() *Evidence, plants []planted) {
 			if v.Message == "" || strings.Contains(v.Message, "%!") || v.Count < 1 || len(v.Cases) != len(v.Examples) {
 				t.Errorf("%s: %s is told badly: %+v", p.name, v.Rule, v)
 			}
-			kinds := map[string]Verdict{RuleOversold: Oversold, RuleMixedStores: NotValid, RuleStraggler: NotValid, RuleUnknownStore: NotValid, RuleInitialChanged: NotValid}
+			kinds := map[string]Verdict{RuleOversold: Oversold, RuleSoldEarly: Oversold, RuleMixedStores: NotValid, RuleStraggler: NotValid, RuleUnknownStore: NotValid, RuleInitialChanged: NotValid}
 			if kind, other := kinds[v.Rule]; other && v.Verdict != kind || !other && v.Verdict != Lost {
 				t.Errorf("%s: %s makes the run %s", p.name, v.Rule, v.Verdict)
 			}
@@ -549,7 +549,7 @@ func judged(t *testing.T, sale func() *Evidence, plants []planted) {
 		if r.Verdict != verdicts[worst] {
 			t.Errorf("%s: the verdict is %s, want %s", p.name, r.Verdict, verdicts[worst])
 		}
-		e.Calls = nil // without the buyers the judge sees less, but nothing else
+		e.Calls, e.Initial = nil, r.Initial // without the buyers the judge sees less, but nothing else
 		for _, rule := range broken(Judge(*e)) {
 			if !slices.Contains(want, rule) {
 				t.Errorf("%s: without the buyers %s is broken too", p.name, rule)
@@ -629,6 +629,12 @@ func drawn(rng *rand.Rand) *Evidence {
 	}
 	if strategy != "conditional" {
 		e.Snapshot.StockStores[seckill.InRedis] = e.Snapshot.Stock.Num
+	}
+	if once(4) {
+		e.addUnits(1 + rng.Int64N(9))
+		e.restock().Status = pick(rng, Cancelled, Active)
+		e.restockCall().Outcome = pick(rng, OutcomeRestocked, OutcomeUnknown, OutcomeError)
+		e.restockCall().at(rng.IntN(9), rng.IntN(9))
 	}
 	pick(rng, func() {}, func() { e.Snapshot.Stock.Num += rng.Int64N(7) - 3 }, func() { e.Initial++ }, func() { e.Snapshot.Stock.Run++ },
 		func() { e.Snapshot.StockStores[seckill.InRedis] = 3 }, func() { // one user has them all

@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"seckill/internal/seckill"
@@ -20,7 +21,7 @@ const (
 type Stock struct {
 	ID        int64     `json:"id" gorm:"primaryKey"`
 	Name      string    `json:"name"`
-	Initial   int64     `json:"initial"` // units at the last reset
+	Initial   int64     `json:"initial"` // units at the last reset, and those that restocks have added since
 	Num       int64     `json:"num"`     // units left
 	Version   int64     `json:"version"`
 	Fence     int64     `json:"fence"`
@@ -51,6 +52,19 @@ type Order struct {
 }
 
 func (Order) TableName() string { return "orders" }
+
+// OperatorOf returns the user of the row that stands for a restock. The row is an order of
+// the new units while they are on their way into the stock, and cancelled when they are
+// there. The user is less than 0, which no buyer is, and follows from the restock's key:
+// restocks with different keys do not wait for each other.
+func OperatorOf(key string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key)) // which never fails
+	return -1 - int64(h.Sum64()>>1)
+}
+
+// IsRestock reports whether o is the row of a restock and no buyer's order.
+func (o *Order) IsRestock() bool { return o.UserID < 0 }
 
 // Receipt returns the answer that the buyer of o got, and gets again for the same request id.
 func (o Order) Receipt() seckill.Receipt {

@@ -55,8 +55,12 @@ type Report struct {
 	Cancelled int     `json:"cancelled"` // cancelled ones
 	// Reserved counts the units of active orders that are not paid yet. They are neither sold nor
 	// left. Expired counts the orders that were not paid in time.
-	Reserved   int64              `json:"reserved,omitempty"`
-	Expired    int                `json:"expired,omitempty"`
+	Reserved int64 `json:"reserved,omitempty"`
+	Expired  int   `json:"expired,omitempty"`
+	// Restocked are the units that restocks have added, all of which Initial has. Arriving are
+	// those of them that are not in the stock yet.
+	Restocked  int64              `json:"restocked,omitempty"`
+	Arriving   int64              `json:"arriving,omitempty"`
 	StockStore seckill.StockStore `json:"stock_store"`
 	// Served tells whether buyers were served while there were units. It is nil if Evidence.Calls is.
 	Served     *Served     `json:"served,omitempty"`
@@ -103,6 +107,8 @@ func SumReports(reports []Report) Report {
 		all.Cancelled += r.Cancelled
 		all.Reserved += r.Reserved
 		all.Expired += r.Expired
+		all.Restocked += r.Restocked
+		all.Arriving += r.Arriving
 		all.Served = all.Served.worseOf(r.Served)
 		worst := []Verdict{Held, NotValid, Lost, Oversold}
 		all.Verdict = worst[max(slices.Index(worst, all.Verdict), slices.Index(worst, r.Verdict))]
@@ -134,6 +140,7 @@ var (
 	beyond = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
 	twice  = form{"twice", "orders %[1]s and %[2]s both sold unit %[3]d: they were told %[4]d and %[5]d left",
 		"order other unit left other_left user other_user quantity other_quantity"}
+	ofRestock = form{"restock", "restock %s of %d units", "request quantity"}
 	ofRequest = form{"request", "user %d by request %s", "user request"}
 )
 
@@ -262,6 +269,11 @@ func (h *evidence) collectTraffic() *traffic {
 		}
 		if s.request != nil {
 			t.addSale(s, h.Patience)
+		}
+	}
+	for _, o := range h.restocks {
+		if o.Status == Cancelled {
+			t.changes = append(t.changes, change{h.restockedAt(o), -o.Quantity})
 		}
 	}
 	holds := map[int64]time.Duration{} // user → when the user was told of an order that stays active

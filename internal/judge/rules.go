@@ -16,6 +16,7 @@ import (
 const (
 	RuleOversold         = "oversold"               // Σ active ≤ initial
 	RuleNegative         = "negative_stock"         // remaining ≥ 0
+	RuleSoldEarly        = "sold_before_restock"    // no unit is sold before a restock has added it
 	RuleLostUpdate       = "lost_update"            // remaining + Σ active ≤ initial
 	RuleLostUnits        = "lost_units"             // remaining + Σ active ≥ initial
 	RuleTwice            = "bought_twice"           // one active order a user
@@ -45,6 +46,7 @@ const (
 	RuleExpiredEarly     = "expired_early"          // no reservation expires before its deadline
 	RuleExpiredHeld      = "expired_held"           // an expired reservation holds no units
 	RuleReleasedTwice    = "released_twice"         // a reservation gives back no more units than it held
+	RuleRestock          = "restock_differs"        // every acknowledged restock took place, and every restock was asked for
 )
 
 // A rule is one promise of a sale, which is checked independently of the others.
@@ -91,6 +93,7 @@ var rules = []rule{
 	{RuleMixedStores, NotValid, "strategies that keep their stock in different places sold in one run", "", listing(mixedStores)},
 
 	{RuleOversold, Oversold, "%d units sold out of %d: %d too many", "sold stock", oversold},
+	{RuleSoldEarly, Oversold, "orders that were told of less than 0 left, before units were added", "", listing(soldBeforeRestock)},
 	{RuleUnusedCounter, Lost, "%s was set to %d and says %d, but no order of this run was sold from there", "store stock counted", unusedCounters},
 	{RuleUnknownStore, NotValid, "what is left in %s could not be read", "store", unknownStore},
 	{RuleCounterDisagrees, Lost, "%s says that %d are left, the stock row says %d", "store counted row", counterDisagrees},
@@ -110,6 +113,7 @@ var rules = []rule{
 	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", perOwnOrder(isInvented)},
 	{RuleUndersold, Lost, "buyers told sold out although units were there to the end: at least %d", "left", undersold},
 	{RuleNothingSold, Lost, "%d requests for a stock of %d, and not one order", "requests stock", nothingSold},
+	{RuleRestock, Lost, "restocks that the operator was told of and that did not take place, or that took place unasked", "", restocksDiffer},
 	{RuleLostRequest, Lost, "accepted requests that have neither an order nor a refusal", "", perRequest(isLostRequest)},
 }
 
@@ -291,8 +295,8 @@ func oversold(h *evidence, tell func(examples, ...any)) {
 func unusedCounters(h *evidence, tell func(examples, ...any)) {
 	for _, stockStore := range slices.Sorted(maps.Keys(h.Snapshot.StockStores)) {
 		counted := h.Snapshot.StockStores[stockStore]
-		if !h.hasMixedStores() && stockStore != h.report.StockStore.Counter() && counted != h.Initial {
-			tell(examples{}, stockStore, h.Initial, counted)
+		if set := h.Initial - h.report.Restocked; !h.hasMixedStores() && stockStore != h.report.StockStore.Counter() && counted != set {
+			tell(examples{}, stockStore, set, counted)
 		}
 	}
 }
@@ -308,7 +312,7 @@ func unknownStore(h *evidence, tell func(examples, ...any)) {
 // write the counter only (StockStore.Aside), the row must have its initial value.
 func counterDisagrees(h *evidence, tell func(examples, ...any)) {
 	counter, row := h.report.StockStore.Counter(), h.Snapshot.Stock.Num
-	untouched := h.report.StockStore.Aside() && row == h.Snapshot.Stock.Initial
+	untouched := h.report.StockStore.Aside() && row == h.Snapshot.Stock.Initial-h.report.Restocked
 	if h.stockKnown && counter != "" && h.counterSays != row && !untouched {
 		tell(examples{}, counter, h.counterSays, row)
 	}
@@ -446,7 +450,7 @@ func undersold(h *evidence, tell func(examples, ...any)) {
 	always := h.report.Remaining - max(h.unitsCancelled, h.unitsReturned) - h.unitsExpired - h.unitsMaybeUndone()
 	var broken examples
 	for _, t := range h.purchases {
-		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && h.stockKnown {
+		if t.Outcome == OutcomeSoldOut && t.Quantity <= always-h.unitsRestockedAfter(t) && h.stockKnown {
 			broken.add(ofRequest, t.User, t.RequestID)
 		}
 	}
@@ -481,7 +485,7 @@ func (h *evidence) unitsMaybeUndone() (units int64) {
 
 func nothingSold(h *evidence, tell func(examples, ...any)) {
 	demand := slices.ContainsFunc(h.requests, func(r request) bool {
-		return r.calls[0].Quantity <= h.Initial && !h.mayBeUndone(&r)
+		return r.calls[0].Quantity <= h.Initial-h.report.Restocked && !h.mayBeUndone(&r)
 	})
 	if demand && len(h.stores) == 0 {
 		tell(examples{}, len(h.purchases), h.Initial)

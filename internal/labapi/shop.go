@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -258,10 +259,11 @@ func (l *ledgerCache) pageFor(user int64, stock seckill.StockStore,
 }
 
 func (l *ledgerCache) setSnapshot(snap judge.Snapshot, stock seckill.StockStore) {
-	l.orders, l.holders = snap.Orders, judge.HoldersOf(snap.Orders, stock)
+	l.holders = judge.HoldersOf(snap.Orders, stock)
+	l.orders = slices.DeleteFunc(slices.Clone(snap.Orders), func(o judge.Order) bool { return o.IsRestock() })
 	l.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Latest: []shopOrder{},
 		Twice: l.holders.UnitsSoldTwice(), Known: l.holders.Known()}
-	for _, o := range snap.Orders {
+	for _, o := range l.orders {
 		switch {
 		case o.Status != judge.Active:
 		case o.Reservation != nil && o.Reservation.State == seckill.Reserved:

@@ -20,6 +20,7 @@ const cases = {
   beyond: (p) => `用户 ${p.user} 的订单 ${p.order} 卖出第 ${count(p.from)}${p.to > p.from ? ` 到第 ${count(p.to)}` : ''} 件，而库存只有 ${count(p.stock)} 件`,
   twice: (p) => `订单 ${p.order} 和 ${p.other} 都卖出了第 ${count(p.unit)} 件：一个被告知剩 ${count(p.left)} 件，另一个剩 ${count(p.other_left)} 件`,
   request: (p) => `用户 ${p.user}，请求 ${p.request}`,
+  restock: (p) => `补货 ${p.request}：${count(p.quantity)} 件`,
 };
 /** 这次运行为什么无效，按压测器的代码。 */
 const problems = {
@@ -34,6 +35,7 @@ const problems = {
   never_sent: ({ count: n, seconds }) => `最后一个请求的应发时刻过去 ${count(seconds)} 秒后，仍有 ${count(n)} 个请求没有发出：服务跟不上，测得的延迟里缺了最差的那些。`,
   no_answer: () => '没有一位买家得到确定的答复。',
   few_answers: ({ answered, of }) => `${count(of)} 位买家中只有 ${count(answered)} 位得到确定的答复，而库存还有剩余：根本不可能超卖。`,
+  not_restocked: ({ units, error }) => `补货 ${count(units)} 件没有得到确认：${error}`,
   nonsense: ({ count: n, sample }) => `有 ${count(n)} 个答复不符合服务的约定：${sample}`,
 };
 /** 某种故障在这里为什么不可用，按实验室的代码。 */
@@ -78,6 +80,8 @@ const broken = {
   expired_early: '预留还没到期，付款却被答复为过期。',
   expired_held: '预留已经过期，却还占着库存。',
   released_twice: '预留退回的比它占的多。',
+  restock_differs: '补货被答复为成功，库存却没有到；或者没有人要求过的补货。',
+  sold_before_restock: '补货之前库存已经不够，却仍然卖出：有订单被告知剩余少于 0 件。',
   not_linearizable: (p) => unexplained[p.case]?.(p) ?? '没有一种先后顺序能解释买家得到的全部答复。',
   cancelled_unasked: '订单被取消了，买家却没有取消过。',
 };

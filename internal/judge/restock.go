@@ -1,0 +1,99 @@
+package judge
+
+import (
+	"slices"
+	"time"
+)
+
+// addRestocks adds the units of restocks to what the caller has set, so that Initial is what
+// there was to sell in all. Without Calls the caller took Initial from the row, which has them.
+func (h *evidence) addRestocks() {
+	if h.Calls != nil {
+		h.Initial += h.Snapshot.Restocked()
+	}
+	h.report.Initial = h.Initial
+}
+
+// Restocked returns how many units restocks have added to the run, by the rows of Orders.
+func (s *Snapshot) Restocked() (units int64) {
+	for i := range s.Orders {
+		if o := &s.Orders[i]; o.isRestockIn(s.Stock.Run) {
+			units += o.Quantity
+		}
+	}
+	return units
+}
+
+func (o *Order) isRestockIn(run int64) bool { return o.IsRestock() && o.Run == run }
+
+// countRestock counts the row of a restock. While it is active, its units are neither sold nor left.
+func (h *evidence) countRestock(o *Order) {
+	h.restocks = append(h.restocks, o)
+	h.report.Restocked += o.Quantity
+	if o.Status == Active {
+		h.report.Arriving += o.Quantity
+	}
+}
+
+// callsAbout returns the calls that asked for a restock.
+func (h *evidence) callsAbout(o *Order) (calls []*Call) {
+	for _, t := range h.restockCalls {
+		if t.RequestID == o.RequestID && t.User == o.UserID {
+			calls = append(calls, t)
+		}
+	}
+	return calls
+}
+
+// restockedAt returns when the units of a restock had certainly arrived; never if no call was told so.
+func (h *evidence) restockedAt(o *Order) time.Duration {
+	first := never
+	for _, t := range h.callsAbout(o) {
+		if t.Outcome == OutcomeRestocked {
+			first = min(first, t.answeredAt())
+		}
+	}
+	return first
+}
+
+// unitsRestockedAfter returns how many units may have arrived after a purchase was sent. A
+// refusal may be true although they are left in the end.
+func (h *evidence) unitsRestockedAfter(t *Call) (units int64) {
+	for _, o := range h.restocks {
+		if o.Status == Cancelled && (!t.hasTimes() || h.restockedAt(o) > t.Sent) {
+			units += o.Quantity
+		}
+	}
+	return units
+}
+
+// restocksDiffer finds restocks that were acknowledged and whose units are not in the stock,
+// and restocks in the ledger that no call asked for, or of which every call was told that nothing was added.
+func restocksDiffer(h *evidence, tell func(examples, ...any)) {
+	var broken examples
+	for _, t := range h.restockCalls {
+		arrived := slices.ContainsFunc(h.restocks, func(o *Order) bool {
+			return o.RequestID == t.RequestID && o.UserID == t.User && o.Quantity == t.Quantity && o.Status == Cancelled
+		})
+		if t.Outcome == OutcomeRestocked && !arrived {
+			broken.add(ofRestock, t.RequestID, t.Quantity)
+		}
+	}
+	for _, o := range h.restocks {
+		ours := h.Calls != nil && (h.Ours == nil || h.Ours(o))
+		if ours && !slices.ContainsFunc(h.callsAbout(o), (*Call).maySucceed) {
+			broken.add(ofRestock, o.RequestID, o.Quantity)
+		}
+	}
+	if broken.count > 0 {
+		tell(broken)
+	}
+}
+
+// soldBeforeRestock finds orders beyond the stock of their time, which the balance of a sale does
+// not show once units were added.
+func soldBeforeRestock(h *evidence, broken *examples) {
+	if h.report.Restocked > 0 {
+		*broken = h.ordersBelowZero
+	}
+}
