@@ -17,6 +17,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
@@ -59,6 +60,7 @@ func conform(t *testing.T, info catalog.Info, config backend.Config) {
 	t.Run("half a reset", h.halfAReset)
 	t.Run("one buyer after the other", h.oneByOne)
 	t.Run("cancelling gives back once", h.givesBackOnce)
+	t.Run("units are added", h.restocked)
 	t.Run("load run over two processes", func(t *testing.T) { h.loadRun(t, 2, h.expected(t)) })
 	if !info.Broken() && info.Guarantees[catalog.Processes] == catalog.Breaks {
 		t.Run("load run in one process", func(t *testing.T) { h.loadRun(t, 1, catalog.Holds) })
@@ -264,6 +266,41 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	}
 	if err := h.Processes[0].Restore(t.Context(), "no-such-order"); !errors.Is(err, seckill.ErrUnknownOrder) {
 		t.Errorf("cancelling an order that is not there: %v, want %v", err, seckill.ErrUnknownOrder)
+	}
+}
+
+// Units that are added by copies of one call reach a buyer of another process, once.
+func (h *harness) restocked(t *testing.T) {
+	if h.Info.Broken() {
+		return
+	}
+	h.Reset(t, 2)
+	r, err := h.Processes[0].Deduct(t.Context(), h.Purchase(1, 2))
+	told := []judge.Call{judge.CallOf(h.Purchase(1, 2), r, err)}
+	units := ledger.Restock{SKU: h.SKU, Units: 3, Key: "more"}
+	var g errgroup.Group
+	for i := range 4 {
+		g.Go(func() error {
+			for {
+				_, _, err := h.Store.For(h.Info.Name).Restock(t.Context(), h.Processes[i%2], units)
+				if !errors.Is(err, seckill.ErrPending) && !errors.Is(err, seckill.ErrBusy) || t.Context().Err() != nil {
+					return err
+				}
+			}
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Errorf("adding units by four calls with one key: %v", err)
+	}
+	told = append(told, judge.Call{Kind: judge.CallRestock, RequestID: units.Key, User: judge.OperatorOf(units.Key), Quantity: 3, Outcome: judge.OutcomeRestocked})
+	r, err = h.Processes[1].Deduct(t.Context(), h.Purchase(2, 3))
+	if told = append(told, judge.CallOf(h.Purchase(2, 3), r, err)); err != nil {
+		t.Errorf("buying the 3 that were added: %v", err)
+	}
+	held(t, "after a restock", h.Judge(t, told...))
+	units.Units = 4
+	if _, _, err := h.Store.For(h.Info.Name).Restock(t.Context(), h.Processes[0], units); !errors.Is(err, seckill.ErrMismatch) {
+		t.Errorf("the same key for other units: %v, want %v", err, seckill.ErrMismatch)
 	}
 }
 

@@ -123,6 +123,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.GET("/skus", s.plain(s.listSKUs))
 	v1.GET("/skus/:id", s.plain(s.showSKU))
 	v1.PUT("/skus/:id", s.plain(s.putSKU))
+	v1.POST("/skus/:id/restock", s.handle(s.restock))
 	v1.GET("/orders", s.handle(s.listOrders))
 	v1.DELETE("/orders/:id", s.plain(s.cancelOrder))
 	v1.POST("/reservations", s.buying(s.reserve))

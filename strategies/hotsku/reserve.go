@@ -47,9 +47,10 @@ type reserve struct {
 func (s *reserve) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	const noDeadline = "'1970-01-01'"
 	return s.placeReservation(ctx, p, seckill.Paid, noDeadline)
 }
+
+const noDeadline = "'1970-01-01'"
 
 // Reserve is the "try" of try-confirm-cancel: only this step needs units.
 func (s *reserve) Reserve(
@@ -76,10 +77,8 @@ func (s *reserve) placeReservation(
 		if err != nil {
 			return err
 		}
-		_, _, err = s.store.Exec(tx, "INSERT INTO reservations "+
-			"(sku_id, run, id, strategy, state, quantity, ends_at) VALUES "+
-			"(?, ?, ?, ?, ?, ?, "+ends+")", append([]any{p.SKU, run, id,
-			s.store.Strategy(), string(state), p.Quantity}, hold...)...)
+		err = s.writeReservation(tx, ledger.Order{SKUID: p.SKU, Run: run,
+			ID: id, Quantity: p.Quantity}, state, ends, hold...)
 		if err != nil {
 			return err
 		}
@@ -96,6 +95,22 @@ func (s *reserve) placeReservation(
 		return nil
 	})
 	return r, err
+}
+
+func (s *reserve) writeReservation(
+	tx *gorm.DB, o ledger.Order, state seckill.ReservationState,
+	ends string, hold ...any,
+) error {
+	_, _, err := s.store.Exec(tx, "INSERT INTO reservations "+
+		"(sku_id, run, id, strategy, state, quantity, ends_at) VALUES "+
+		"(?, ?, ?, ?, ?, ?, "+ends+")", append([]any{o.SKUID, o.Run, o.ID,
+		s.store.Strategy(), string(state), o.Quantity}, hold...)...)
+	return err
+}
+
+// PrepareRestock writes the reservation that Restore will look for.
+func (s *reserve) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
+	return s.writeReservation(tx, o, seckill.Paid, noDeadline)
 }
 
 // Pay is the "confirm". The units are taken already, so it locks no stock.

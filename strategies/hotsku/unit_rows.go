@@ -224,20 +224,40 @@ func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 			set.Initial == 0 {
 			return err
 		}
-		// Two recursive counters make the numbers: thousands, and the
-		// units of each thousand. A server limits how far one may count.
-		_, _, err = s.store.Exec(tx, `
-INSERT IGNORE INTO stock_units (sku_id, run, id)
+		return s.writeUnits(tx, ledger.Order{
+			SKUID: sku, Run: set.Run, Quantity: set.Initial}, nil)
+	})
+}
+
+// PrepareRestock writes the new units as those of the restock's order, so that
+// Restore frees them.
+func (s *unitStock) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
+	if o.Remaining > maxUnits {
+		return fmt.Errorf("%w: %s keeps a row for each unit, %d at most",
+			seckill.ErrTooManyUnits, s.store.Strategy(), maxUnits)
+	}
+	o.Remaining -= o.Quantity // that were there before
+	return s.writeUnits(tx, o, o.ID)
+}
+
+// writeUnits writes the rows of units that come after those that remain.
+func (s *unitStock) writeUnits(
+	tx *gorm.DB, o ledger.Order, holder any,
+) error {
+	// Two recursive counters make the numbers: thousands, and the units of
+	// each thousand. A server limits how far one may count.
+	_, _, err := s.store.Exec(tx, `
+INSERT IGNORE INTO stock_units (sku_id, run, id, order_id)
 WITH RECURSIVE
   ones (n) AS (SELECT 1 UNION ALL
     SELECT n + 1 FROM ones WHERE n < LEAST(1000, ?)),
   thousands (n) AS (SELECT 0 UNION ALL
     SELECT n + 1000 FROM thousands WHERE n + 1000 < ?)
-SELECT ?, ?, thousands.n + ones.n FROM thousands JOIN ones
+SELECT ?, ?, ? + thousands.n + ones.n, ? FROM thousands JOIN ones
  WHERE thousands.n + ones.n <= ?`,
-			set.Initial, set.Initial, sku, set.Run, set.Initial)
-		return err
-	})
+		o.Quantity, o.Quantity, o.SKUID, o.Run, o.Remaining, holder,
+		o.Quantity)
+	return err
 }
 
 // Count returns how many units of the current run are not sold.

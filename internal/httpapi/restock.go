@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/judge"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/web"
+)
+
+// A restocked is what a restock is answered, each time that its key is sent.
+type restocked struct {
+	ID       string `json:"restock_id"`
+	SKU      int64  `json:"sku_id"`
+	Units    int64  `json:"units"`
+	Initial  int64  `json:"initial"` // of the sale, with these units
+	Strategy string `json:"strategy"`
+}
+
+// restock adds units to the sale that is on, by the strategy that sells it. It goes on when
+// the caller hangs up.
+func (s *Server) restock(c *gin.Context) error {
+	if err := s.admin(c); err != nil {
+		return err
+	}
+	sl, err := s.selected(c)
+	if err != nil {
+		return err
+	}
+	r, err := readRestock(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), resetTimeout)
+	defer cancel()
+	if err := s.refuseStaleStock(ctx, sl, r.SKU); err != nil {
+		return err
+	}
+	o, replayed, err := s.ledger.For(sl.info.Name).Restock(ctx, sl.strategy, r)
+	if err != nil {
+		s.log(c, slog.LevelWarn, "restock", "sku", r.SKU, "units", r.Units, "key", r.Key, "error", err)
+		return explainRestock(err)
+	}
+	if replayed {
+		c.Header("Idempotency-Replayed", "true")
+	}
+	c.JSON(http.StatusOK, restocked{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy})
+	return nil
+}
+
+func readRestock(c *gin.Context) (r ledger.Restock, err error) {
+	var body struct {
+		Units *int64 `json:"units"`
+	}
+	if r.SKU, err = web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID); err != nil {
+		return r, err
+	}
+	if err = web.ReadJSON(c.Writer, c.Request, &body); err != nil {
+		return r, err
+	}
+	if r.Units, err = web.Needed("units", body.Units, 1, seckill.MaxStock); err != nil {
+		return r, err
+	}
+	if r.Key, err = readKey(c); err == nil && r.Key == "" {
+		err = invalid(keyHeader, "is missing: without one, a restock whose answer is lost could not be sent again")
+	}
+	return r, err
+}
+
+// explainRestock puts an error of a restock into words for the operator.
+func explainRestock(err error) error {
+	switch {
+	case errors.Is(err, seckill.ErrInvalid):
+		return invalid("units", fmt.Sprintf("are too many: a sale has at most %d", seckill.MaxStock))
+	case errors.Is(err, seckill.ErrMismatch):
+		return refused(seckill.ErrMismatch, "This Idempotency-Key was used for another restock of this SKU. Use a new key for a new one.")
+	case errors.Is(err, seckill.ErrPending):
+		return refused(judge.ErrInProgress, "The restock is on record, and its units are not in the stock yet. "+
+			"Send it again with the same Idempotency-Key.")
+	case errors.Is(err, seckill.ErrConflict):
+		return refused(seckill.ErrConflict, "The sale was reset meanwhile, and the new one got no units. Send the restock again if it should.")
+	case !seckill.NothingTaken(err):
+		return refused(seckill.ErrUnknown, "The units may be in the stock or not. Send the restock again with the same Idempotency-Key: "+
+			"it adds them once.")
+	}
+	return err
+}

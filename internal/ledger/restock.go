@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
+)
+
+// A Restock says how many units to add to the stock of a SKU's current run. A repeated key
+// adds nothing.
+type Restock struct {
+	SKU, Units int64
+	Key        string
+}
+
+// A RestockPreparer is a Strategy that keeps more of an order than its row. PrepareRestock
+// writes what Restore will look for, in the transaction that writes the row of the restock.
+type RestockPreparer interface {
+	PrepareRestock(tx *gorm.DB, o Order) error
+}
+
+// Restock adds units to the stock of a run, in two steps:
+//
+//  1. One transaction raises the run's initial stock and writes a row with the key: an order of
+//     the new units, which the operator holds.
+//  2. The strategy cancels that order. Restore puts the units where the strategy keeps its stock,
+//     once, and under the guard under which it sells.
+//
+// Between the steps the units are neither left nor sold. If the call ends there, another call
+// with the same key goes on with step 2. Copies of a call may run at once, in any process.
+//
+// The Store must be bound to the strategy. It returns the row, whose Remaining is the initial stock
+// with the new units, and whether an earlier call had written it. ErrPending: the row is written,
+// and the units have not arrived. ErrMismatch: the key belongs to other units, or to another strategy.
+// Other errors are as for Deduct.
+func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restock) (o Order, replayed bool, err error) {
+	for range 2 { // a copy may write the row after the look
+		o, err = s.FindRequest(ctx, r.SKU, judge.OperatorOf(r.Key), r.Key)
+		if replayed = err == nil; !errors.Is(err, seckill.ErrUnknownOrder) {
+			break
+		}
+		if o, err = s.placeRestock(ctx, strategy, r); !errors.Is(err, seckill.ErrDuplicate) {
+			break
+		}
+	}
+	if err == nil && (o.Quantity != r.Units || o.Strategy != s.strategy) {
+		err = seckill.ErrMismatch
+	}
+	if err == nil && o.Status == Active {
+		o.Status, err = Cancelled, finishRestock(ctx, strategy, o)
+	}
+	return o, replayed, err
+}
+
+// placeRestock is the first step. It adds nothing to a stock that a reset has not set yet:
+// the reset would set it with the new units, and Restore would add them again.
+func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r Restock) (o Order, err error) {
+	set, err := s.SKU(ctx, r.SKU)
+	if c, counts := strategy.(seckill.Counter); err == nil && counts {
+		if _, err = c.Count(ctx, r.SKU); errors.Is(err, seckill.ErrUnknownSKU) {
+			err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err) // %v: the SKU is there
+		}
+	}
+	if err != nil {
+		return o, err
+	}
+	err = s.Tx(ctx, func(tx *gorm.DB) error {
+		rows, initial, err := s.Exec(tx, "UPDATE stock SET initial = LAST_INSERT_ID(initial + ?) WHERE id = ? AND run = ?",
+			r.Units, r.SKU, set.Run)
+		switch {
+		case err != nil:
+			return err
+		case rows == 0:
+			return errReset
+		case initial > seckill.MaxStock:
+			return fmt.Errorf("%w: the stock would be %d units, and %d are allowed", seckill.ErrInvalid, initial, int64(seckill.MaxStock))
+		}
+		p := seckill.Purchase{SKU: r.SKU, User: judge.OperatorOf(r.Key), Quantity: r.Units, RequestID: r.Key}
+		id, receipt, err := s.Place(tx, p, set.Run, initial)
+		if err != nil {
+			return err
+		}
+		o = Order{ID: id, PublicID: receipt.OrderID, RequestID: r.Key, Run: set.Run, UserID: p.User, SKUID: r.SKU,
+			Quantity: r.Units, Remaining: initial, Status: Active, Strategy: s.strategy}
+		if prepares, ok := strategy.(RestockPreparer); ok {
+			return prepares.PrepareRestock(tx, o)
+		}
+		return nil
+	})
+	return o, err
+}
+
+// finishRestock is the second step.
+func finishRestock(ctx context.Context, strategy seckill.Strategy, o Order) error {
+	err := strategy.Restore(ctx, o.PublicID)
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder):
+		return errReset
+	case seckill.NothingTaken(err): // by this step
+		return fmt.Errorf("%w: the restock is on record, and its units are not in the stock yet: %v", seckill.ErrPending, err)
+	}
+	return err
+}
