@@ -28,6 +28,8 @@ type fake struct {
 	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
 	// giveBack is the same for cancellations.
 	giveBack func(n int, w http.ResponseWriter) (done bool)
+	// restocked, if not nil, sees every restock when it is done, holding mu. n counts them from 0.
+	restocked func(n int)
 	// lookUp answers what became of a request, holding mu.
 	lookUp func(key string, w http.ResponseWriter)
 
@@ -43,6 +45,7 @@ type fake struct {
 	orders    []judge.Order
 	seen      int
 	cancelled int
+	restocks  int
 	inFlight  int64
 }
 
@@ -66,6 +69,7 @@ func (f *fake) handler() http.Handler {
 	mux.HandleFunc("POST /api/v1/seckill", f.sell)
 	mux.HandleFunc("DELETE /api/v1/orders/{id}", f.cancel)
 	mux.HandleFunc("PUT /api/v1/skus/1", f.reset)
+	mux.HandleFunc("POST /api/v1/skus/1/restock", f.restock)
 	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) {
 		product := struct {
 			judge.Stock
@@ -195,6 +199,27 @@ func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
 		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}{f.stock, f.notReset})
+}
+
+// restock adds units once for each key.
+func (f *fake) restock(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Units int64 }
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	p := asked{SKU: 1, Quantity: body.Units, key: r.Header.Get("Idempotency-Key"), strategy: r.URL.Query().Get("strategy")}
+	p.User = judge.OperatorOf(p.key)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, again := f.sold(p); !again {
+		f.take(p)
+		f.orders[len(f.orders)-1].Status = judge.Cancelled
+		f.stock.Num += 2 * body.Units
+		f.stock.Initial += body.Units
+	}
+	if f.restocked != nil {
+		f.restocked(f.restocks)
+	}
+	f.restocks++
+	respond(w, body)
 }
 
 func (f *fake) resetTo(stock int64) {

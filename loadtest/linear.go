@@ -21,6 +21,7 @@ type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 //   - A request without an answer did what the ledger says, at some time after it was sent.
 //   - A call that was refused, or that was one of several, may have held units for a while.
 //     It is one more operation.
+//   - The calls of one restock give units back, as a cancellation does.
 func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 	ops := make([]judge.Op, 0, len(told))
 	calls := make([]*judge.Call, len(told)) // sorted by request
@@ -37,6 +38,10 @@ func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 				copies++
 			}
 			next++
+		}
+		if calls[first].Kind == judge.CallRestock {
+			ops = appendRestock(ops, first, calls[first:next], findOrder)
+			continue
 		}
 		for _, t := range calls[first:next] {
 			decided := t.Outcome == judge.OutcomeSold || t.Outcome == judge.OutcomeSoldOut
@@ -95,6 +100,21 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 		ops = append(ops, back)
 	}
 	return ops
+}
+
+// appendRestock adds the effect of one restock, if it had or may have one.
+func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder orderLookup) []judge.Op {
+	back := judge.Op{Client: client, Kind: judge.OpGaveBack, Quantity: calls[0].Quantity, Call: judge.Never, Return: judge.Never, Name: "a restock"}
+	for _, t := range calls {
+		back.Call = min(back.Call, int64(t.Sent))
+		if t.Outcome == judge.OutcomeRestocked {
+			back.Return = min(back.Return, int64(t.Answered))
+		}
+	}
+	if _, written := findOrder(calls[0].User, calls[0].RequestID); back.Return == judge.Never && !written {
+		return ops
+	}
+	return append(ops, back)
 }
 
 func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }

@@ -29,6 +29,7 @@ type load struct {
 	tally     *tally
 	newCaller func() caller
 	limits    limits
+	onStart   func() // is called when the first request may be sent; nil: nothing is
 	started   time.Time
 	stopped   <-chan struct{}
 	inFlight  sync.WaitGroup // requests
@@ -119,6 +120,7 @@ func (l *load) sendRequests(ctx context.Context) {
 	}
 	l.connectWorkers(min(maxBusy, connected))
 	l.started = time.Now()
+	callIfSet(l.onStart)
 	sent := l.sendWhenDue(ctx, make(chan struct{}, maxBusy))
 	if ctx.Err() == nil { // the others were too late to be sent
 		l.tally.updateResult(func(r *Result) { r.Dropped = l.plan.requests - sent })

@@ -28,7 +28,8 @@ type Result struct {
 	Copies         int      `json:"copies"`
 	Retries        int      `json:"retries"`
 	Cut            int      `json:"cut,omitempty"` // calls after which the buyer hung up
-	Answers        []Answer `json:"answers"`       // to calls that did not do what they asked for, by code
+	Restocks       int      `json:"restocks,omitempty"`
+	Answers        []Answer `json:"answers"` // to calls that did not do what they asked for, by code
 	RequestsPerSec float64  `json:"requests_per_second"`
 	SalesPerSec    float64  `json:"sales_per_second"` // until the last sale
 	SellingSeconds float64  `json:"selling_seconds"`  // from the first request to the last sale; 0 without a sale
@@ -189,8 +190,9 @@ const (
 	ProblemProcessors    = "generator_full"   // used, of
 	ProblemNeverSent     = "never_sent"       // count, seconds
 	ProblemNoAnswer      = "no_answer"
-	ProblemFewAnswers    = "few_answers" // answered, of, stock
-	ProblemNonsense      = "nonsense"    // count, sample
+	ProblemFewAnswers    = "few_answers"   // answered, of, stock
+	ProblemNonsense      = "nonsense"      // count, sample
+	ProblemNotRestocked  = "not_restocked" // units, error
 )
 
 func newProblem(code string, params params, format string, args ...any) Problem {

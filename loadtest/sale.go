@@ -190,8 +190,12 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 			failed = err
 			continue
 		}
+		initial := r.config.Stock
+		if r.config.Joins { // the sale may have been restocked before
+			initial = snap.Stock.Initial - snap.Restocked()
+		}
 		report := judge.Judge(judge.Evidence{
-			Snapshot: snap, Initial: r.config.Stock, Run: r.plan.runs[k], Calls: told.calls, Ours: r.ownOrders(sku),
+			Snapshot: snap, Initial: initial, Run: r.plan.runs[k], Calls: told.calls, Ours: r.ownOrders(sku),
 			Patience: r.maxStandstill(), StockStoreOf: r.stockStores,
 		})
 		r.countOtherStrategies(snap, others)

@@ -56,6 +56,8 @@ type Scenario struct {
 	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask the service to accept first and to decide later, if the strategy can."`
 	// Copies go to different targets if there are several.
 	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of purchases that are sent three times at once (load: ${LoadCopies}, compare: 0)."`
+	// Restock lists texts for parseRestock.
+	Restock []string `json:"restock,omitempty" yaml:"restock" group:"sale" placeholder:"UNITS@TIME" help:"Units to add to each SKU while it is sold, such as 50@0.5s; may be repeated."`
 	// Cuts makes buyers hang up during a call and then repeat it.
 	Cuts  float64 `json:"cuts,omitempty" yaml:"cuts" group:"rare" placeholder:"SHARE" help:"Share of buyers who hang up before the answer comes (${LoadCuts})."`
 	Retry int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"How often a buyer repeats a call without a clear answer, under the same key (load: ${LoadRetry}, compare: 0)."`
@@ -336,6 +338,11 @@ func (s Scenario) checkPossible() error {
 	}
 	if err := s.checkFields(); err != nil {
 		return err
+	}
+	for _, text := range s.Restock {
+		if _, err := parseRestock(text); err != nil {
+			return fieldError("restock", "restock", nil, "%v", err)
+		}
 	}
 	for _, text := range s.Require {
 		if _, err := ParseRequirement(text); err != nil {

@@ -129,12 +129,18 @@ func (s service) fetchBody(ctx context.Context, method, path string, body []byte
 	if err != nil {
 		return nil, err
 	}
-	if body != nil {
+	return s.sendRequest(req)
+}
+
+// sendRequest returns the body of an answer 200; any other answer is a refusal.
+func (s service) sendRequest(req *http.Request) ([]byte, error) {
+	if req.ContentLength > 0 {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if s.adminToken != "" && strings.HasPrefix(path, "/api/v1/") { // no other path needs the token
+	if s.adminToken != "" && strings.HasPrefix(req.URL.Path, "/api/v1/") { // no other path needs the token
 		req.Header.Set("Authorization", "Bearer "+s.adminToken)
 	}
+	call := req.Method + " " + req.URL.String()
 	resp, err := s.http.Do(req)
 	if err != nil {
 		return nil, err
@@ -143,10 +149,10 @@ func (s service) fetchBody(ctx context.Context, method, path string, body []byte
 	const maxAnswer = 64 << 20 // bytes
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s%s: %w", method, s.base, path, err)
+		return nil, fmt.Errorf("%s: %w", call, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &refusal{call: method + " " + s.base + path, status: resp.StatusCode, body: data}
+		return nil, &refusal{call: call, status: resp.StatusCode, body: data}
 	}
 	return data, nil
 }

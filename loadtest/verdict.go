@@ -92,7 +92,7 @@ func (r *Result) findVerdict() judge.Verdict {
 func (r *Result) isUntried() bool {
 	s := r.Settings
 	return r.findVerdict() == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
-		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial
+		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial-r.Audit.Restocked
 }
 
 // isProven reports whether no problem of the run can explain the violation.
@@ -203,6 +203,7 @@ func (r *Result) Exercised() (did, not []string) {
 		{r.Retries, "retry", "retries", ""},
 		{r.Accepted, "answer in two steps", "answers in two steps", ""},
 		{r.Cut, "connection cut", "connections cut", ""},
+		{r.Restocks, "restock", "restocks", ""},
 	} {
 		if tried.n > 0 {
 			did = append(did, tables.CountOf(tried.n, tried.one, tried.many))
@@ -315,7 +316,7 @@ func (r *Result) findShortfalls() []Problem {
 // sellableUnits returns how many units could have been sold, and 0 if that is not known.
 func (r *Result) sellableUnits() int64 {
 	q := r.Settings.Quantity
-	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
+	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || r.Audit.Restocked > 0 || q < 1 {
 		return 0
 	}
 	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[judge.OutcomeDuplicate])) * q

@@ -109,6 +109,9 @@ func factRows(r *loadtest.Result) (all rows) {
 		if a.Cancelled > 0 {
 			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
 		}
+		if a.Restocked > 0 {
+			cancelled += fmt.Sprintf(", %s added", tables.Count(a.Restocked, "unit"))
+		}
 		all.addRow("ledger", "%s sold in %s%s, %s left of %s (run %d)", tables.Count(a.Sold, "unit"), tables.Count(a.Orders, "order"),
 			cancelled, tables.Thousands(a.Remaining), tables.Thousands(a.Initial), a.Run)
 	}

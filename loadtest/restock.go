@@ -1,0 +1,116 @@
+package loadtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
+)
+
+// A plannedRestock adds units to each SKU at a time after the start of the load.
+type plannedRestock struct {
+	units int64
+	at    time.Duration
+}
+
+// parseRestock reads a text such as 50@0.5s.
+func parseRestock(text string) (r plannedRestock, err error) {
+	units, at, _ := strings.Cut(text, "@")
+	r.units, err = strconv.ParseInt(units, 10, 64)
+	if err == nil {
+		r.at, err = time.ParseDuration(at)
+	}
+	if err != nil || r.units < 1 || r.units > seckill.MaxStock || r.at < 0 || r.at > time.Hour {
+		return r, fmt.Errorf("%q is not UNITS@TIME, such as 50@0.5s, within an hour", text)
+	}
+	return r, nil
+}
+
+// startRestocks adds the units that the scenario plans when they are due. finishCopies waits for it.
+func (r *run) startRestocks(l *load) {
+	for i, text := range r.config.Restock {
+		planned, _ := parseRestock(text) // Config.Check has refused texts that cannot be read
+		for k := range r.config.SKUs {
+			sku := r.config.SKU + int64(k)
+			key := r.plan.keyPrefix(sku) + "restock-" + strconv.Itoa(i)
+			call := judge.Call{Kind: judge.CallRestock, RequestID: key, User: judge.OperatorOf(key), Quantity: planned.units}
+			l.copies.Go(func() {
+				if l.pauseFor(planned.at) {
+					r.restock(l, sku, call)
+				}
+			})
+		}
+	}
+}
+
+// restock makes the calls of one restock. It sends them to one target after the other under one
+// key, until two have acknowledged it, because the second must add nothing.
+func (r *run) restock(l *load, sku int64, call judge.Call) {
+	acknowledged, last := 0, error(nil)
+	for try := range 3 + r.config.Retry {
+		if acknowledged == 2 || try > 0 && acknowledged == 0 && !l.pauseFor(firstPause<<min(try, 5)) {
+			break
+		}
+		call.Sent = l.sinceStart()
+		err := r.services[try%len(r.services)].restock(r.config.Strategy, sku, call)
+		call.Answered, call.Outcome = l.sinceStart(), judge.OutcomeRestocked
+		refused := (*refusal)(nil)
+		switch {
+		case err == nil:
+			acknowledged++
+		case errors.As(err, &refused) && refused.nothingDone():
+			last, call.Outcome = err, judge.OutcomeError
+		case errors.As(err, &refused):
+			last, call.Outcome = err, judge.OutcomeUnknown
+		default: // no answer came, so it has no time
+			last, call.Outcome, call.Answered = err, judge.OutcomeUnknown, 0
+		}
+		r.tally.recordRestock(sku, call)
+	}
+	r.tally.updateResult(func(result *Result) {
+		if result.Restocks++; acknowledged == 0 {
+			result.Problems = append(result.Problems, newProblem(ProblemNotRestocked, params{"units": call.Quantity, "error": last.Error()},
+				"a restock of %d units was not acknowledged: %v", call.Quantity, last))
+		}
+	})
+}
+
+// nothingDone reports whether an answer says that the call has changed nothing.
+func (r *refusal) nothingDone() bool {
+	var p problemBody
+	_ = json.Unmarshal(r.body, &p) // without a code nothing is known
+	code, known := judge.FindCode(p.Code)
+	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
+}
+
+// recordRestock keeps a call for the judge. While one has no answer, it may still change the ledger.
+func (t *tally) recordRestock(sku int64, call judge.Call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &t.skus[sku-t.plan.scenario.SKU]
+	s.calls = append(s.calls, call)
+	s.uncertain = s.uncertain || call.Outcome == judge.OutcomeUnknown
+}
+
+// restock sends one call.
+func (s service) restock(strategy string, sku int64, call judge.Call) error {
+	ctx, cancel := context.WithTimeout(context.Background(), resetTimeout)
+	defer cancel()
+	path := skuPath(sku) + "/restock?strategy=" + url.QueryEscape(strategy)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewBufferString(fmt.Sprintf(`{"units":%d}`, call.Quantity)))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Idempotency-Key", call.RequestID)
+	_, err = s.sendRequest(req)
+	return err
+}
