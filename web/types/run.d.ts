@@ -155,6 +155,7 @@ declare namespace Json {
     orders: number;
     cancelled: number;
     served?: Served;
+    warning?: string; // orders of several strategies met
     violations: Violation[];
   }
 

@@ -17,7 +17,8 @@ export const Problems = ({ result }) => (result.problems ?? []).length > 0 && ht
   </div>`;
 
 /** @param {{result: Json.Result}} props */
-export const Rules = ({ result: { audit } }) => (audit?.violations ?? []).length > 0 && html`
+export const Rules = ({ result: { audit } }) => html`${audit?.warning && html`<p class="hint" data-warning>${t.verdict.met}</p>`}
+  ${(audit?.violations ?? []).length > 0 && html`
   <div class="rules">
     <h3>${t.verdict.rules}</h3>
     <ul>
@@ -34,4 +35,4 @@ export const Rules = ({ result: { audit } }) => (audit?.violations ?? []).length
             </details>`}
         </li>`)}
     </ul>
-  </div>`;
+  </div>`}`;

@@ -3,7 +3,7 @@ import { call } from '../api.js';
 import { useAction, useLoaded } from '../loaded.js';
 import { sixFirst, titleOf } from '../strategies.js';
 import { html } from '../ui.js';
-import { putOn } from './sale.js';
+import { putOn, restock } from './sale.js';
 import { inShop, words } from './text.js';
 
 /** Hook: all strategies; null until they are known. */
@@ -15,9 +15,13 @@ export function usePutOn() {
   return { busy, failure, begin: (/** @type {string} */ strategy, /** @type {number} */ stock) => act(() => putOn(strategy, stock)) };
 }
 
+/** How many units the button adds to the sale that is on. */
+const addedUnits = 50;
+
 /** @param {{sale: import('./sale.js').Sale | null, strategies: Json.Strategy[]}} props */
 export function Next({ sale, strategies }) {
   const { busy, begin, failure } = usePutOn();
+  const added = useAction(inShop);
   const w = words().next;
   const submit = (/** @type {Event & {currentTarget: HTMLFormElement}} */ e) => {
     e.preventDefault();
@@ -34,6 +38,9 @@ export function Next({ sale, strategies }) {
         <input id="stock" name="stock" type="number" required min="1" max="1000000" defaultValue=${String(sale?.initial ?? 100)} /></div>
       <button class="offer" aria-disabled=${busy ? 'true' : undefined}>${busy ? w.putting : w.put}</button>
       <p class="hint">${w.hint}</p>
-      <p class="wrong" role="alert">${failure}</p>
+      ${sale && html`<button type="button" data-do="restock" aria-disabled=${added.busy ? 'true' : undefined}
+        onClick=${() => added.act(() => restock(sale, addedUnits))}>${added.busy ? w.adding : w.add(addedUnits)}</button>
+      <p class="hint">${w.addHint}</p>`}
+      <p class="wrong" role="alert">${failure || added.failure}</p>
     </form>`;
 }

@@ -3,7 +3,7 @@ import { call, Refused } from '../api.js';
 import { recalled, remember } from '../preferences.js';
 import { useEffect, useRef, useState } from '../ui.js';
 import { buyer } from './buyer.js';
-import { refresh } from './sale.js';
+import { refresh, unique } from './sale.js';
 
 /**
  * All requests of an attempt carry the same idempotency key, so that it buys once,
@@ -23,9 +23,6 @@ const hold = 20;
 const Signal = /** @type {typeof AbortSignal & {timeout(ms: number): AbortSignal}} */ (AbortSignal);
 const patience = 20_000; // ms; longer than the service's own limit
 const lookups = 5;
-
-// Browsers have randomUUID only with https or on localhost.
-const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 
 /** What the service tells a copy only if its key has no order, and is getting none. */
 const final = new Set(['sold_out', 'duplicate', 'busy', 'conflict', 'idempotency_mismatch']);

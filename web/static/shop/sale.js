@@ -74,6 +74,26 @@ export async function putOn(strategy, stock) {
   await refresh();
 }
 
+/** A key. Browsers have randomUUID only with https or on localhost. */
+export const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
+
+/** The key of a restock whose outcome is not known: pressed again, the button adds these units once. */
+let restockKey = '';
+
+/** Adds units to the sale that is on. @param {Sale} sale @param {number} units */
+export async function restock(sale, units) {
+  restockKey ||= unique();
+  try {
+    await call('POST', `/api/v1/skus/${sale.sku}/restock?strategy=${sale.strategy}`, { units }, { headers: { 'Idempotency-Key': restockKey } });
+    restockKey = '';
+  } catch (e) {
+    if (e.status < 500 && e.code !== 'in_progress') restockKey = ''; // nothing was added
+    throw e;
+  } finally {
+    await refresh();
+  }
+}
+
 /**
  * Hook: draws again whenever a second of what is left has passed.
  * @param {number} left in milliseconds

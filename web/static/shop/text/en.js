@@ -144,5 +144,6 @@ export default {
   next: {
     title: 'The next sale', strategy: 'Strategy', stock: 'Units', broken: 'broken on purpose',
     put: 'Start the next sale', putting: 'Waiting for purchases in progress …', hint: 'Ends this sale and deletes its orders.',
+    add: (n) => `Add ${units(n)} to this sale`, adding: 'Adding …', addHint: 'Restocks the sale that is on. Its orders stay.',
   },
 };

@@ -141,5 +141,6 @@ export default {
   next: {
     title: '下一场', strategy: '策略', stock: '件数', broken: '故意写错',
     put: '开始下一场', putting: '正在等进行中的购买结束……', hint: '结束这一场，并删除它的订单。',
+    add: (n) => `为这一场补货 ${count(n)} 件`, adding: '正在补货……', addHint: '为正在进行的销售补货，订单保留。',
   },
 };
