@@ -27,13 +27,13 @@ milliseconds() {
 	echo $(($(date +%s%3N) - begun))
 }
 
-# await_page waits until the lab has started, at most a minute. The page itself appears earlier.
+# await_page waits until the lab has started, at most two minutes. The page itself appears earlier.
 await_page() {
-	for _ in {1..300}; do
+	for _ in {1..600}; do
 		docker exec "$name" /seckill doctor --ready http://127.0.0.1:8080 >/dev/null 2>&1 && return
 		sleep 0.2
 	done
-	fail 'the page did not appear within a minute'
+	fail 'the page did not appear within two minutes'
 }
 start() {
 	# Without a read-only root, docker diff shows what the program writes.
@@ -45,7 +45,7 @@ call() { curl --silent --show-error --max-time 20 "$@"; }
 # verdict STRATEGY STATUS sells in the container and compares the exit status, which is the verdict.
 verdict() {
 	local status=0
-	docker exec "$name" /seckill load --embedded --strategy "$1" >/dev/null 2>&1 || status=$?
+	docker exec "$name" /seckill load --strategy "$1" >/dev/null 2>&1 || status=$?
 	[ $status = "$2" ] || fail "seckill load --strategy $1 ended with $status, want $2"
 	say "$1 ended with exit status $status"
 }
@@ -63,7 +63,8 @@ refused=$(call --output /dev/null --write-out '%{http_code}' --request PUT --hea
 verdict naive 10
 verdict conditional 0
 
-written=$(docker diff "$name" | grep -vE '^C /(runs|tmp|dev)?$|^. /(runs|tmp)/' || true)
+# The engine itself adds the mount points of --init and the volumes.
+written=$(docker diff "$name" | grep -vE '^. /(runs|tmp|dev|sbin|sbin/docker-init)$|^. /(runs|tmp)/' || true)
 [ -z "$written" ] || fail "files were written outside /runs and /tmp: $written"
 say 'nothing was written outside /runs and /tmp'
 
