@@ -136,8 +136,13 @@ func realAnswers(t *testing.T, u *up) {
 	tb.says("h1", "naive sells 3 of 2")
 	tb.do(chromedp.NavigateBack())
 	tb.says("button.next", "Run one that holds: conditional")
+	tb.eval(`window.lefts = []; new MutationObserver(() => { // what is said to be left while it is sold
+		const left = document.querySelector("[data-left]");
+		if (left && document.querySelector(".banner.busy")) lefts.push(Number(left.dataset.left));
+	}).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true })`)
 	tb.click("button.next")
 	tb.await(`document.querySelector('[data-verdict="held"]') !== null && document.querySelector("[data-sold]").dataset.sold === "100" && document.querySelector("[data-left]").dataset.left === "0"`)
+	tb.await(`lefts.length > 0 && lefts.every((left, i) => i === 0 || left <= lefts[i - 1])`)
 	tb.evidence()
 	tb.says(".ran-on", "MariaDB", "private")
 	tb.says("[data-sign=right][data-answer=yes]", "Nothing was oversold, lost or invented.")

@@ -57,8 +57,13 @@ func TestLessons(t *testing.T) {
 	t.Log("a chapter that opens its counterexample")
 	tb.goTo("lessons/09-redis-owner")
 	tb.says(".break-it", "redis-token")
+	tb.eval(`document.querySelector(".break-it .play").scrollIntoView({ block: "center" })`)
+	tb.drawn()
+	place := ask[int](tb, `Math.round(scrollY)`)
 	tb.click(".break-it .play")
 	tb.says("h1", "redis-token")
+	tb.do(chromedp.NavigateBack())
+	tb.await(fmt.Sprintf(`document.querySelector(".break-it .play") !== null && Math.abs(scrollY - %d) < 3 && scrollY > 300`, place)) // where it was left
 
 	t.Log("the same with a strategy that withstands, beside it")
 	tb.goTo("lessons/11-fencing")

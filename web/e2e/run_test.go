@@ -247,6 +247,7 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	}
 	other.hidden(false)
 	other.says(".lost-connection", "断了")
+	tb.await(`getComputedStyle(document.querySelector("button.run")).filter === "grayscale(1)" && document.querySelector(".lost-connection").innerText.includes("make demo")`)
 	tb.click("button.run")
 	tb.says(".start [role=alert]", "实验室没有响应。它还在运行吗？")
 	tb.goTo("trace/naive.processes")

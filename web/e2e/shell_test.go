@@ -87,3 +87,27 @@ func TestFrame(t *testing.T) {
 	}
 	tb.await(`window.words > 400`)
 }
+
+// A screen that loads does not move what is being read: its layout shift stays below 0.1, which counts as good.
+func TestScreensStandStill(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	tb := f.open("nowhere")
+	for place, whole := range map[string]string{
+		"": ".guided", "compare": ".idle", "choose": ".questions", "guarantees": ".matrix", "chaos": ".matrix", "lessons/09-redis-owner": ".drawn-example svg",
+		"play": ".level", "trace/naive.oversell": ".trace svg", "teach/01-lost-update": ".teach-steps",
+	} {
+		tb.goTo(place)
+		tb.do(chromedp.Reload())
+		tb.shows(whole)
+		tb.drawn()
+		shift := ask[float64](tb, `new Promise((done) => {
+			let sum = 0;
+			new PerformanceObserver((list) => { for (const one of list.getEntries()) if (!one.hadRecentInput) sum += one.value; }).observe({ type: "layout-shift", buffered: true });
+			setTimeout(() => done(sum), 50);
+		})`)
+		if t.Logf("%s: %.3f", place, shift); shift >= 0.1 {
+			t.Errorf("the screen %q shifts by %.3f while it loads", place, shift)
+		}
+	}
+}
