@@ -58,7 +58,7 @@ export default {
     'row-held': ['How long one buyer keeps the row locked. The less is filled, the shorter the queue.', 'UPDATE', 'trip', 'INSERT', 'COMMIT', 'INSERT for all', 'Filled: the row is locked. Dashed: locked while a message travels.', 'Outlined: the row is free.'],
     'zk-queue': ['The queue of a ZooKeeper lock: each node watches only the one before it.', ' holds the lock', ' watches', 'When 0001 goes, B alone is told. B looks again whether it is first, and holds the lock.'],
     votes: ['Three votes of five: two holders would need six.', 'A has three votes: the lock is A’s.', 'B has two: too few.', 'B gives its two votes back, waits for a random time, and tries again.'],
-    buckets: ['A stock of 100 in four rows: four queues in place of one.', 'buyers', 'The last row has one unit: who wants two there must look at the other rows.', 'Sold out means that all four rows together have too few, at one moment.'],
+    buckets: ['A stock in four rows: four queues in place of one.', 'buyers', 'The last row has one unit: who wants two there must look at the other rows.', 'Sold out means that all four rows together have too few, at one moment.'],
     gap: ['FOR UPDATE on a name that is not there locks the gap, and a gap lock excludes nobody.', 'gap: no row “lock-m”', 'Both get the gap. Each INSERT then waits for the other’s gap lock:', 'a deadlock, error 1213.'],
     states: ['What a unit can be: free, reserved or sold. Each arrow is one UPDATE that names the state it expects.', 'free', 'reserved', 'sold', 'reserve', 'pay', 'cancelled, or the deadline passed', 'order cancelled'],
   },
