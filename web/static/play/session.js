@@ -20,7 +20,7 @@ const stale = ['impossible_move', 'game_over', 'nothing_to_undo'];
  * Whether the last move met a connection that no fault of the game has killed, but one of a run of the lab.
  * @param {Json.Game} game
  */
-const isSevered = ({ steps, buyers, setting, faults_left: left }) => left === setting.max_faults
+const isSevered = ({ steps, buyers, setting, faults_left: left }) => left === (setting.max_faults ?? 0)
   && /invalid connection|connection reset|broken pipe/.test(JSON.stringify([steps.at(-1), buyers.map((b) => b.told)]));
 
 /**
