@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// A Report is what a fault has to know of a service process.
+// A Report describes a service process to a fault.
 type Report struct {
 	InFlight int64  `json:"in_flight"`            // purchases in this process
-	Left     *int64 `json:"units_left,omitempty"` // of the sale that was asked about
+	Left     *int64 `json:"units_left,omitempty"` // units left in the sale that was asked about
 }
 
 // A Client uses the points of another process.
 type Client struct {
 	URL   string // of the process
-	Token string // of its admin calls
+	Token string // for its admin API
 }
 
 var client = &http.Client{Transport: &http.Transport{
-	DisableKeepAlives: true, // a stopped process would wait for them
+	DisableKeepAlives: true, // a stopped process would wait for idle connections
 	DialContext:       (&net.Dialer{Timeout: time.Second}).DialContext}}
 
-// State asks what is left of a sale; strategy "": of none.
+// State returns the process's Report. If strategy is "", it has no units left of a sale.
 func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Report, err error) {
 	query := ""
 	if strategy != "" {
@@ -39,12 +39,13 @@ func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Repor
 	return r, c.call(ctx, http.MethodGet, "state"+query, nil, &r)
 }
 
-// Hold waits for the purchase of an order, and has it held until letGo is called.
+// Hold waits until a purchase that matches o is at the point. The purchase is held until letGo is
+// called.
 func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(), err error) {
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	waiting := context.AfterFunc(ctx, letGo)
 	answer, err := c.ask(holding, http.MethodPost, "points", o)
-	if err == nil { // of which the end comes when the purchase goes on
+	if err == nil { // the rest of the body arrives when the purchase continues
 		err = json.NewDecoder(answer.Body).Decode(&caught)
 	}
 	if err == nil && !waiting() {
@@ -56,7 +57,7 @@ func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(),
 	return caught, letGo, err
 }
 
-// Cut closes the process's connections to its backends, and says how many.
+// Cut closes the process's connections to its backends, and returns their number.
 func (c *Client) Cut(ctx context.Context) (closed int, err error) {
 	var said struct{ Closed int }
 	err = c.call(ctx, http.MethodPost, "cut", nil, &said)
@@ -72,7 +73,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 	return json.NewDecoder(answer.Body).Decode(into)
 }
 
-// ask returns an answer that is no refusal.
+// ask sends a request. It returns an error if the answer is a refusal.
 func (c *Client) ask(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var sent bytes.Buffer
 	if body != nil {

@@ -1,11 +1,10 @@
-// Package point stops one purchase between the commands that it sends: at the
-// moment in which a fault at the holder can do harm. A service process that
-// was started with --fault-points has one Points; only the lab uses it.
+// Package point stops one purchase between two of its commands, at a moment when a fault of the
+// process can do harm. A service process that was started with --fault-points has one Points. Only
+// the lab uses it.
 //
-// A purchase is at a point when it has read the stock, and what it computed is
-// not committed yet. A strategy that writes without reading (one conditional
-// UPDATE) has no such point: nothing that others do meanwhile makes its write
-// wrong.
+// A purchase is at a point when it has read the stock, but has not committed what it computed. A
+// strategy that writes without reading (one conditional UPDATE) has no such point: nothing that
+// other buyers do in the meantime can make its write wrong.
 package point
 
 import (
@@ -19,65 +18,64 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Name of a point.
+// A Name is the name of a point.
 type Name string
 
 const (
-	// BeforeWrite: the stock is read, the first command that writes it, or the
-	// order, is not sent yet.
+	// BeforeWrite is reached when the stock was read and the first command that writes the stock or
+	// the order is about to be sent.
 	BeforeWrite Name = "between-read-and-write"
-	// BeforeCommit: the stock is read, stock and order are written, the COMMIT
-	// is not sent yet, or the INSERT of an order that commits by itself. It is the last
-	// moment in which a lost lock does harm, and no warning to the holder can stop what
-	// is on its way.
+	// BeforeCommit is reached when stock and order were written and the COMMIT is about to be sent,
+	// or the INSERT of an order that commits by itself. It is the last moment at which a lost lock
+	// does harm: no warning can stop the holder's command once it is on its way.
 	BeforeCommit Name = "before-commit"
 )
 
-// Names are all points.
+// Names lists all points.
 var Names = []Name{BeforeWrite, BeforeCommit}
 
-// An Order is for the next purchase that reaches a point.
+// An Order asks to stop the next purchase that reaches a point.
 type Order struct {
 	Point    Name   `json:"point"`
 	Strategy string `json:"strategy"`
 	SKU      int64  `json:"sku_id"`
-	For      int    `json:"for_ms"` // it is held no longer than this
+	For      int    `json:"for_ms"` // the maximum time for which the purchase is held
 }
 
-// A Catch is what came of an order.
+// A Catch is the result of an Order.
 type Catch struct {
-	Holder *Holder `json:"holder"` // nil: purchases write without passing the point
+	Holder *Holder `json:"holder"` // nil: the next purchase wrote without passing the point
 }
 
-// A Holder is a purchase that stands at a point.
+// A Holder is a purchase that is stopped at a point.
 type Holder struct {
 	RequestID string `json:"request_id"`
 	User      int64  `json:"user_id"`
 	Quantity  int64  `json:"quantity"`
-	Command   string `json:"command"`            // that was about to be sent
-	LockKey   string `json:"lock_key,omitempty"` // of a strategy that is a lock
+	Command   string `json:"command"`            // the command that is about to be sent
+	LockKey   string `json:"lock_key,omitempty"` // the lock's name, if the strategy is a lock
 }
 
-// Points are those of one process. The zero value is ready.
+// Points are the points of one process. The zero value is ready to use.
 type Points struct {
-	// Done lets every purchase go on once it is closed.
+	// Done lets every purchase continue when it is closed.
 	Done <-chan struct{}
 
-	armed atomic.Int32 // traps: purchases look no further at 0
+	armed atomic.Int32 // len(traps), so that purchases need no mutex while it is 0
 	mu    sync.Mutex
 	traps []*trap
 }
 
-// A trap is for one purchase.
+// A trap waits for one purchase.
 type trap struct {
 	Order
-	taken atomic.Bool
-	catch chan Catch    // with room for the only one
-	over  chan struct{} // closed when the purchase may go on
+	taken atomic.Bool   // a purchase has reached the point or passed it
+	catch chan Catch    // has room for the only value
+	over  chan struct{} // closed when the purchase may continue
 }
 
-// Hold waits for the purchase of an order, tells of it, and holds it until ctx ends or
-// its time is over.
+// Hold waits until a purchase that matches o is at the point, and calls tell. It holds the purchase
+// until ctx ends or the time of o has passed.
 func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	t := &trap{Order: o, catch: make(chan Catch, 1), over: make(chan struct{})}
 	defer close(t.over)
@@ -107,8 +105,9 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	}
 }
 
-// Watch returns a context in which a trap sees the commands of a purchase that it waits
-// for; else ctx. lockKey, unless nil, says what its strategy locks.
+// Watch returns the context for a purchase. If a trap waits for the purchase, that trap sees its
+// commands in this context; otherwise Watch returns ctx. If lockKey is not nil, it returns the name
+// of the strategy's lock.
 func (p *Points) Watch(ctx context.Context, strategy string, lockKey func(sku int64) string, bought seckill.Purchase) context.Context {
 	if p.armed.Load() == 0 {
 		return ctx
@@ -128,9 +127,9 @@ func (p *Points) Watch(ctx context.Context, strategy string, lockKey func(sku in
 	return ctx
 }
 
-// take ends the wait for a purchase, once. One that is caught stays, and ignores its
-// buyer's context, as a hung process does.
-func (t *trap) take(h *Holder) {
+// reportPurchase reports the purchase to the trap, once. A purchase that is held ignores its buyer's context,
+// like a process that hangs.
+func (t *trap) reportPurchase(h *Holder) {
 	if t.taken.Swap(true) {
 		return
 	}

@@ -23,17 +23,16 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
 	backend.ZooKeeper, backend.Etcd}
 
-// writesBlind write the stock row without having read it, or do not touch it:
-// what others do meanwhile cannot make that wrong, so there is nothing to stop
-// them at.
+// writesBlind lists the strategies that write the stock row without reading it, or do not touch it.
+// Other buyers cannot make such a write wrong, so there is no point at which to stop it.
 var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "merged", "merged-early",
 	"unit-rows", "unit-rows-hasty", "redis-stream", "redis-stream-two-calls"}
 
-// commitsAlone write nothing but the order, with one command.
+// commitsAlone lists the strategies that write only the order, with one command.
 var commitsAlone = []string{"redis-counter", "redis-multi"}
 
-// Every strategy's purchase stops at each point, and sells when it is let go;
-// those that have no such point are found out.
+// A purchase of every strategy stops at each point, and sells when it continues. A strategy without
+// such a point is reported.
 func TestEveryStrategyHasItsPoints(t *testing.T) {
 	d := catalog.Deps{Instance: labtest.Instance(t, everything...), Settings: catalog.DefaultSettings()}
 	for _, info := range strategies.All() {
@@ -102,8 +101,8 @@ func buy(t *testing.T, s *saletest.Sale, at point.Name, p seckill.Purchase) {
 	labtest.Must(t, <-sold)
 }
 
-// One purchase is stopped, not those that come after it; it goes on by itself
-// when its time is over.
+// Only one purchase is stopped, not those after it. It continues by itself when its time has
+// passed.
 func TestOneIsCaughtAndGoesOn(t *testing.T) {
 	var points point.Points
 	caught, letGo := hold(t, &points, point.Order{Point: point.BeforeWrite, Strategy: "x", SKU: 7, For: 50})

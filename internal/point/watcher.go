@@ -11,11 +11,11 @@ import (
 
 // A watcher follows the commands of one purchase.
 type watcher struct {
-	trap   *trap
-	holder Holder
-	read   atomic.Bool // it has seen the stock, or taken from the number in Redis
-	wrote  atomic.Bool // it has written the row or the order
-	began  atomic.Bool // it is in a transaction
+	trap          *trap
+	holder        Holder
+	hasRead       atomic.Bool // has read the stock
+	hasWritten    atomic.Bool // has written the stock row or the order
+	inTransaction atomic.Bool // is in a transaction
 }
 
 func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
@@ -24,41 +24,41 @@ func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 	}
 	kind := kindOf(c)
 	if c.Name == "BEGIN" || kind == commits || kind == undoes {
-		w.began.Store(c.Name == "BEGIN")
+		w.inTransaction.Store(c.Name == "BEGIN")
 	}
 	switch {
-	case kind == writes && !w.read.Load():
-		w.trap.take(nil)
-	case kind == writes && !w.wrote.Swap(true):
-		w.reach(BeforeWrite, c)
-		if !w.began.Load() && c.Name == "INSERT" { // the order alone: it commits by itself
-			w.reach(BeforeCommit, c)
+	case kind == writes && !w.hasRead.Load():
+		w.trap.reportPurchase(nil)
+	case kind == writes && !w.hasWritten.Swap(true):
+		w.reachPoint(BeforeWrite, c)
+		if !w.inTransaction.Load() && c.Name == "INSERT" { // the order alone, which commits by itself
+			w.reachPoint(BeforeCommit, c)
 		}
-	case kind == commits && w.wrote.Load():
-		w.reach(BeforeCommit, c)
-	case kind == undoes: // it begins anew, from a read
-		w.read.Store(false)
-		w.wrote.Store(false)
+	case kind == commits && w.hasWritten.Load():
+		w.reachPoint(BeforeCommit, c)
+	case kind == undoes: // the purchase starts again from a read
+		w.hasRead.Store(false)
+		w.hasWritten.Store(false)
 	}
 	return nil
 }
 
 func (w *watcher) After(_ context.Context, c *tap.Command, err error) error {
 	if err == nil && kindOf(c) == reads {
-		w.read.Store(true)
+		w.hasRead.Store(true)
 	}
 	return err
 }
 
-func (w *watcher) reach(at Name, c *tap.Command) {
+func (w *watcher) reachPoint(at Name, c *tap.Command) {
 	if w.trap.Point == at {
 		h := w.holder
 		h.Command = c.Text
-		w.trap.take(&h)
+		w.trap.reportPurchase(&h)
 	}
 }
 
-// A kind of command, as a purchase's points see it.
+// A kind classifies commands for the points.
 type kind int
 
 const (
@@ -70,19 +70,20 @@ const (
 )
 
 var (
-	// Of stock, the number of units, and not its fence, which is raised before
-	// the read; of lock_record, mysql-counter's count.
+	// The number of units in stock (not the fence, which is raised before the read), or the count of
+	// mysql-counter in lock_record.
 	readsRow   = regexp.MustCompile(`(?is)^\s*SELECT\b.*\b(num\b.*\bFROM stock|count\b.*\bFROM lock_record)\b`)
 	writesBook = regexp.MustCompile(`(?is)^\s*(UPDATE stock SET num|UPDATE lock_record SET count = count|INSERT INTO orders|CALL)\b`)
 )
 
-// number is where Redis keeps a stock; a lock's name has it inside, too.
+// number is the beginning of the key under which Redis stores a stock. The key of a lock
+// (redisLock) contains it.
 const number, redisLock = "seckill:stock:", "seckill:lock:stock:"
 
 func kindOf(c *tap.Command) kind {
 	switch {
 	case c.Backend == tap.Redis && strings.Contains(strings.ReplaceAll(c.Text, redisLock, ""), number):
-		return reads // a number that is taken from is read in the same breath
+		return reads // a command that takes units also reads their number
 	case c.Backend != tap.SQL:
 		return other
 	case c.Name == "COMMIT":

@@ -1,7 +1,7 @@
-// Package stats summarizes measurements for bench, compare and chaos. Machines differ from
-// each other, and from themselves an hour later. Therefore subjects are measured in rounds,
-// and every other round runs in the opposite order. A figure is the median of its rounds
-// with the lowest and the highest, and ratios are computed within a round.
+// Package stats summarizes measurements for bench, compare and chaos. Machines differ from each
+// other, and one machine differs from hour to hour. So subjects are measured in rounds, and every
+// second round runs in the opposite order. A figure is the median of its rounds with the lowest and
+// the highest value. A ratio is computed within each round.
 package stats
 
 import (
@@ -19,8 +19,8 @@ type Turn struct {
 	Subject int // from 0
 }
 
-// Turns are each of n subjects in each round. Every other round runs backwards, so
-// that drift affects all subjects alike.
+// Turns returns the turns of n subjects in the given number of rounds. Every second round runs
+// backwards, so that drift affects all subjects alike.
 func Turns(rounds, n int) (all []Turn) {
 	for round := range rounds {
 		for subject := range n {
@@ -33,11 +33,11 @@ func Turns(rounds, n int) (all []Turn) {
 	return all
 }
 
-// A Series holds a subject's figure of each round, by the round's number.
+// A Series holds a subject's figure of each round, by round number.
 type Series map[int]float64
 
-// Over divides s by base within each round that both have; rounds where base is
-// zero are left out.
+// Over divides s by base within each round that both have. It leaves out rounds in which base is
+// zero.
 func (s Series) Over(base Series) Series {
 	ratios := Series{}
 	for round, figure := range s {
@@ -57,11 +57,10 @@ func (s Series) Spread() Spread {
 	return SpreadOf(figures)
 }
 
-// A Spread is the median of several rounds, the lowest and the highest, with four
-// digits each.
+// A Spread is the median, the lowest and the highest of several figures, with four digits each.
 type Spread [3]float64
 
-// Median is the median.
+// Median returns the median.
 func (s Spread) Median() float64 { return s[0] }
 
 func (s Spread) roundedSpread() Spread {
@@ -71,8 +70,8 @@ func (s Spread) roundedSpread() Spread {
 	return s
 }
 
-// SpreadOf summarizes figures. The median of an even number of them is the mean
-// of the middle two; no figures make a zero Spread.
+// SpreadOf summarizes figures. The median of an even number of figures is the mean of the middle
+// two. No figures give a zero Spread.
 func SpreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
 		return Spread{}
@@ -89,19 +88,19 @@ func (s Spread) String() string {
 	return tables.Number(s[0]) + " (" + tables.Number(s[1]) + "–" + tables.Number(s[2]) + ")"
 }
 
-// A Ratio says how many times as much one subject does as another.
+// A Ratio compares two subjects: Times is how many times as much the first does.
 type Ratio struct {
-	Times  float64 `json:"times"`  // geometric mean over the rounds that both have
+	Times  float64 `json:"times"`  // geometric mean over the common rounds
 	Low    float64 `json:"low"`    // Low to High is the 95 % confidence interval;
 	High   float64 `json:"high"`   // both are 0 with fewer than two rounds
-	Rounds int     `json:"rounds"` // that both have
+	Rounds int     `json:"rounds"` // the number of common rounds
 }
 
-// RatioOf compares a with b in the rounds that both have. The interval is
-// Student's t interval of the mean of the logarithms of the rounds' ratios: a
-// paired comparison, on logarithms because ratios multiply (Bland and Altman, The
-// use of transformation when comparing two means, BMJ 312:1153, 1996). It assumes
-// that these logarithms are about normal and that rounds are independent.
+// RatioOf compares a with b in the rounds that both have. The interval is Student's t interval of
+// the mean of the logarithms of the rounds' ratios. This is a paired comparison; it uses logarithms
+// because ratios multiply (Bland and Altman, The use of transformation when comparing two means,
+// BMJ 312:1153, 1996). It assumes that the logarithms are about normally distributed and that
+// rounds are independent.
 func RatioOf(a, b Series) Ratio {
 	var logs []float64
 	for _, ratio := range a.Over(b) {
@@ -124,18 +123,18 @@ func RatioOf(a, b Series) Ratio {
 	for _, x := range logs {
 		squares += (x - mean) * (x - mean)
 	}
-	half := student[len(logs)-2] * math.Sqrt(squares/(n-1)/n)
+	half := tQuantiles[len(logs)-2] * math.Sqrt(squares/(n-1)/n)
 	r.Low, r.High = math.Exp(mean-half), math.Exp(mean+half)
 	return r
 }
 
-// Apart reports that the interval excludes 1: the two can be told apart.
+// Apart reports whether the interval excludes 1, so that the two subjects differ.
 func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
 
-// Spread is the ratio with its interval.
+// Spread returns the ratio with its interval.
 func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.roundedSpread() }
 
-// String is the ratio with its interval, if there is one.
+// String returns the ratio with its interval, if there is one.
 func (r Ratio) String() string {
 	if r.High == 0 {
 		return tables.Number(r.Times)
@@ -143,10 +142,9 @@ func (r Ratio) String() string {
 	return fmt.Sprintf("%s (%s–%s)", tables.Number(r.Times), tables.Number(r.Low), tables.Number(r.High))
 }
 
-// MaxRounds is the most that RatioOf knows the interval of.
+// MaxRounds is the maximum number of rounds for which RatioOf can compute an interval.
 const MaxRounds = 20
 
-// student are the 97.5 % quantiles of Student's t distribution, from 1 degree of
-// freedom on.
-var student = [MaxRounds - 1]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+// tQuantiles contains the 97.5 % quantiles of Student's t distribution for 1, 2, … degrees of freedom.
+var tQuantiles = [MaxRounds - 1]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
 	2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}

@@ -29,8 +29,8 @@ func TestSpreadIsWritten(t *testing.T) {
 	}
 }
 
-// By hand: ratios 1.2, 1.4 and 1.5, whose logarithms have the mean .30809 and the
-// standard deviation .11425.
+// By hand: the logarithms of the ratios 1.2, 1.4 and 1.5 have the mean .30809 and the standard
+// deviation .11425.
 func TestRatioOf(t *testing.T) {
 	a, b := Series{1: 120, 2: 280, 3: 150, 7: 5}, Series{1: 100, 2: 200, 3: 100, 8: 5}
 	got := RatioOf(a, b)
@@ -66,9 +66,9 @@ func TestRatioOf(t *testing.T) {
 	}
 }
 
-// The quantiles are those of Student's t: half of 95 % lies between 0 and each.
+// Half of 95 % of the distribution lies between 0 and each quantile.
 func TestStudent(t *testing.T) {
-	for i, quantile := range student {
+	for i, quantile := range tQuantiles {
 		n, share := float64(i+1), 0.0
 		width := quantile / 10_000
 		for x := width / 2; x < quantile; x += width {

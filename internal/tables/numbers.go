@@ -22,10 +22,10 @@ func Thousands[N int | int64](n N) string {
 	return sign + digits
 }
 
-// Count is a number of things: 1 unit, 2 units.
+// Count returns a number with a noun: 1 unit, 2 units.
 func Count[N int | int64](n N, thing string) string { return CountOf(n, thing, thing+"s") }
 
-// CountOf is Count with a plural of its own.
+// CountOf is Count for a noun with an irregular plural.
 func CountOf[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -33,7 +33,7 @@ func CountOf[N int | int64](n N, one, many string) string {
 	return Thousands(n) + " " + many
 }
 
-// Duration shows microseconds with three significant digits, in ms or s.
+// Duration formats microseconds with three significant digits, in ms or s.
 func Duration(us int64) string {
 	ms := float64(us) / 1000
 	switch {
@@ -47,7 +47,7 @@ func Duration(us int64) string {
 	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
 }
 
-// Span is a duration as it is typed: 1m, where String has 1m0s.
+// Span formats a duration as a person types it: 1m, where String returns 1m0s.
 func Span(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -59,10 +59,10 @@ func Span(d time.Duration) string {
 	return text
 }
 
-// None stands for a figure that does not exist.
+// None is written where there is no figure.
 const None = "–"
 
-// Number shows three significant digits, and all of them from 1,000 on.
+// Number formats x with three significant digits, or as a whole number from 1,000 on.
 func Number(x float64) string {
 	switch {
 	case x >= 999.5:

@@ -17,34 +17,33 @@ import (
 	"unicode/utf8"
 )
 
-// A Table is one part of a report: words on the left, figures on the right.
+// A Table is one part of a report. Its first columns contain words, the others figures.
 type Table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
-	Notes []string // how to read it; on a terminal
-	Words int      // columns that are words, from the left
+	Notes []string // explanations, written on a terminal only
+	Words int      // the number of columns with words
 }
 
-// A Report is a result for people, in the forms that all commands write: as text
-// for a terminal, as Markdown, as CSV, and as JSON for programs.
+// A Report is a result for people, in the forms that all commands write: text for a terminal,
+// Markdown, CSV, and JSON for programs.
 type Report struct {
-	Answer   []string    // what it came to, in sentences; first of all
-	Facts    [][2]string // what it rests on, by name; not in Markdown
-	Tables   []Table     // those without rows are left out
+	Answer   []string    // the result in sentences, written first
+	Facts    [][2]string // name and value of the run's conditions; not written in Markdown
+	Tables   []Table     // tables without rows are not written
 	Problems []string
-	Summary  string // in one sentence
-	JSON     any
-	From     string // where it comes from, in a line of Markdown
+	Summary  string // one sentence
+	JSON     any    // the value that WriteJSON writes
+	From     string // the origin of the figures, as a line of Markdown
 
-	// Name is that of the result's block in Markdown files, and of its member in the file
-	// that the lessons read, which is Figures, or else JSON.
+	// Name is the name of the report's block in Markdown files, and of its member in the file of
+	// figures that the lessons read. That member is Figures or, if Figures is nil, JSON.
 	Name    string
 	Figures any
 }
 
-// WriteText writes the report for a terminal: its tables in Markdown, too, with aligned
-// columns.
+// WriteText writes the report for a terminal, with aligned tables.
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for _, line := range r.Answer {
@@ -107,8 +106,8 @@ func (r Report) writeTables(b *strings.Builder, terminal bool) {
 	}
 }
 
-// writeTable writes the table in Markdown; for a terminal its columns are aligned, and the
-// notes follow.
+// writeTable writes the table in Markdown. For a terminal it also aligns the columns and writes the
+// notes.
 func (t Table) writeTable(b *strings.Builder, terminal bool) {
 	fmt.Fprintf(b, "\n### %s\n\n", t.Title)
 	rule := make([]string, len(t.Head))
@@ -124,7 +123,7 @@ func (t Table) writeTable(b *strings.Builder, terminal bool) {
 				widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 			}
 		}
-		if i < t.Words { // to the left
+		if i < t.Words { // aligned to the left
 			widths[i] = -widths[i]
 		}
 	}
@@ -141,7 +140,7 @@ func (t Table) writeTable(b *strings.Builder, terminal bool) {
 	}
 }
 
-// A Machine is where a run was measured.
+// A Machine is the computer on which a run was measured.
 type Machine struct {
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
@@ -158,23 +157,23 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%d processors, %s/%s, %s", m.CPUs, m.OS, m.Arch, m.Go)
 }
 
-// A Run says where figures come from.
+// A Run is the origin of figures.
 type Run struct {
 	Command string    `json:"command"`
 	Begun   time.Time `json:"begun"`
 	Machine
-	Servers []string `json:"servers"` // as backend.Versions names them
+	Servers []string `json:"servers"` // as backend.Versions returns them
 }
 
-// String is a line of Markdown.
+// String returns the run as a line of Markdown.
 func (r Run) String() string {
 	text := fmt.Sprintf("`%s`, %s, %d processors, %s", r.Command, r.Begun.UTC().Format("2006-01-02"), r.CPUs, r.OS)
 	return strings.Join(append([]string{text}, r.Servers...), ", ")
 }
 
-// splitAtMarks reads what a Markdown file has before and after a block, which stands between
-// the lines <!-- NAME: … --> and <!-- /NAME -->. These stay with what is around it; a
-// file that is not there yet is those two.
+// splitAtMarks returns the parts of a Markdown file before and after the block between the lines
+// <!-- NAME: … --> and <!-- /NAME -->. The parts include these lines. If the file does not exist,
+// the parts are just these lines.
 func splitAtMarks(file, name string) (before, after string, err error) {
 	if info, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return "<!-- " + name + ": written by seckill -->\n", "<!-- /" + name + " -->\n", nil
@@ -185,19 +184,20 @@ func splitAtMarks(file, name string) (before, after string, err error) {
 	}
 	found := regexp.MustCompile(`(?s)^(.*<!-- ` + name + `: [^\n]*-->\n).*(<!-- /` + name + ` -->.*)$`).FindSubmatch(text)
 	if found == nil {
-		return "", "", fmt.Errorf("%s: there are no lines <!-- %s: … --> and <!-- /%[2]s --> to write between", file, name)
+		return "", "", fmt.Errorf("%s: there are no lines <!-- %s: … --> and <!-- /%[2]s --> to write between",
+			file, name)
 	}
 	return string(found[1]), string(found[2]), nil
 }
 
-// CheckBlock says why a Markdown file has no place for a block.
+// CheckBlock returns an error if a Markdown file has no place for the block name.
 func CheckBlock(file, name string) error {
 	_, _, err := splitAtMarks(file, name)
 	return err
 }
 
-// WithBlock writes a Markdown file as it is now, with what block writes between
-// its marks.
+// WithBlock returns a function that writes the Markdown file with the output of block between its
+// marks.
 func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		before, after, err := splitAtMarks(file, name)
@@ -211,8 +211,8 @@ func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) e
 	}
 }
 
-// WithMember writes a file that holds a JSON object, if there is one, with this
-// member in place of the one of that name.
+// WithMember returns a function that writes the JSON object in file with the member name set to
+// value. If the file does not exist, the object has only that member.
 func WithMember(file, name string, value any) func(io.Writer) error {
 	return func(w io.Writer) error {
 		all := map[string]json.RawMessage{}
@@ -226,7 +226,7 @@ func WithMember(file, name string, value any) func(io.Writer) error {
 		if all[name], err = json.Marshal(value); err != nil {
 			return err
 		}
-		for i, member := range slices.Sorted(maps.Keys(all)) { // a line each, so that a change shows where it is
+		for i, member := range slices.Sorted(maps.Keys(all)) { // one line each, so that diffs are small
 			open := ",\n"
 			if i == 0 {
 				open = "{"

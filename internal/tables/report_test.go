@@ -57,7 +57,7 @@ func TestWithBlock(t *testing.T) {
 	}
 }
 
-// A member takes the place of the one of its name, and the others stay.
+// WithMember replaces the member of the same name and keeps the others.
 func TestWithMember(t *testing.T) {
 	for old, want := range map[string]string{
 		`{"b":{"x":1.50},"a":0}`: "{\"a\":7,\n\"b\":{\"x\":1.50}}\n",
