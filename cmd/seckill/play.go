@@ -220,7 +220,7 @@ func (t table) showSetting(s game.Setting) {
 	}
 	fmt.Fprintf(t, "Units on sale: %d.", s.Stock)
 	for _, b := range s.Buyers {
-		fmt.Fprintf(t, " %s %s %d, in process %d.", b.Name, b.Does, b.Quantity, b.Process+1)
+		fmt.Fprintf(t, " %s %s %d, in process %d.", b.Name, b.Action, b.Quantity, b.Process+1)
 	}
 	fmt.Fprintln(t)
 }

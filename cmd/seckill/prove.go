@@ -327,7 +327,7 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 		return now, err
 	}
 	defer w.Close()
-	o, err := w.Again(ctx, &e.Scenario, choices)
+	o, err := w.Replay(ctx, &e.Scenario, choices)
 	if err != nil {
 		return now, err
 	}

@@ -11,9 +11,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// An actor is one buyer in one schedule. It is the tap of its own context, and
-// tells the scheduler what it is about to do. All below belongs to
-// the scheduler's goroutine.
+// An actor is one buyer in one schedule. It is the Tap of its own context and reports each command
+// to the scheduler before the command is sent. The fields belong to the scheduler's goroutine.
 type actor struct {
 	Buyer
 	run     *run
@@ -21,20 +20,25 @@ type actor struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	life          life
-	lock          lockState
-	commits       bool         // the lock is a transaction's, and over with it
-	inTransaction bool         // of the SQL server, begun and not ended
-	passed        bool         // has the lock, or had it
-	expired       bool         // the lease was ended by a fault
-	threads       []*thread    // the first is the program; then come helpers
-	late          []*call      // delayed commands that have not arrived
-	attempt       *attempt     // since it came, or since its last back-off
-	keeps         probe.Holder // what the servers do for it
-	outcome       Outcome
+	life life
+	lockUse
+	threads []*thread // the first is the program; the others are helpers
+	delayed []*call   // delayed commands that have not arrived
+	attempt *attempt  // the current attempt to get on
+	holder  probe.Holder
+	outcome Outcome
 }
 
-// life of an actor's process.
+// lockUse is the state of an actor's lock and SQL transaction.
+type lockUse struct {
+	lock          lockState
+	endsWithTx    bool // the lock belongs to a transaction, whose end frees it
+	inTransaction bool // a SQL transaction is open
+	hadLock       bool // the actor has the lock now or had it before
+	expired       bool // a fault has ended the lease
+}
+
+// A life is the state of an actor's process.
 type life int
 
 const (
@@ -43,49 +47,49 @@ const (
 	givenUp // dead, and the servers have ended its sessions and leases
 )
 
-// lockState is what the actor has of the lock.
+// A lockState is an actor's relation to the lock.
 type lockState int
 
 const (
 	notHeld   lockState = iota
-	held                // from the grant to the call that releases it
-	releasing           // on its way to be free: another may have it already
+	held                // from the grant until the call that releases it
+	releasing           // the release is under way: another actor may already have the lock
 )
 
-// A thread sends one command after the other, or several side by side.
+// A thread is one sequence of commands of an actor. It may send several commands in parallel
+// (tap.Fan).
 type thread struct {
-	actor  *actor
-	helper *tap.Helper // nil: the program
-	calls  []*call
-	over   bool
-	fan    int // commands that are expected side by side
-	began  int // of them
-	// foreign: the last command was answered while another had the lock; nil: not so.
-	foreign *Problem
+	actor      *actor
+	helper     *tap.Helper // nil for the program itself
+	calls      []*call
+	ended      bool
+	fanSize    int // the number of commands to be sent in parallel; 0 or 1: no fan
+	fanStarted int // how many of these have begun
+	// overlap is set if the thread's last command was answered while another actor had the lock.
+	overlap *Problem
 }
 
-// running: it is between two commands, and is heard of soon.
-func (t *thread) running() bool {
-	if t.over {
+// isRunning reports whether t is between two commands, so that it will report soon.
+func (t *thread) isRunning() bool {
+	if t.ended {
 		return false
 	}
 	stands := false
 	for _, c := range t.calls {
 		switch {
-		case c.sleeps():
+		case c.isSleeping():
 			return false
-		case c.rung, c.state == asleep:
+		case c.timerFired, c.state == asleep:
 			return true
 		}
 		stands = stands || c.state != passing
 	}
-	return !stands || t.fan > 1 && t.began < t.fan
+	return !stands || t.fanSize > 1 && t.fanStarted < t.fanSize
 }
 
-// next is the call whose turn it would be. Commands that are sent side by side
-// go in the order of their nodes: which is first makes no difference to their
-// sender.
-func (t *thread) next() *call {
+// nextCall returns the call that a turn of t sends. Commands that are sent in parallel go in the
+// order of their nodes, because their order makes no difference to their sender.
+func (t *thread) nextCall() *call {
 	var first *call
 	for _, c := range t.calls {
 		if c.state == ready && (first == nil || c.command.Node < first.command.Node) {
@@ -95,8 +99,8 @@ func (t *thread) next() *call {
 	return first
 }
 
-// sleeper is the call that backs off.
-func (t *thread) sleeper() *call {
+// sleepingCall returns the call of t that backs off, or nil.
+func (t *thread) sleepingCall() *call {
 	for _, c := range t.calls {
 		if c.state == asleep {
 			return c
@@ -105,38 +109,38 @@ func (t *thread) sleeper() *call {
 	return nil
 }
 
-// add takes a call in.
-func (t *thread) add(c *call) {
+// addCall adds c to the calls of t.
+func (t *thread) addCall(c *call) {
 	c.thread = t
 	if c.fan > 1 && c.state == ready {
-		if t.fan != c.fan {
-			t.fan, t.began = c.fan, 0
+		if t.fanSize != c.fan {
+			t.fanSize, t.fanStarted = c.fan, 0
 		}
-		t.began++
+		t.fanStarted++
 	}
 	t.calls = append(t.calls, c)
 }
 
-// drop forgets the call, which is over.
-func (c *call) drop() {
+// remove removes a finished call from its thread.
+func (c *call) remove() {
 	t := c.thread
-	if t == nil { // its buyer had died
+	if t == nil { // its buyer had died before the call
 		return
 	}
 	t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c })
-	if t.fan > 1 && t.began == t.fan && len(t.calls) == 0 {
-		t.fan, t.began = 0, 0
+	if t.fanSize > 1 && t.fanStarted == t.fanSize && len(t.calls) == 0 {
+		t.fanSize, t.fanStarted = 0, 0
 	}
 }
 
 func (a *actor) program() *thread { return a.threads[0] }
 
-func (a *actor) done() bool { return a.program().over }
+func (a *actor) isDone() bool { return a.program().ended }
 
-func (a *actor) buying() bool { return !a.done() && a.life == alive }
+func (a *actor) isActive() bool { return !a.isDone() && a.life == alive }
 
-// threadOf finds the thread that a call belongs to. A helper that was
-// never announced works for the program.
+// threadOf returns the thread of a helper. Commands of a helper that was never announced belong to
+// the program.
 func (a *actor) threadOf(h *tap.Helper) *thread {
 	for _, t := range a.threads {
 		if t.helper == h {
@@ -146,8 +150,8 @@ func (a *actor) threadOf(h *tap.Helper) *thread {
 	return a.program()
 }
 
-// each visits all calls.
-func (a *actor) each(visit func(*call)) {
+// eachCall calls visit for every call of the actor.
+func (a *actor) eachCall(visit func(*call)) {
 	for _, t := range a.threads {
 		for _, c := range slices.Clone(t.calls) {
 			visit(c)
@@ -155,7 +159,7 @@ func (a *actor) each(visit func(*call)) {
 	}
 }
 
-// The errors that actors see in place of an answer.
+// The errors that actors get instead of an answer.
 var (
 	errDead        = errors.New("this process has died")
 	errReplyLost   = errors.New("connection lost before the reply came")
@@ -168,45 +172,45 @@ var (
 type call struct {
 	actor   *actor
 	thread  *thread
-	helper  *tap.Helper // whose it is; nil: the actor's own
+	helper  *tap.Helper // the helper that sends it; nil: the program
 	command *tap.Command
 	ctx     context.Context
-	fan     int // commands that are sent side by side, with this one
+	fan     int // the number of commands that are sent in parallel, including this one
 	state   callState
 
-	answer    chan error // lets it go on
-	loseReply bool
-	refused   bool                        // Redis denies Scenario.Denies until it is over
-	step      int                         // index of the schedule's step that let it go
-	rung      bool                        // the limit of this wait is over
-	deliver   func(context.Context) error // has a delayed command arrive
+	answer     chan error // yields nil to let the call continue, or the error to return instead
+	loseReply  bool
+	refused    bool                        // Redis forbids Scenario.Denies until the call has returned
+	step       int                         // the index of the step that sent it
+	timerFired bool                        // the limit of this wait has been declared over
+	deliver    func(context.Context) error // sends a delayed command
 }
 
 type callState int
 
 const (
-	ready   callState = iota // it waits for its turn
-	sent                     // it is on its way, or in the server
-	waiting                  // it is a wait in the process
-	passing                  // it was not stopped, only seen
-	blocked                  // the server says that it waits, or nothing is under way to it
-	asleep                   // it backs off
+	ready   callState = iota // waits for its turn
+	sent                     // on its way to the server, or inside it
+	waiting                  // a wait inside the process, without a command
+	passing                  // was reported only, not stopped
+	blocked                  // the server says that it waits, or no event is under way to it
+	asleep                   // backs off
 )
 
-// sleeps reports whether it backs off. A call whose context has ended is about to go on.
-func (c *call) sleeps() bool { return c.state == asleep && c.ctx.Err() == nil }
+// isSleeping reports whether c backs off. A call whose context has ended is about to continue.
+func (c *call) isSleeping() bool { return c.state == asleep && c.ctx.Err() == nil }
 
-// inside reports whether it has gone, and is not back yet.
-func (c *call) inside() bool { return c.state != ready && c.state != asleep }
+// isUnanswered reports whether c was sent, or waits, and has not returned.
+func (c *call) isUnanswered() bool { return c.state != ready && c.state != asleep }
 
-func (c *call) local() bool { return c.command.Backend == tap.Waiting }
+func (c *call) isWait() bool { return c.command.Backend == tap.Waiting }
 
 func (c *call) String() string { return c.actor.Name + ": " + c.command.Text }
 
-// text is the command as a step shows it.
+// text returns the command as a step shows it.
 func (c *call) text(names *Normalizer) string {
 	text := c.command.Text
-	if !c.local() {
+	if !c.isWait() {
 		text = DescribeCommand(c.command)
 	}
 	if c.helper != nil {
@@ -220,11 +224,11 @@ const (
 	timeHasCome = renewerMark + "its time has come"
 )
 
-// tell has the scheduler take note of something; between two notes of an actor it waits.
-func (a *actor) tell(note func()) {
+// report has the scheduler run note. It is called from the actor's goroutines.
+func (a *actor) report(note func()) {
 	select {
-	case a.run.notes <- note:
-	case <-a.run.over:
+	case a.run.reports <- note:
+	case <-a.run.stopped:
 	}
 }
 
@@ -232,24 +236,24 @@ func (a *actor) newCall(ctx context.Context, c *tap.Command) *call {
 	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: c, fan: tap.FanOf(ctx), answer: make(chan error, 1)}
 }
 
-// stands: the actor stands before a call. The dead make none.
-func (a *actor) stands(c *call) {
+// addCall adds a call that waits for its turn. A call of a dead actor fails at once.
+func (a *actor) addCall(c *call) {
 	if a.life != alive {
 		c.answer <- errDead
 		return
 	}
-	a.threadOf(c.helper).add(c)
+	a.threadOf(c.helper).addCall(c)
 }
 
-// answered returns when the scheduler lets the call go, or puts an error in its place.
-func (c *call) answered() error {
+// awaitTurn returns when the scheduler lets the call continue (nil) or fails it.
+func (c *call) awaitTurn() error {
 	select {
 	case err := <-c.answer:
 		if errors.Is(err, errPanics) {
 			panic(err)
 		}
 		return err
-	case <-c.actor.run.over:
+	case <-c.actor.run.stopped:
 		return errDead
 	}
 }
@@ -257,109 +261,108 @@ func (c *call) answered() error {
 // Before implements tap.Tap.
 func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	if c.Name == "back-off" {
-		return nil // Sleep is next
+		return nil // Sleep reports it
 	}
 	s := a.newCall(ctx, c)
-	c.Own = s
+	c.Private = s
 	switch {
 	case c.Backend == tap.Waiting:
 		s.state = waiting
 	case c.Name == "ROLLBACK" && ctx.Err() != nil:
-		// database/sql ends a transaction whose context has ended from a
-		// goroutine of its own.
+		// If its context ends, database/sql rolls the transaction back from a goroutine of its own.
 		s.state = passing
 	default:
-		a.tell(func() { a.stands(s) })
-		return s.answered()
+		a.report(func() { a.addCall(s) })
+		return s.awaitTurn()
 	}
-	a.tell(func() { a.threadOf(s.helper).add(s) })
+	a.report(func() { a.threadOf(s.helper).addCall(s) })
 	return nil
 }
 
 // After implements tap.Tap.
 func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
-	s, ok := c.Own.(*call)
-	if !ok { // a back-off
+	s, ok := c.Private.(*call)
+	if !ok { // not reported by Before: a back-off
 		return err
 	}
 	if s.refused {
 		err = errors.Join(err, a.run.world.probes.Allow(context.Background(), a.run.scenario.Denies))
 	}
-	a.tell(func() { a.run.left(s, err) })
+	a.report(func() { a.run.callReturned(s, err) })
 	if s.loseReply {
 		return errReplyLost
 	}
-	if err == nil && s.local() && s.helper == nil && a.run.scenario.Wakes {
-		return a.wakes(ctx)
+	if err == nil && s.isWait() && s.helper == nil && a.run.scenario.Wakes {
+		return a.stopAtWakeUp(ctx)
 	}
 	return err
 }
 
-// wakes stands between the news that end a wait and the buyer who heeds them: they
-// may leave in between, with what the news have given them.
-func (a *actor) wakes(ctx context.Context) error {
+// stopAtWakeUp is a step between the event that ends a wait and the buyer's reaction to it. The
+// buyer may leave in between, though it was given the lock, say.
+func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
-	a.tell(func() { a.stands(s) })
-	if err := s.answered(); err != nil {
+	a.report(func() { a.addCall(s) })
+	if err := s.awaitTurn(); err != nil {
 		return err
 	}
-	a.tell(func() { a.run.left(s, nil) })
+	a.report(func() { a.run.callReturned(s, nil) })
 	return context.Cause(ctx)
 }
 
-// Sleep implements tap.Sleeper: a back-off lasts until another has moved.
+// Sleep implements tap.Sleeper. The back-off ends when another actor has moved.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
 	s.state = asleep
-	a.tell(func() {
-		a.stands(s)
+	a.report(func() {
+		a.addCall(s)
 		switch {
 		case a.life != alive:
 		case s.helper == nil:
 			a.attempt.failed, a.outcome.Waited = true, true
-		case s.thread.foreign != nil:
-			a.run.schedule.locks = append(a.run.schedule.locks, *s.thread.foreign)
+		case s.thread.overlap != nil:
+			a.run.schedule.locks = append(a.run.schedule.locks, *s.thread.overlap)
 		}
 	})
 	select {
 	case err := <-s.answer:
 		return err
-	case <-ctx.Done(): // it ends by itself
-		a.tell(s.drop)
+	case <-ctx.Done(): // no choice is needed
+		a.report(s.remove)
 		return context.Cause(ctx)
-	case <-a.run.over:
+	case <-a.run.stopped:
 		return errDead
 	}
 }
 
-// Began implements tap.Minder.
-func (a *actor) Began(h *tap.Helper) {
-	a.tell(func() { a.threads = append(a.threads, &thread{actor: a, helper: h}) })
+// HelperStarted implements tap.HelperObserver.
+func (a *actor) HelperStarted(h *tap.Helper) {
+	a.report(func() { a.threads = append(a.threads, &thread{actor: a, helper: h}) })
 }
 
-// Over implements tap.Minder.
-func (a *actor) Over(h *tap.Helper) { a.tell(func() { a.threadOf(h).over = true }) }
+// HelperEnded implements tap.HelperObserver.
+func (a *actor) HelperEnded(h *tap.Helper) { a.report(func() { a.threadOf(h).ended = true }) }
 
 // LockGranted implements LockObserver.
 func (a *actor) LockGranted(tx bool) {
-	a.tell(func() {
+	a.report(func() {
 		s := a.run.schedule
 		for _, other := range a.run.othersHolding(a) {
 			s.locks = append(s.locks, Problem{RuleOverlap,
 				fmt.Sprintf("after step %d both %s and %s hold the lock", len(s.Steps), other.Name, a.Name)})
 		}
-		a.lock, a.expired, a.passed, a.commits = held, false, true, tx
+		a.lock, a.expired, a.hadLock, a.endsWithTx = held, false, true, tx
 		s.Held = append(s.Held, Belief{Who: a.Name, From: len(s.Steps) - 1})
 	})
 }
 
 // LockReleasing implements LockObserver.
 func (a *actor) LockReleasing() {
-	a.tell(func() {
+	a.report(func() {
 		a.lock = releasing
-		a.run.schedule.givesBack(a.Name, len(a.run.schedule.Steps))
+		a.run.schedule.endHold(a.Name, len(a.run.schedule.Steps))
 	})
 }
 
 // LockReleased implements LockObserver.
-func (a *actor) LockReleased() { a.tell(func() { a.lock = notHeld }) }
+func (a *actor) LockReleased() { a.report(func() { a.lock = notHeld }) }

@@ -19,54 +19,54 @@ import (
 	"seckill/internal/tap"
 )
 
-// Does is what an actor does.
-type Does string
+// An Action is the kind of an actor.
+type Action string
 
-// What actors do.
+// The actions; actorKinds defines each.
 const (
-	Buys     Does = "buys"
-	Cancels  Does = "cancels"
-	Locks    Does = "locks"
-	Resets   Does = "resets"
-	Starts   Does = "starts"
-	Forgets  Does = "forgets"
-	Accepts  Does = "accepts"
-	Asks     Does = "asks"
-	Pays     Does = "pays"
-	Releases Does = "releases"
-	PaysLate Does = "pays late"
-	Sweeps   Does = "sweeps"
-	Comes    Does = "comes later"
-	Reserves Does = "asks to reserve"
-	Repeats  Does = "asks again"
+	Buys     Action = "buys"
+	Cancels  Action = "cancels"
+	Locks    Action = "locks"
+	Resets   Action = "resets"
+	Starts   Action = "starts"
+	Forgets  Action = "forgets"
+	Accepts  Action = "accepts"
+	Asks     Action = "asks"
+	Pays     Action = "pays"
+	Releases Action = "releases"
+	PaysLate Action = "pays late"
+	Sweeps   Action = "sweeps"
+	Comes    Action = "comes later"
+	Reserves Action = "asks to reserve"
+	Repeats  Action = "asks again"
 )
 
-// An actorKind is one kind of actor.
+// An actorKind defines one action.
 type actorKind struct {
-	next Does // what the next buyer does, after all others are done; "": buys
-	// can: a strategy can be asked to; nil: every one can.
-	can func(catalog.Info) bool
-	// prepare is what must be there before the actors come.
+	nextAction Action // the action of the next buyer (Scenario.Next); "": Buys
+	// supports reports whether a strategy can perform the action; nil: every strategy can.
+	supports func(catalog.Info) bool
+	// prepare creates what the action needs, before the actors come.
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
-	perform performs
-	// told is what the actor knows, for the ledger's judge; nil: nothing.
-	told func(*World, Outcome) []judge.Call
-	// answer is what it was told, in words, when it worked; "": what it was sold.
+	perform performFunc
+	// calls returns the actor's requests and answers for the judge; nil: there are none.
+	calls func(*World, Outcome) []judge.Call
+	// answer describes success; "": the outcome's receipt does.
 	answer string
 }
 
-type performs = func(ctx context.Context, w *World, p *process, o *Outcome)
+type performFunc = func(ctx context.Context, w *World, p *process, o *Outcome)
 
-var actorKinds = map[Does]actorKind{
+var actorKinds = map[Action]actorKind{
 	// It calls the strategy's Deduct.
 	Buys: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
 		},
-		told: tellPurchase,
+		calls: purchaseCalls,
 	},
-	// It buys, and when it comes is a step of its own: buyers of one process who come without one are there when the
-	// first command goes, and so in one batch.
+	// It buys, but its arrival is a step of its own. Buyers of one process that buy without such a
+	// step are all there when the first command is sent, and so end up in one batch.
 	Comes: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: "comes", Text: "comes"} },
@@ -75,27 +75,28 @@ var actorKinds = map[Does]actorKind{
 				o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
 			}
 		},
-		told: tellPurchase,
+		calls: purchaseCalls,
 	},
-	// It takes the lock, works a step, and frees it, and again (Buyer.Again): no stock.
+	// It takes the lock, works for one step, and frees the lock; then again (Buyer.Again). It buys
+	// nothing.
 	Locks: {
-		next: Locks,
-		can:  func(i catalog.Info) bool { return i.Locker != nil },
+		nextAction: Locks,
+		supports:   func(i catalog.Info) bool { return i.Locker != nil },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			for n := 0; n <= o.Again && o.Err == nil; n++ {
-				o.Err = w.hold(ctx, p)
+				o.Err = w.holdLock(ctx, p)
 			}
 		},
 		answer: "had the lock",
 	},
-	// It sets the sale anew.
+	// It resets the sale.
 	Resets: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = p.Reset(ctx, w.sku, skuName, w.stock)
 		},
 		answer: "the sale was set anew",
 	},
-	// It is the moment at which the sale begins: until then it is scheduled for later.
+	// It is the moment at which the sale begins. Until then the sale is scheduled for later.
 	Starts: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			if err := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku).Error; err != nil {
@@ -104,10 +105,10 @@ var actorKinds = map[Does]actorKind{
 		},
 		answer: "the sale has begun",
 	},
-	// It is a Redis that comes back without its data, where the row has the last word, and
-	// a buyer for whom the number is made anew, all in one step.
+	// In one step, Redis loses the keys of the sale and a buyer buys, which makes the strategy
+	// restore its number from the row.
 	Forgets: {
-		can: func(i catalog.Info) bool { return i.Stock == seckill.InRowAndRedis },
+		supports: func(i catalog.Info) bool { return i.Stock == seckill.InRowAndRedis },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = tap.Do(ctx, Work, func() *tap.Command {
 				return &tap.Command{Name: "loses its data", Text: "loses its data"}
@@ -122,43 +123,44 @@ var actorKinds = map[Does]actorKind{
 				return err
 			})
 		},
-		told: tellPurchase,
+		calls: purchaseCalls,
 	},
 	Accepts: accepts,
 	Asks:    asks,
 	// It is Asks for a reservation.
-	Reserves: {can: func(i catalog.Info) bool { return i.Reserves }, prepare: asks.prepare, perform: asks.perform, told: asks.told},
+	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves }, prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
-	// It is Asks of a request that has its order, and was told so, before the actors came.
+	// It is Asks for a request that already has its order: the buyer was told so before the actors
+	// came.
 	Repeats: {
 		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
 			if err := asks.prepare(ctx, w, first, b); err != nil {
 				return err
 			}
 			o := Outcome{Buyer: b}
-			ask(ctx, w.numbers[b.Process].service, w.purchase(b), &o)
+			ask(ctx, w.processes[b.Process].service, w.purchase(b), &o)
 			w.placed[b.Name] = o.Receipt
 			return o.Err
 		},
 		perform: asks.perform,
-		told: func(w *World, o Outcome) []judge.Call {
+		calls: func(w *World, o Outcome) []judge.Call {
 			before := judge.CallOf(w.purchase(o.Buyer), w.placed[o.Name], nil)
 			before.Sent, before.Answered = 1, 2 // before any step
-			return append([]judge.Call{before}, asks.told(w, o)...)
+			return append([]judge.Call{before}, asks.calls(w, o)...)
 		},
 	},
 
-	// These are at one order, or reservation, that was placed before they came. Several may
-	// be at the same (Buyer.Same). They ask again when that failed (Buyer.Again).
-	Cancels:  atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, asking(seckill.Strategy.Restore)),
-	Pays:     atReservation("paid", judge.CallPay, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
+	// The following act on one order or reservation that was placed before the actors came. Several may
+	// act on the same one (Buyer.Same). They try again after a failure (Buyer.Again).
+	Cancels:  atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, requestOn(seckill.Strategy.Restore)),
+	Pays:     atReservation("paid", judge.CallPay, requestOn(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
 	PaysLate: atReservation("paid", judge.CallPay, payLate),
-	Releases: atReservation("cancelled", judge.CallCancel, asking(seckill.Reserver.Release, seckill.ErrPaid)),
-	Sweeps:   atReservation("swept", "", sweep),
+	Releases: atReservation("cancelled", judge.CallCancel, requestOn(seckill.Reserver.Release, seckill.ErrPaid)),
+	Sweeps:   atReservation("swept", "", sweepReservations),
 }
 
-// ask sends a request, and sends it again while its answer is not final (Buyer.Again).
-func (o *Outcome) ask(ctx context.Context, send func() (final bool)) {
+// retry calls send until its answer is final, at most 1+Buyer.Again times.
+func (o *Outcome) retry(ctx context.Context, send func() (final bool)) {
 	for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
 		if send() {
 			return
@@ -166,12 +168,12 @@ func (o *Outcome) ask(ctx context.Context, send func() (final bool)) {
 	}
 }
 
-func tellPurchase(w *World, o Outcome) []judge.Call {
-	return []judge.Call{tell(w.purchase(o.Buyer), o)}
+func purchaseCalls(w *World, o Outcome) []judge.Call {
+	return []judge.Call{callOf(w.purchase(o.Buyer), o)}
 }
 
-// tell is what a buyer knows of a purchase. Who has died has heard no refusal.
-func tell(p seckill.Purchase, o Outcome) judge.Call {
+// callOf returns what a buyer knows of its purchase. A dead buyer has heard no refusal.
+func callOf(p seckill.Purchase, o Outcome) judge.Call {
 	t := judge.CallOf(p, o.Receipt, o.Err)
 	switch {
 	case o.Dead && o.Err != nil:
@@ -182,11 +184,10 @@ func tell(p seckill.Purchase, o Outcome) judge.Call {
 	return t
 }
 
-// Work is the backend of a step that is no command of one backend: what a buyer does
-// under a lock that protects nothing.
+// Work is the backend of a step that sends no command, such as the work under a lock.
 const Work = "work"
 
-func (w *World) hold(ctx context.Context, p *process) error {
+func (w *World) holdLock(ctx context.Context, p *process) error {
 	lease, err := p.Locker.Acquire(ctx, w.probes.Key(w.sku), w.info.LockOptions(w.settings))
 	if err != nil {
 		return err
@@ -200,27 +201,27 @@ func (w *World) hold(ctx context.Context, p *process) error {
 	return err
 }
 
-// asking asks something of the order, and again when that failed for another reason than
-// one of those that are final.
-func asking[S any](of func(S, context.Context, string) error, final ...error) performs {
+// requestOn returns a function that applies of to the actor's order. It tries again (Buyer.Again)
+// after each error except the final ones.
+func requestOn[S any](of func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
-		o.ask(ctx, func() bool {
+		o.retry(ctx, func() bool {
 			o.Err = of(p.Strategy.(S), ctx, w.placed[o.owner()].OrderID)
 			return o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) })
 		})
 	}
 }
 
-// payLate pays when the deadline has passed.
+// payLate pays after the deadline has passed.
 func payLate(ctx context.Context, w *World, p *process, o *Outcome) {
-	if o.Err = w.overdue(ctx, p); o.Err == nil {
-		asking(seckill.Reserver.Pay)(ctx, w, p, o)
+	if o.Err = w.passDeadline(ctx, p); o.Err == nil {
+		requestOn(seckill.Reserver.Pay)(ctx, w, p, o)
 	}
 }
 
-// sweep has the deadline pass, and sweeps.
-func sweep(ctx context.Context, w *World, p *process, o *Outcome) {
-	err := w.overdue(ctx, p)
+// sweepReservations makes the deadline pass, and expires the reservations.
+func sweepReservations(ctx context.Context, w *World, p *process, o *Outcome) {
+	err := w.passDeadline(ctx, p)
 	if err == nil {
 		_, err = p.Strategy.(seckill.Reserver).Expire(ctx)
 	}
@@ -230,24 +231,24 @@ func sweep(ctx context.Context, w *World, p *process, o *Outcome) {
 	o.Err = err
 }
 
-// overdue has the deadline of what is still reserved pass.
-func (w *World) overdue(ctx context.Context, p *process) error {
+// passDeadline makes the deadline of all open reservations pass.
+func (w *World) passDeadline(ctx context.Context, p *process) error {
 	return p.In.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
 		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
 }
 
-// atReservation is an actor at a reservation. Its deadline is far away until an actor has
-// the time pass: so the scheduler decides what is in time.
-func atReservation(answer string, asked judge.CallKind, perform performs) actorKind {
+// atReservation is atOrder for a reservation. Its deadline is far away until an actor makes it
+// pass, so the scheduler decides what is in time.
+func atReservation(answer string, asked judge.CallKind, perform performFunc) actorKind {
 	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
-	d.next = Sweeps // what a dead sweeper has left is given back
-	d.can = func(i catalog.Info) bool { return i.Reserves }
+	d.nextAction = Sweeps // what a dead sweeper has left is given back
+	d.supports = func(i catalog.Info) bool { return i.Reserves }
 	return d
 }
 
-// atOrder is an actor at an order whose buyer was told placed. asked is what it asks of
-// it, and answer what it is told when that worked.
-func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performs) actorKind {
+// atOrder returns an actor that acts on an existing order, whose buyer was told placed. The kind of
+// call is asked, and answer describes success.
+func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performFunc) actorKind {
 	return actorKind{
 		perform: perform,
 		answer:  answer,
@@ -262,30 +263,30 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 				r, err = first.Strategy.Deduct(ctx, w.purchase(b))
 			}
 			if err != nil {
-				return fmt.Errorf("place the order that %s %s: %w", b.Name, b.Does, err)
+				return fmt.Errorf("place the order that %s %s: %w", b.Name, b.Action, err)
 			}
 			w.placed[b.owner()] = r
 			return nil
 		},
-		told: func(w *World, o Outcome) (told []judge.Call) {
+		calls: func(w *World, o Outcome) (told []judge.Call) {
 			if o.Name == NextBuyer {
 				return nil
 			}
-			t := tell(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
-			if o.Same == "" { // the order, once
+			t := callOf(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
+			if o.Same == "" { // each order is listed once
 				t.Outcome = placed
 				told = append(told, t)
 			}
 			if asked == "" {
 				return told
 			}
-			t.Kind, t.Outcome, t.Late = asked, judge.OutcomeUnknown, o.Does == PaysLate
+			t.Kind, t.Outcome, t.Late = asked, judge.OutcomeUnknown, o.Action == PaysLate
 			switch {
 			case o.Err == nil && asked == judge.CallPay:
 				t.Outcome = judge.OutcomeSold
 			case o.Err == nil:
 				t.Outcome = judge.OutcomeCancelled
-			case o.Dead: // and has heard no refusal
+			case o.Dead: // a dead actor has heard no refusal
 			case errors.Is(o.Err, seckill.ErrExpired):
 				t.Outcome = judge.OutcomeExpired
 			case seckill.NothingTaken(o.Err):
@@ -296,26 +297,27 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 	}
 }
 
-// accepts buys and does not wait for the order, and asks again, with the same
-// key, when the answer was lost (Buyer.Again). The next buyer of such a
-// scenario comes a lease later, and writes what others have left.
+// accepts is an actor that buys without waiting for the order. It repeats the request with the same
+// key if the answer was lost (Buyer.Again). The next buyer of such a scenario comes a lease later
+// and writes the orders that others have left unwritten.
 var accepts = actorKind{
-	can: func(i catalog.Info) bool { return i.Accepts },
+	supports: func(i catalog.Info) bool { return i.Accepts },
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-		o.ask(ctx, func() (final bool) {
+		o.retry(ctx, func() (final bool) {
 			var written bool
 			o.Receipt, written, o.Err = p.Strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
 			o.Accepted = o.Err == nil && !written
 			return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
 		})
 	},
-	told: tellPurchase,
+	calls: purchaseCalls,
 }
 
-// untold asks what became of those who were told accepted, when all is over.
-func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Problem) {
+// findUntold looks up the result of each request that was answered "accepted", after all actors are
+// done.
+func (w *World) findUntold(ctx context.Context, p *process, s *Schedule) (list []Problem) {
 	for _, o := range s.Buyers {
-		if !o.Accepted || o.Dead || s.mayBeOver(o) {
+		if !o.Accepted || o.Dead || s.mayBeOfEarlierSale(o) {
 			continue
 		}
 		buy := w.purchase(o.Buyer)
@@ -330,9 +332,9 @@ func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Pro
 	return list
 }
 
-// asks sends a purchase with an Idempotency-Key through the whole service, and
-// sends it again, with the same key, while it is not told for good what became
-// of it (Buyer.Again). Two may send the same request (Buyer.Same).
+// asks is an actor that sends a purchase with an Idempotency-Key to the whole service. It repeats
+// the request with the same key until the answer is final (Buyer.Again). Two actors may send the
+// same request (Buyer.Same).
 var asks = actorKind{
 	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
 		p, err := w.process(ctx, b.Process)
@@ -341,16 +343,16 @@ var asks = actorKind{
 		}
 		if p.service == nil {
 			s, err := httpapi.New(httpapi.Config{Instance: p.In, Infos: []catalog.Info{p.Info}, Default: p.Info.Name, Settings: w.settings,
-				Now: func() time.Time { return w.now(p) }, PurchaseTimeout: time.Minute})
+				Now: func() time.Time { return w.processTime(p) }, PurchaseTimeout: time.Minute})
 			if err != nil {
 				return err
 			}
 			p.service = s.Handler()
 		}
-		// A buyer who asks for too much makes the service read the SKU now: in the
-		// schedule it would do so past the tap.
+		// The service reads the SKU at its first request, and that read passes no tap. So it is made
+		// here, by a request for more than the stock.
 		o, sku := Outcome{Buyer: b}, w.purchase(b).SKU
-		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: strangeUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
+		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: unusedUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
 		if !errors.Is(o.Err, seckill.ErrSoldOut) {
 			return fmt.Errorf("asking for more than the stock was answered: %w", o.Err)
 		}
@@ -358,36 +360,37 @@ var asks = actorKind{
 	},
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 		r := tap.From(ctx).(*actor).run
-		o.ask(ctx, func() (final bool) {
-			sent := r.sends()
+		o.retry(ctx, func() (final bool) {
+			sent := r.sentAt()
 			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)
-			told.Sent, told.Answered = sent, r.answers()
-			o.Told = append(o.Told, told)
+			told.Sent, told.Answered = sent, r.answeredAt()
+			o.Calls = append(o.Calls, told)
 			return !again
 		})
 	},
-	told: func(w *World, o Outcome) []judge.Call {
-		if o.Dead && len(o.Told) > 0 { // the last answer was not heard
-			o.Told[len(o.Told)-1].Outcome = judge.OutcomeUnknown
+	calls: func(w *World, o Outcome) []judge.Call {
+		if o.Dead && len(o.Calls) > 0 { // the actor did not hear the last answer
+			o.Calls[len(o.Calls)-1].Outcome = judge.OutcomeUnknown
 		}
-		return o.Told
+		return o.Calls
 	},
 }
 
-// The judge compares times. Those of a schedule are its steps. What happens beside each
-// other, within one step, counts as answered before it was sent: then it proves nothing.
-func (r *run) answers() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
-func (r *run) sends() time.Duration   { return r.answers() + time.Microsecond/2 }
+// answeredAt and sentAt return the times of the current step. The judge compares times; in a schedule a
+// step is a microsecond. Two requests within one step must prove nothing about each other, so an answer
+// counts as earlier than a request in the same step.
+func (r *run) answeredAt() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
+func (r *run) sentAt() time.Duration     { return r.answeredAt() + time.Microsecond/2 }
 
-// strangeUser is no actor's.
-const strangeUser = 98
+// unusedUser is the id of a user that is no actor.
+const unusedUser = 98
 
-// ask sends one request and reads its answer: what its buyer knows, and whether a
-// client sends it again.
+// ask sends one request and reads its answer. It returns what the buyer knows, and whether a client
+// would repeat the request.
 func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told judge.Call, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
 	path := "/api/v1/seckill"
-	if o.Does == Reserves {
+	if o.Action == Reserves {
 		path = "/api/v1/reservations"
 	}
 	req := httptest.NewRequestWithContext(ctx, http.MethodPost, path, bytes.NewBufferString(body))
@@ -413,7 +416,7 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 		return told, false
 	}
 	var problem struct{ Code, Detail, Ask string }
-	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code nothing is known
+	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code, the result is unknown
 	r, known := judge.FindCode(problem.Code)
 	if !known {
 		r = judge.InternalError

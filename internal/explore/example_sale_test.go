@@ -18,9 +18,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A sale is a transaction of one's own: it reads the stock, and writes what is left.
+// A sale is a transaction that is not part of this project: it reads the stock and writes what is
+// left.
 type sale struct {
-	seckill.Strategy // its Restore, which no buyer here asks for
+	seckill.Strategy // for Restore, which no buyer here calls
 	store            *ledger.Store
 	read             string
 }
@@ -44,22 +45,25 @@ func (s sale) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt
 	return r, err
 }
 
-// Two buyers want the last unit. The explorer runs the schedules of their commands on a
-// real server, those with the fewest preemptions first, and the ledger's judge looks at each.
+// Two buyers want the last unit. The explorer runs the schedules of their commands on a real
+// server, those with the fewest preemptions first, and the judge checks the result of each.
 func Example() {
 	ctx := context.Background()
-	servers, err := lab.Start(ctx, lab.Options{Host: lab.Host{Environ: os.Environ(), Temp: os.TempDir()}, Backends: []string{backend.NameMySQL}})
+	servers, err := lab.Start(ctx, lab.Options{Host: lab.Host{Environ: os.Environ(), Temp: os.TempDir()},
+		Backends: []string{backend.NameMySQL}})
 	if err != nil {
 		log.Panic(err)
 	}
 	defer servers.Stop(ctx)
 	scenario := &explore.Scenario{Stock: 1, Buyers: []explore.Buyer{
-		{Name: "A", Quantity: 1, Does: explore.Buys}, {Name: "B", Process: 1, Quantity: 1, Does: explore.Buys}}}
+		{Name: "A", Quantity: 1, Action: explore.Buys}, {Name: "B", Process: 1, Quantity: 1, Action: explore.Buys}}}
 	for _, read := range []string{"SELECT num FROM stock WHERE id = ?", "SELECT num FROM stock WHERE id = ? FOR UPDATE"} {
-		// READ COMMITTED, as a newer MariaDB writes no row that has changed since a REPEATABLE READ.
-		world, err := explore.Open(ctx, catalog.Info{Name: "sale", Stock: seckill.InRow, New: func(d catalog.Deps) (seckill.Strategy, error) {
+		// The isolation level is READ COMMITTED: with REPEATABLE READ, a newer MariaDB refuses to write a row
+		// that has changed since it was read.
+		info := catalog.Info{Name: "sale", Stock: seckill.InRow, New: func(d catalog.Deps) (seckill.Strategy, error) {
 			return sale{store: d.Ledger.ReadCommitted(), read: read}, nil
-		}}, servers.Config(), explore.Options{})
+		}}
+		world, err := explore.Open(ctx, info, servers.Config(), explore.Options{})
 		if err != nil {
 			log.Panic(err)
 		}

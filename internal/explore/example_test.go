@@ -11,24 +11,26 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// A counterexample is made of choices for one strategy. When another answers, it says at
-// which step.
+// A counterexample consists of choices for one strategy. Replaying it with another strategy fails,
+// and the error names the step.
 func TestReplayDiverges(t *testing.T) {
 	naive := open(t, sqlrow.Naive)
 	o, err := naive.Shorten(t.Context(), search(t, naive, two(explore.Buys), explore.Limits{}).First, explore.LedgerRule)
 	labtest.Must(t, err)
-	// The turn of a buyer that does not exist or has finished.
+	// C does not exist, and A has finished.
 	for _, who := range []string{"C", "A"} {
 		longer := append(slices.Clone(o.Choices()), turns(who)...)
-		if _, err := naive.Again(t.Context(), o.Scenario, longer); !errors.Is(err, explore.ErrDiverged) {
+		if _, err := naive.Replay(t.Context(), o.Scenario, longer); !errors.Is(err, explore.ErrDiverged) {
 			t.Errorf("one more step of %s: %v, want that it does not fit", who, err)
 		}
 	}
 	w := open(t, sqlrow.Conditional)
-	if _, err := w.Again(t.Context(), o.Scenario, o.Choices()); !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "step ") {
-		t.Errorf("got %v, want that it does not fit, and from which step on", err)
+	_, err = w.Replay(t.Context(), o.Scenario, o.Choices())
+	if !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "step ") {
+		t.Errorf("another strategy replays the counterexample: got %v, want ErrDiverged and the step", err)
 	}
-	if _, err := w.Again(t.Context(), two(explore.Locks), nil); !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "has nothing for a buyer who locks") {
-		t.Errorf("conditional is to be locked: %v", err)
+	_, err = w.Replay(t.Context(), two(explore.Locks), nil)
+	if !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "has nothing for a buyer who locks") {
+		t.Errorf("a buyer locks, though conditional has no lock: got %v, want ErrDiverged", err)
 	}
 }

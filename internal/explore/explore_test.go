@@ -24,8 +24,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// open makes a world on servers that are this test program's alone. Worlds ask
-// them who waits, so no two of them explore at a time: no test here is parallel.
+// open opens a world on servers that belong to this test program. A world asks its servers which
+// commands wait, so two worlds must not explore at the same time: no test of this package is
+// parallel.
 func open(t testing.TB, info catalog.Info) *explore.World {
 	t.Helper()
 	needs := info.Uses()
@@ -39,11 +40,10 @@ func open(t testing.TB, info catalog.Info) *explore.World {
 	return w
 }
 
-// two is a scenario of two buyers, each in a process of their own, with enough
-// for both.
-func two(does explore.Does) *explore.Scenario {
+// two returns a scenario of two buyers in a process each, with enough stock for both.
+func two(does explore.Action) *explore.Scenario {
 	return &explore.Scenario{Name: "two buyers", Stock: 5, Buyers: []explore.Buyer{
-		{Name: "A", Quantity: 2, Does: does}, {Name: "B", Quantity: 1, Process: 1, Does: does},
+		{Name: "A", Quantity: 2, Action: does}, {Name: "B", Quantity: 1, Process: 1, Action: does},
 	}}
 }
 
@@ -61,14 +61,14 @@ func search(t testing.TB, w *explore.World, s *explore.Scenario, l explore.Limit
 
 func again(t *testing.T, w *explore.World, s *explore.Scenario, choices ...explore.Choice) *explore.Schedule {
 	t.Helper()
-	o, err := w.Again(t.Context(), s, choices)
+	o, err := w.Replay(t.Context(), s, choices)
 	if err != nil {
 		t.Fatalf("%v: %v", choices, err)
 	}
 	return o
 }
 
-// turns are choices without a fault: "AAB".
+// turns returns the choices "AAB" without faults.
 func turns(who string) (list []explore.Choice) {
 	for _, name := range who {
 		list = append(list, explore.Choice{Who: string(name)})
@@ -89,27 +89,28 @@ func table(o *explore.Schedule) string {
 	return b.String()
 }
 
-// Strategies that look at the time of day do so by the explorer's clock, which moves
-// with a schedule, also behind the service.
+// Strategies read the explorer's clock, which moves with the schedule, also when the service calls
+// them.
 func TestTheServiceHasTheClockOfTheProcess(t *testing.T) {
 	w := open(t, counter.RedisCounterMySQL)
-	one := &explore.Scenario{Name: "one buyer with a key", Stock: 5, Buyers: []explore.Buyer{{Name: "A", Quantity: 2, Does: explore.Asks}}}
-	if res := search(t, w, one, explore.Limits{Schedules: 1}); res.First != nil || !w.AsksTime() {
-		t.Errorf("one buyer with a key: %+v, and the strategy asked the explorer's clock: %v", res, w.AsksTime())
+	one := &explore.Scenario{Name: "one buyer with a key", Stock: 5, Buyers: []explore.Buyer{
+		{Name: "A", Quantity: 2, Action: explore.Asks}}}
+	if res := search(t, w, one, explore.Limits{Schedules: 1}); res.First != nil || !w.ReadsClock() {
+		t.Errorf("one buyer with a key: %+v, and the strategy asked the explorer's clock: %v", res, w.ReadsClock())
 	}
 }
 
-// Conditional is four commands a buyer: BEGIN, UPDATE, INSERT, COMMIT. Two of
-// them could go in 8!/(4!·4!) = 70 orders, if neither waited for the row from
-// the other's UPDATE to the COMMIT. The numbers say that no schedule is missing,
-// none runs twice, and a waiter takes no turn.
+// A buyer of conditional sends four commands: BEGIN, UPDATE, INSERT, COMMIT. Two buyers could
+// interleave them in 8!/(4!·4!) = 70 ways if neither waited for the row between the other's UPDATE
+// and COMMIT. The exact numbers prove that no schedule is missing, that none runs twice, and that a
+// waiting buyer takes no turn.
 func TestTreesOfKnownSize(t *testing.T) {
 	for _, c := range []struct {
 		info   catalog.Info
 		orders int
 	}{{sqlrow.Conditional, 24}, {sqlrow.ForUpdate, 36}} {
 		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{})
-		if res.Schedules != c.orders || res.Preemptions != -1 || res.Cut+res.Faulty+res.Random != 0 {
+		if res.Schedules != c.orders || res.Preemptions != -1 || res.NotRun+res.Faulty+res.Random != 0 {
 			t.Errorf("%s: %+v, want all of %d orders, and nothing else", c.info.Name, res, c.orders)
 		}
 		if res.First != nil {
@@ -118,12 +119,11 @@ func TestTreesOfKnownSize(t *testing.T) {
 	}
 }
 
-// Who waits inside a server is taken for that, by the server's word, and the
-// step that wakes them says so.
+// The server reports which buyer waits inside it, and the step that wakes the buyer names it.
 func TestWaitersAreBlocked(t *testing.T) {
 	for _, c := range []struct {
 		info catalog.Info
-		at   string // what B waits in
+		at   string // the command in which B waits
 	}{
 		{sqlrow.ForUpdate, "SELECT num FROM stock WHERE id = 1 FOR UPDATE"},
 		{sqlrow.Conditional, "UPDATE stock"},
@@ -143,7 +143,7 @@ func TestWaitersAreBlocked(t *testing.T) {
 			if len(o.Problems) > 0 || !o.Buyers[1].Waited || o.Buyers[1].WaitedFor > 0 {
 				t.Fatalf("B is to wait until A has finished, and no longer:\n%s", table(o))
 			}
-			last, woken := "", false // B's last command before being woken
+			last, woken := "", false // last is B's last command before it was woken
 			for _, s := range o.Steps {
 				if s.Who == "B" && !woken {
 					last = s.Command
@@ -159,13 +159,13 @@ func TestWaitersAreBlocked(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Schedules: 7, Random: 5, Seed: 1})
-	if res.Schedules != 12 || res.Random != 5 || res.Cut == 0 || res.Preemptions == -1 {
+	if res.Schedules != 12 || res.Random != 5 || res.NotRun == 0 || res.Preemptions == -1 {
 		t.Errorf("%+v, want seven schedules, five at random, and a search that does not claim to have done all", res)
 	}
-	// What ends before the choices of the first schedule are made again is not that schedule.
+	// A schedule that ends before its prefix of choices is complete could not be repeated.
 	var came atomic.Int64
 	w := open(t, deducting(func(ctx context.Context, store *ledger.Store, _ int64) error {
-		if came.Add(1) > 4 { // in the rehearsal, and in the first schedule
+		if came.Add(1) > 4 { // the warm-up and the first schedule have two purchases each
 			return nil
 		}
 		return store.Tx(ctx, func(*gorm.DB) error { return nil })

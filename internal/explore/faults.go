@@ -16,31 +16,33 @@ import (
 	"seckill/internal/tap"
 )
 
-// A faultKind makes one fault happen between two commands.
+// A faultKind defines one fault. It has either apply or applyToCall.
 type faultKind struct {
-	// at lists where it could happen now; can are the threads that could go.
-	at func(r *run, can []*thread) []policy.Option
-	// happens lets it happen to the buyer who is named, or to the command that it aims
-	// at. The step of any other fault is added when it has happened.
-	happens func(ctx context.Context, r *run, a *actor, step *Step) error
-	strikes func(r *run, c *call, step Step)
+	// options lists the ways in which the fault can happen now. The list runnable holds the threads
+	// that can take the next turn.
+	options func(r *run, runnable []*thread) []policy.Option
+	// apply performs a fault that concerns the actor a, or nobody (nil). The caller then adds step to
+	// the schedule.
+	apply func(ctx context.Context, r *run, a *actor, step *Step) error
+	// applyToCall performs a fault that concerns the call c, and adds the step itself.
+	applyToCall func(r *run, c *call, step Step)
 }
 
-// follow are the consequences of other faults, in the order in which they are offered.
-// They may come whenever they can, and are not counted.
-var follow = []Fault{GivenUp, Arrives}
+// followUps are the faults that only follow other faults, in the order in which they are offered. They
+// do not count towards Scenario.MaxFaults.
+var followUps = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
-	// If the strategy is no lock, a transaction ends with its connection: that of the buyer
-	// who is named or, without a name, of the last of them. With latecomers it
-	// befalls those who queue for a lock, and not its holder.
+	// If the strategy is not a lock, a transaction plays the part of the lease: its connection is
+	// closed. That is the transaction of the named buyer or, without a name, of the last buyer that
+	// has one. With latecomers the fault concerns the buyers that wait for a lock, not its holder.
 	LeaseEnds: {
-		at: func(r *run, _ []*thread) (list []policy.Option) {
+		options: func(r *run, _ []*thread) (list []policy.Option) {
 			if r.scenario.Latecomers > 0 {
-				return befalls(LeaseEnds, (*run).isQueued)(r, nil)
+				return atActors(LeaseEnds, (*run).isQueued)(r, nil)
 			}
 			all := r.leaseholders()
-			if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
+			if len(all) > 0 || r.world.info.Locker == nil && r.world.ReadsClock() {
 				list = append(list, policy.Option{Choice: Choice{Fault: LeaseEnds}})
 			}
 			if r.world.info.Locker == nil && len(all) > 1 {
@@ -50,7 +52,7 @@ var faultKinds = map[Fault]faultKind{
 			}
 			return list
 		},
-		happens: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
+		apply: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
 			queued := a != nil && r.isQueued(a)
 			if queued {
 				step.Command, err = r.endSession(ctx, a)
@@ -60,36 +62,36 @@ var faultKinds = map[Fault]faultKind{
 				}
 				step.Command, err = r.endLease(ctx, a, true)
 			}
-			if !queued || r.last == a.program() { // to go next takes no turn away
-				r.last = nil
+			if !queued || r.lastThread == a.program() { // so the next actor's turn is no preemption
+				r.lastThread = nil
 			}
 			r.paused = a
 			return err
 		},
 	},
 	Dies: {
-		at: befalls(Dies, (*run).firstOf),
-		happens: func(_ context.Context, r *run, a *actor, _ *Step) error {
+		options: atActors(Dies, (*run).isFirstOfProcess),
+		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.tainted = true
 			a.process.In.Kill()
 			for _, other := range r.actors {
-				if other.process == a.process && !other.done() {
-					r.die(other)
+				if other.process == a.process && !other.isDone() {
+					r.killActor(other)
 				}
 			}
 			return nil
 		},
 	},
 	GivenUp: {
-		at: func(r *run, can []*thread) (list []policy.Option) {
+		options: func(r *run, runnable []*thread) (list []policy.Option) {
 			for _, a := range r.actors {
-				if len(can) > 0 && a.life == dead && r.world.keepsSessions() {
+				if len(runnable) > 0 && a.life == dead && r.world.keepsSessions() {
 					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}})
 				}
 			}
 			return list
 		},
-		happens: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
+		apply: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
 			a.life = givenUp
 			step.Command, err = r.endSession(ctx, a)
 			step.Command = cmp.Or(step.Command, "nothing of theirs is left")
@@ -97,129 +99,130 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	Leaves: {
-		at: befalls(Leaves, func(_ *run, a *actor) bool { return a.buying() && a.ctx.Err() == nil }),
-		happens: func(_ context.Context, _ *run, a *actor, _ *Step) error {
-			a.cancel(context.Canceled) // database/sql closes what waits for an answer
+		options: atActors(Leaves, func(_ *run, a *actor) bool { return a.isActive() && a.ctx.Err() == nil }),
+		apply: func(_ context.Context, _ *run, a *actor, _ *Step) error {
+			a.cancel(context.Canceled) // database/sql then closes a connection that waits for an answer
 			return nil
 		},
 	},
-	// Only in place of a write in a transaction: elsewhere database/sql keeps the lock of a
+	// The panic replaces a write inside a transaction. Elsewhere database/sql keeps the mutex of a
 	// connection whose driver panics.
 	Panics: {
-		at:      atCommands(Panics, writesRow),
-		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "panics", errPanics) },
+		options:     atCommands(Panics, writesRow),
+		applyToCall: func(r *run, c *call, step Step) { r.fail(c, step, "panics", errPanics) },
 	},
 	IDTaken: {
-		at: atCommands(IDTaken, func(c *tap.Command) bool { return batchedID.MatchString(c.Text) }),
-		strikes: func(r *run, c *call, step Step) {
+		options: atCommands(IDTaken, func(c *tap.Command) bool { return batchedID.MatchString(c.Text) }),
+		applyToCall: func(r *run, c *call, step Step) {
 			ids := batchedID.FindAllStringSubmatch(c.command.Text, -1)
 			r.send(c, step)
 			c.answer <- r.world.admin.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, "+
 				"run, status, reason) VALUES (?, '', 'taken', ?, ?, 1, 0, 'another', ?, ?, 'sold_out')",
-				ids[len(ids)-1][1], strangeUser, r.world.sku, firstRun, judge.Refused).Error
+				ids[len(ids)-1][1], unusedUser, r.world.sku, firstRun, judge.Refused).Error
 		},
 	},
 	ReplyLost: {
-		at: atCommands(ReplyLost, anyCommand),
-		strikes: func(r *run, c *call, step Step) {
+		options: atCommands(ReplyLost, anyCommand),
+		applyToCall: func(r *run, c *call, step Step) {
 			r.send(c, step)
 			c.loseReply = true
 			c.answer <- nil
 		},
 	},
 	CommandLost: {
-		at:      atCommands(CommandLost, anyCommand),
-		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "never arrives", errCommandLost) },
+		options:     atCommands(CommandLost, anyCommand),
+		applyToCall: func(r *run, c *call, step Step) { r.fail(c, step, "never arrives", errCommandLost) },
 	},
 	Refused: {
-		at: func(r *run, can []*thread) []policy.Option {
+		options: func(r *run, runnable []*thread) []policy.Option {
 			return atCommands(Refused, func(c *tap.Command) bool {
 				return c.Name == r.scenario.Denies || c.Name == "EVALSHA" || c.Name == "EVAL"
-			})(r, can)
+			})(r, runnable)
 		},
-		strikes: func(r *run, c *call, step Step) {
+		applyToCall: func(r *run, c *call, step Step) {
 			r.send(c, step)
 			c.refused = true
 			c.answer <- r.world.probes.Deny(context.Background(), r.scenario.Denies)
 		},
 	},
-	// ZooKeeper's commands are not delayed: a session's are in order, and end with its
-	// connection. On a connection to the SQL server nothing follows one that is, as its
-	// sender closes the connection: what was open there stays open until it arrives.
+	// Commands to ZooKeeper are not delayed: a session's commands arrive in order, and end with its
+	// connection. On a connection to the SQL server no command follows a delayed one, because its
+	// sender closes the connection; the transaction there stays open until the delayed command
+	// arrives.
 	Delayed: {
-		at: atCommands(Delayed, mayBeLate),
-		strikes: func(r *run, c *call, step Step) {
+		options: atCommands(Delayed, canBeDelayed),
+		applyToCall: func(r *run, c *call, step Step) {
 			a := c.actor
 			r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
-				a.tell(func() {
+				a.report(func() {
 					c.deliver = deliver
-					a.late = append(a.late, c)
+					a.delayed = append(a.delayed, c)
 				})
 			}})
 		},
 	},
 	Arrives: {
-		at: befalls(Arrives, func(_ *run, a *actor) bool { return len(a.late) > 0 }),
-		happens: func(ctx context.Context, r *run, a *actor, step *Step) error {
-			l := a.late[0]
-			a.late = slices.Delete(a.late, 0, 1)
-			// It goes by itself, as another thread of its sender's.
+		options: atActors(Arrives, func(_ *run, a *actor) bool { return len(a.delayed) > 0 }),
+		apply: func(ctx context.Context, r *run, a *actor, step *Step) error {
+			l := a.delayed[0]
+			a.delayed = slices.Delete(a.delayed, 0, 1)
+			// The delivery is a thread of its own that belongs to the sender.
 			t := &thread{actor: a, helper: &tap.Helper{}}
 			c := &call{actor: a, helper: t.helper, command: l.command, state: sent, step: len(r.schedule.Steps)}
-			t.add(c)
+			t.addCall(c)
 			a.threads = append(a.threads, t)
 			if r.peek {
 				step.Backend, step.Command = c.command.Backend, l.text(r.world.names)
 			}
 			step.Result = "waits"
-			ctx = context.WithoutCancel(ctx) // what it was sent on is closed behind it
+			ctx = context.WithoutCancel(ctx) // the delivery closes its connection at the end
 			r.programs.Go(func() {
 				err := l.deliver(ctx)
-				a.tell(func() {
-					r.left(c, err)
-					t.over = true
+				a.report(func() {
+					r.callReturned(c, err)
+					t.ended = true
 				})
 			})
 			return nil
 		},
 	},
 	ClockJumps: {
-		at: befalls(ClockJumps, func(r *run, a *actor) bool { return r.firstOf(a) && a.process.ahead.Load() == 0 }),
-		happens: func(_ context.Context, r *run, a *actor, _ *Step) error {
-			a.process.ahead.Store(int64(r.world.leaseEnd()))
-			a.process.tainted = true // the next schedule has another process
+		options: atActors(ClockJumps, func(r *run, a *actor) bool { return r.isFirstOfProcess(a) && a.process.clockAhead.Load() == 0 }),
+		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
+			a.process.clockAhead.Store(int64(r.world.leaseEndJump()))
+			a.process.tainted = true // the next schedule uses another process
 			return nil
 		},
 	},
-	// A server is lost while the first buyer stands before their first write to the
-	// database. They are paused until the others are through.
+	// The server is lost while the first buyer stands before its first write to the database. That
+	// buyer is paused until the others have finished.
 	NodeLost: {
-		at: func(r *run, _ []*thread) []policy.Option {
-			c := r.actors[0].program().next()
+		options: func(r *run, _ []*thread) []policy.Option {
+			c := r.actors[0].program().nextCall()
 			if r.world.options.Node == nil || c == nil || !writesRow(c.command) {
 				return nil
 			}
 			return []policy.Option{{Choice: Choice{Fault: NodeLost}}}
 		},
-		happens: func(ctx context.Context, r *run, _ *actor, step *Step) error {
+		apply: func(ctx context.Context, r *run, _ *actor, step *Step) error {
 			step.Command = r.world.options.Node.Name
-			r.last, r.paused = nil, r.actors[0]
+			r.lastThread, r.paused = nil, r.actors[0]
 			begun := time.Now()
 			defer func() { r.schedule.Outage = time.Since(begun) }()
 			err := r.world.options.Node.Lose(ctx)
 			if err == nil {
-				err = r.world.answers(ctx)
+				err = r.world.awaitServers(ctx)
 			}
 			return err
 		},
 	},
 }
 
-// batchedID finds the ids of the orders that a command writes as one of several.
+// batchedID finds the order ids in a command that writes several orders.
 var batchedID = regexp.MustCompile(`\((\d+), 'o`)
 
-// befalls is every actor whom a fault could befall.
-func befalls(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []policy.Option {
+// atActors returns a function that lists f for each actor for which may returns true.
+func atActors(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []policy.Option {
 	return func(r *run, _ []*thread) (list []policy.Option) {
 		for _, a := range r.actors {
 			if may(r, a) {
@@ -230,22 +233,22 @@ func befalls(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []polic
 	}
 }
 
-// firstOf: of the buyers in their process who are not done, they are the first. What
-// befalls a process befalls all of them.
-func (r *run) firstOf(a *actor) bool {
-	i := slices.IndexFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.buying() })
+// isFirstOfProcess reports whether a is the first active buyer of its process. A fault of a process
+// is listed once, for that buyer.
+func (r *run) isFirstOfProcess(a *actor) bool {
+	i := slices.IndexFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.isActive() })
 	return i >= 0 && r.actors[i] == a
 }
 
-// atCommands is every command that could be sent now, of a buyer or a renewer, and that
-// the fault could befall.
+// atCommands returns a function that lists f for each command that can be sent now, of a buyer or a
+// renewer, and for which may returns true.
 func atCommands(f Fault, may func(*tap.Command) bool) func(*run, []*thread) []policy.Option {
-	return func(r *run, can []*thread) (list []policy.Option) {
-		for _, t := range can {
-			if may(t.next().command) {
+	return func(r *run, runnable []*thread) (list []policy.Option) {
+		for _, t := range runnable {
+			if may(t.nextCall().command) {
 				c := t.choice()
 				c.Fault = f
-				list = append(list, policy.Option{Choice: c, Preempts: r.preempts(t, can)})
+				list = append(list, policy.Option{Choice: c, Preempts: r.preempts(t, runnable)})
 			}
 		}
 		return list
@@ -258,42 +261,43 @@ func writesRow(c *tap.Command) bool {
 	return c.Backend == tap.SQL && (c.Name == "INSERT" || c.Name == "UPDATE")
 }
 
-// fail answers a call with an error; it is not sent. result is what the step
-// says of it.
+// fail answers the call c with an error instead of sending it. The text result becomes the result
+// of the step.
 func (r *run) fail(c *call, step Step, result string, err error) {
 	r.send(c, step)
 	r.schedule.Steps[c.step].Result = result
-	c.drop()
+	c.remove()
 	c.answer <- err
 }
 
-// aimed is the call that a choice is about: the next one or, if there is none, that of a
-// renewer whose time may come.
-func (r *run) aimed(c Choice) (sleeps *call) {
+// targetCall returns the call that c refers to: the next call of the actor or its renewer or, if
+// there is none, the call in which the renewer sleeps.
+func (r *run) targetCall(c Choice) *call {
+	var sleeping *call
 	for _, t := range r.actor(c.Who).threads {
 		if (t.helper != nil) != c.Renewer {
 			continue
 		}
-		if next := t.next(); next != nil {
+		if next := t.nextCall(); next != nil {
 			return next
 		}
-		sleeps = cmp.Or(sleeps, t.sleeper())
+		sleeping = cmp.Or(sleeping, t.sleepingCall())
 	}
-	return sleeps
+	return sleeping
 }
 
-// isQueued reports whether a contender may have a place in a lock's queue, in a server
-// that keeps sessions, while no actor of its process has the lock.
+// isQueued reports whether a may have a place in a lock's queue, in a server that keeps sessions,
+// while no actor of its process has the lock.
 func (r *run) isQueued(a *actor) bool {
-	return r.world.info.Locker != nil && a.buying() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
+	return r.world.info.Locker != nil && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
 		!slices.ContainsFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
 }
 
-// endSession has the servers end what they keep for an actor's process, and says what
-// that did; "" if they kept nothing. A client of ZooKeeper that lives cannot send another
-// command before it hears of it; one of etcd can.
+// endSession makes the servers end what they store for the actor's process, and returns what that
+// did, or "". A live ZooKeeper client learns of it before it can send another command; an etcd
+// client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (what string, err error) {
-	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.keeps)
+	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
 	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // as in endLease
 	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
 		zk.Expire()
@@ -301,8 +305,8 @@ func (r *run) endSession(ctx context.Context, of *actor) (what string, err error
 	return r.world.names.Normalize(strings.Join(did, "; ")), err
 }
 
-// leaseholders are the actors whose lease has not ended or, if the strategy is no
-// lock, whose transaction has not: that ends with its connection.
+// leaseholders returns the actors whose lease has not ended. If the strategy is not a lock, it
+// returns the actors with an open transaction, which ends with its connection.
 func (r *run) leaseholders() (list []*actor) {
 	for _, a := range r.actors {
 		if (a.lock != notHeld || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
@@ -312,7 +316,7 @@ func (r *run) leaseholders() (list []*actor) {
 	return list
 }
 
-// leaseholder is the last of them; nil: none.
+// leaseholder returns the last of the leaseholders, or nil.
 func (r *run) leaseholder() *actor {
 	if all := r.leaseholders(); len(all) > 0 {
 		return all[len(all)-1]
@@ -320,16 +324,16 @@ func (r *run) leaseholder() *actor {
 	return nil
 }
 
-// endLease ends the lease of an actor, or whichever there is if that is nil, and says
-// what that did; "" if there was no lease. Sessions and connections end only if they
-// are to: those of a process that lives do not end by themselves. With Scenario.Clears
-// a lock that never ends is removed, too.
+// endLease ends the lease of an actor, or any lease if of is nil, and returns what that did, or ""
+// if there was no lease. It ends sessions and connections only if sessions is true, because those
+// of a live process do not end by themselves. With Scenario.Clears it also removes a lock that has
+// no lease.
 func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what string, err error) {
 	w := r.world
 	var holder *probe.Holder
 	if of != nil {
 		of.expired, of.outcome.Expired = true, true
-		holder = &of.keeps
+		holder = &of.holder
 	}
 	var did []string
 	if sessions || !w.keepsSessions() {
@@ -337,16 +341,16 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 			return "", err
 		}
 	}
-	w.clock.Add(int64(w.leaseEnd()))
+	w.clockOffset.Add(int64(w.leaseEndJump()))
 	if did != nil && w.admin.Etcd != nil {
-		// A lease is its process's, which finds out by and by: that would be
-		// another step of some later schedule.
-		for _, p := range w.numbers {
+		// The lease belongs to a process, whose client notices the end later. That would disturb a
+		// later schedule.
+		for _, p := range w.processes {
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
 	}
 	if did == nil && sessions && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
-		n, err := w.probes.Kill(ctx, of.process.ports())
+		n, err := w.probes.Kill(ctx, of.process.sqlPorts())
 		if err != nil {
 			return "", err
 		}
@@ -360,43 +364,43 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 			did = append(did, "an operator removes the lock")
 		}
 	}
-	if did == nil && w.info.Locker == nil && w.AsksTime() {
+	if did == nil && w.info.Locker == nil && w.ReadsClock() {
 		did = append(did, "the processes' clocks move on by the time of a lease")
 	}
-	r.everythingMoved()
+	r.recordFault()
 	if did != nil {
-		_, err = r.ringTimers(ctx)
+		_, err = r.fireTimers(ctx)
 	}
 	return w.names.Normalize(strings.Join(did, "; ")), err
 }
 
-// leaseEnd is how far the processes' clocks move when a lease ends.
-func (w *World) leaseEnd() time.Duration { return w.settings.LockLease + time.Second }
+// leaseEndJump is how far the processes' clocks move when a lease ends.
+func (w *World) leaseEndJump() time.Duration { return w.settings.LockLease + time.Second }
 
-// die is one buyer's part of the death of their process, whose sockets are closed:
-// whatever they do from now on fails without reaching a server.
-func (r *run) die(a *actor) {
+// killActor marks one buyer of a dying process as dead. The process's connections are closed, so
+// none of its commands reaches a server any more.
+func (r *run) killActor(a *actor) {
 	a.life, a.lock = dead, notHeld
 	a.outcome.Dead = true
-	a.late = nil // what had not left the machine
+	a.delayed = nil // the delayed commands die with the machine
 	a.cancel(errDead)
-	a.each(func(c *call) {
+	a.eachCall(func(c *call) {
 		if c.state == ready || c.state == asleep {
-			c.drop()
+			c.remove()
 			c.answer <- errDead
 		}
 	})
 }
 
-// giveUp has the servers end what a dead buyer's process still has there. It was not chosen.
+// giveUp makes the servers end what they store for the process of a dead buyer, without a choice.
 func (r *run) giveUp(ctx context.Context, a *actor) error {
-	return r.take(ctx, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}}, false)
+	return r.apply(ctx, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}}, false)
 }
 
-func mayBeLate(c *tap.Command) bool {
+func canBeDelayed(c *tap.Command) bool {
 	switch c.Backend {
 	case tap.SQL:
-		// A BEGIN or ROLLBACK changes nothing when it comes late.
+		// A late BEGIN or ROLLBACK changes nothing.
 		return c.Name != "BEGIN" && c.Name != "ROLLBACK"
 	case tap.Redis:
 		return c.Name != "SUBSCRIBE"

@@ -8,7 +8,7 @@ import (
 	"seckill/strategies/local"
 )
 
-// before are A's turns up to, and without, the first command that begins with a word.
+// before returns A's turns up to the first command that begins with word, without that command.
 func before(t *testing.T, w *explore.World, s *explore.Scenario, word string) []explore.Choice {
 	t.Helper()
 	n := 0
@@ -29,7 +29,7 @@ func happens(choices []explore.Choice, who string, f explore.Fault) []explore.Ch
 	return append(choices, explore.Choice{Who: who, Fault: f})
 }
 
-// A process dies with everyone in it; a buyer who leaves takes no one along.
+// When a process dies, all its buyers die. When a buyer leaves, the others continue.
 func TestADeathTakesTheWholeProcess(t *testing.T) {
 	w := open(t, local.MutexPerSKU)
 	s := withFault(two(explore.Buys), explore.Dies)

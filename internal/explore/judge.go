@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// judge audits a schedule that has ended and says what was wrong with it.
-func (r *run) judge(ctx context.Context) error {
+// judge audits a schedule that has ended, and adds its problems.
+func (r *run) judgeSchedule(ctx context.Context) error {
 	w, s := r.world, r.schedule
 	for _, a := range r.actors {
 		s.Buyers = append(s.Buyers, a.outcome)
@@ -28,79 +28,89 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	e.Initial, e.Run, e.Calls = w.stock, firstRun, []judge.Call{}
 	for _, b := range s.Buyers {
-		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
+		if tell := actorKinds[b.Action].calls; tell != nil && !b.Other {
 			told := tell(w, b)
 			for i := range told {
-				if told[i].Outcome == judge.OutcomeAccepted && s.mayBeOver(b) {
+				if told[i].Outcome == judge.OutcomeAccepted && s.mayBeOfEarlierSale(b) {
 					told[i].Outcome = judge.OutcomeUnknown
 				}
 			}
 			e.Calls = append(e.Calls, told...)
 		}
 	}
-	if r.scenario.does(Resets) {
+	if r.scenario.has(Resets) {
 		e.Run = e.Snapshot.Stock.Run
-		if e.Calls, err = w.ofThisRun(ctx, e.Calls, e.Run); err != nil {
+		if e.Calls, err = w.callsOfRun(ctx, e.Calls, e.Run); err != nil {
 			return err
 		}
 	}
 	s.Audit = judge.Judge(e)
-	s.Problems = slices.Concat(problems(s), w.contradictions(s, e.Snapshot.Orders), w.untold(ctx, p, s))
+	s.Problems = slices.Concat(findProblems(s), w.findContradictions(s, e.Snapshot.Orders), w.findUntold(ctx, p, s))
 	return nil
 }
 
-// contradictions are answers that the judge of a sale lets pass: to it a release is a
-// cancellation, which a paid order may have; a buyer who is told duplicate may have had
-// another request under way; and units that came back may have come too late for one who
-// is told sold out. Here it is known what else there was. A refusal beside a reset is of the sale before or of that
-// after it: what can be true of neither is found.
-func (w *World) contradictions(s *Schedule, orders []judge.Order) (list []Problem) {
+// findContradictions finds wrong answers that the judge of a sale must accept, because it knows
+// less: a cancellation of a paid order (here: a release), "duplicate" for a buyer that may have had
+// another request under way, and "sold out" although units came back, perhaps too late. A refusal
+// during a reset belongs to the sale before or after it; findContradictions finds those that are
+// wrong for both.
+func (w *World) findContradictions(s *Schedule, orders []judge.Order) (list []Problem) {
 	for _, b := range s.Buyers {
 		user := w.purchase(b.Buyer).User
-		ordered := slices.ContainsFunc(orders, func(o judge.Order) bool { return o.UserID == user })
-		alone := !slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Name != b.Name && w.purchase(o.Buyer).User == user })
+		hasOrder := slices.ContainsFunc(orders, func(o judge.Order) bool { return o.UserID == user })
+		onlyRequest := !slices.ContainsFunc(s.Buyers, func(o Outcome) bool {
+			return o.Name != b.Name && w.purchase(o.Buyer).User == user
+		})
 		paid := slices.ContainsFunc(s.Buyers, func(o Outcome) bool {
-			return o.owner() == b.owner() && (o.Does == Pays || o.Does == PaysLate) && o.Err == nil && !o.Dead
+			return o.owner() == b.owner() && (o.Action == Pays || o.Action == PaysLate) && o.Err == nil && !o.Dead
 		})
 		switch {
-		case b.Other && b.Does == Asks && !errors.Is(b.Err, seckill.ErrBusy) && b.Receipt.SKU != w.other():
-			list = append(list, Problem{judge.RuleKeyRefused, b.Name + " has the other SKU for themselves, and was refused, or told of another order"})
+		case b.Other && b.Action == Asks && !errors.Is(b.Err, seckill.ErrBusy) && b.Receipt.SKU != w.otherSKU():
+			list = append(list, Problem{judge.RuleKeyRefused,
+				b.Name + " has the other SKU for themselves, and was refused, or told of another order"})
 		case b.Dead || b.Other:
-		case b.Does == Releases && b.Err == nil && paid:
-			list = append(list, Problem{judge.RulePaidReleased, "one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
-		case b.Does == PaysLate && errors.Is(b.Err, seckill.ErrConflict):
-			list = append(list, Problem{judge.RuleExpiredHeld, b.Name + " paid after the deadline, was not told so, and the units were held still"})
-		case errors.Is(b.Err, seckill.ErrDuplicate) && !ordered && (alone || !s.Scenario.does(Resets)):
-			list = append(list, Problem{judge.RuleFalseDuplicate, b.Name + " was told that they have an order already, and no request of theirs came to one"})
-		case errors.Is(b.Err, seckill.ErrSoldOut) && s.Scenario.does(Resets) && s.wanted() <= s.Scenario.Stock:
-			list = append(list, Problem{judge.RuleUndersold, b.Name + " was told sold out, and both sales had as many units as all buyers want together"})
+		case b.Action == Releases && b.Err == nil && paid:
+			list = append(list, Problem{judge.RulePaidReleased,
+				"one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
+		case b.Action == PaysLate && errors.Is(b.Err, seckill.ErrConflict):
+			list = append(list, Problem{judge.RuleExpiredHeld,
+				b.Name + " paid after the deadline, was not told so, and the units were held still"})
+		case errors.Is(b.Err, seckill.ErrDuplicate) && !hasOrder && (onlyRequest || !s.Scenario.has(Resets)):
+			list = append(list, Problem{judge.RuleFalseDuplicate,
+				b.Name + " was told that they have an order already, and no request of theirs came to one"})
+		case errors.Is(b.Err, seckill.ErrSoldOut) && s.Scenario.has(Resets) && s.unitsWanted() <= s.Scenario.Stock:
+			list = append(list, Problem{judge.RuleUndersold,
+				b.Name + " was told sold out, and both sales had as many units as all buyers want together"})
 		case b.Name == NextBuyer && errors.Is(b.Err, seckill.ErrSoldOut) && b.Quantity <= s.Audit.Remaining:
-			list = append(list, Problem{judge.RuleUndersold, fmt.Sprintf("the next buyer was told sold out, and the stock left is %d", s.Audit.Remaining)})
+			list = append(list, Problem{judge.RuleUndersold,
+				fmt.Sprintf("the next buyer was told sold out, and the stock left is %d", s.Audit.Remaining)})
 		}
 	}
 	return list
 }
 
-// wanted are the units that all buyers of a schedule want, or had.
-func (s *Schedule) wanted() (units int64) {
+// unitsWanted returns how many units all buyers of a schedule want or had.
+func (s *Schedule) unitsWanted() int64 {
+	var units int64
 	for _, b := range s.Buyers {
-		if b.Does != Resets && b.Does != Starts {
+		if b.Action != Resets && b.Action != Starts {
 			units += b.Quantity
 		}
 	}
 	return units
 }
 
-// mayBeOver reports whether what a buyer was told may be of a sale before a reset: one was not through when they came.
-func (s *Schedule) mayBeOver(b Outcome) bool {
+// mayBeOfEarlierSale reports whether the answer to b may belong to the sale before a reset: a reset
+// had not finished when b came.
+func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 	came := slices.IndexFunc(s.Steps, func(step Step) bool { return step.Who == b.Name })
-	return slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Does == Resets && o.Ended > came })
+	return slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Action == Resets && o.Ended > came })
 }
 
-// ofThisRun leaves out what was said of the sale before the reset: its orders,
-// and refusals, which may be of either. A request that got an order of the new
-// sale after one of the old is of the new: a reset forgets requests.
-func (w *World) ofThisRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
+// callsOfRun removes the calls that belong to the sale before the reset: its orders, and all
+// refusals, which may belong to either sale. A request that got an order in both sales belongs to
+// the new one, because a reset forgets requests.
+func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
 	err := w.admin.DB.WithContext(ctx).Model(&judge.Order{}).Where("sku_id = ? AND run < ? AND request_id NOT IN "+
 		"(SELECT request_id FROM orders WHERE sku_id = ? AND run = ?)", w.sku, run, w.sku, run).Pluck("request_id", &earlier).Error
@@ -123,30 +133,29 @@ func (s *Schedule) Faulty() bool {
 	})
 }
 
-// problems finds whatever must not happen: what the audit says; two holders of
-// a lock whose lease had not ended; a buyer who is blocked for ever; and, as
-// long as nothing went wrong, a buyer who was left in the dark, failed for no
-// reason, or waited until a lease ended though all others had left.
-func problems(s *Schedule) (list []Problem) {
+// findProblems finds the violations in a schedule: those of the audit, two holders of a lock whose
+// lease had not ended, and a buyer that is blocked for ever. If there was no fault, it also finds a
+// buyer that got no clear answer, failed without a reason, or waited until a lease ended although
+// all others had left.
+func findProblems(s *Schedule) (list []Problem) {
 	add := func(rule, format string, args ...any) {
 		list = append(list, Problem{rule, s.names.Normalize(fmt.Sprintf(format, args...))})
 	}
-	sells, resets := !s.Scenario.does(Locks), s.Scenario.does(Resets)
+	sells, resets := !s.Scenario.has(Locks), s.Scenario.has(Resets)
 	otherSKUs := slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
 	for _, v := range s.Audit.Violations {
-		// The only buyer who could have bought may be the one who died, or may
-		// have bought before the reset.
+		// The only possible buyer may have died, or bought before the reset.
 		nothing := v.Rule == judge.RuleNothingSold && (s.Faulty() || resets)
-		// A copy that reaches a strategy past the service is refused as any buyer is.
-		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.does(Asks)
+		// Only the service recognises a repeated request; a strategy refuses it like any other.
+		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.has(Asks)
 		if sells && !nothing && !copied {
 			add(v.Rule, "%s", v.Message)
 		}
 	}
 	list = append(list, s.locks...)
-	left := s.left()
+	left := s.leavers()
 	start := slices.IndexFunc(s.Steps, func(step Step) bool { // -1: the sale had started before
-		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Does == Starts && b.Name == step.Who })
+		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Action == Starts && b.Name == step.Who })
 	})
 	for _, b := range s.Buyers {
 		stayed := left != nil && !slices.Contains(left, b.Name)
@@ -171,16 +180,16 @@ func problems(s *Schedule) (list []Problem) {
 		if otherSKUs && b.Waited && b.Name != NextBuyer {
 			add(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name)
 		}
-		if b.Does == Buys && b.Err == nil && !b.Dead && b.Ended <= start {
+		if b.Action == Buys && b.Err == nil && !b.Dead && b.Ended <= start {
 			add(RuleEarly, "%s was sold %d before the sale started", b.Name, b.Quantity)
 		}
 	}
 	return list
 }
 
-// left are the buyers who hung up, if nothing else went wrong: their processes could
-// clean up after them.
-func (s *Schedule) left() (who []string) {
+// leavers returns the buyers that left, if there was no other fault. Their processes lived on and
+// could clean up.
+func (s *Schedule) leavers() (who []string) {
 	for _, step := range s.Steps {
 		switch step.Fault {
 		case Leaves:

@@ -10,9 +10,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// What must not happen is found in schedules of two buyers that are written by hand.
+// Each case is a schedule of two buyers, written by hand, with the rules that it breaks.
 func TestProblems(t *testing.T) {
-	a, b := Buyer{Name: "A", Does: Buys}, Buyer{Name: "B", Does: Buys}
+	a, b := Buyer{Name: "A", Action: Buys}, Buyer{Name: "B", Action: Buys}
 	lost := judge.Report{Violations: []judge.Violation{{Rule: judge.RuleLostUpdate}, {Rule: judge.RuleNothingSold}}}
 	step := func(who string, f Fault) Step { return Step{Choice: Choice{Who: who, Fault: f}} }
 	ends, leaves, dies := step("A", LeaseEnds), step("A", Leaves), step("A", Dies)
@@ -24,7 +24,7 @@ func TestProblems(t *testing.T) {
 		"nothing":                             {Schedule{Buyers: []Outcome{{Buyer: a, Ended: 1}, {Buyer: b, Err: seckill.ErrSoldOut}}}, ""},
 		"of the audit":                        {Schedule{Audit: lost}, "lost_update nothing_sold"},
 		"nothing sold by one who died":        {Schedule{Audit: lost, Steps: []Step{dies}}, "lost_update"},
-		"the audit of locks alone":            {Schedule{Audit: lost, Scenario: &Scenario{Buyers: []Buyer{{Does: Locks}}}}, ""},
+		"the audit of locks alone":            {Schedule{Audit: lost, Scenario: &Scenario{Buyers: []Buyer{{Action: Locks}}}}, ""},
 		"a lock that was taken away":          {Schedule{Buyers: []Outcome{{Buyer: a, Err: lock.ErrNotHeld}}}, "stolen unknown"},
 		"a lock whose lease has ended":        {Schedule{Steps: []Step{ends}, Buyers: []Outcome{{Buyer: a, Err: lock.ErrNotHeld, Expired: true}}}, ""},
 		"who waits for ever":                  {Schedule{Steps: []Step{dies}, Buyers: []Outcome{{Buyer: b, GaveUp: true}}}, "blocked"},
@@ -40,7 +40,7 @@ func TestProblems(t *testing.T) {
 			{Buyer: Buyer{Name: NextBuyer}, Waited: true}}}, "hindered"},
 		"before the start": {Schedule{Steps: []Step{step("A", ""), step("B", ""), step("C", "")},
 			Buyers: []Outcome{{Buyer: a, Ended: 0}, {Buyer: a, Err: seckill.ErrNotStarted}, {Buyer: a, Dead: true},
-				{Buyer: Buyer{Name: "B", Does: Starts}, Ended: 1}, {Buyer: Buyer{Name: "C", Does: Buys}, Ended: 2}}}, "early"},
+				{Buyer: Buyer{Name: "B", Action: Starts}, Ended: 1}, {Buyer: Buyer{Name: "C", Action: Buys}, Ended: 2}}}, "early"},
 	} {
 		s := c.schedule
 		s.names = NewNormalizer(1, 2)
@@ -48,7 +48,7 @@ func TestProblems(t *testing.T) {
 			s.Scenario = &Scenario{Buyers: []Buyer{a, b}}
 		}
 		var found []string
-		for _, p := range problems(&s) {
+		for _, p := range findProblems(&s) {
 			found = append(found, p.Rule)
 		}
 		if slices.Sort(found); strings.Join(found, " ") != c.want {

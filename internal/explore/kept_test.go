@@ -17,9 +17,8 @@ import (
 	"seckill/strategies"
 )
 
-// The counterexamples that are kept for the page and the README are those of
-// the strategies as they are now: each still fits, and still breaks, on servers
-// that have never seen its scripts.
+// The stored counterexamples of the page and the README belong to the current strategies: each
+// still fits and still breaks, on servers that have not loaded any script.
 func TestKeptExamplesStillBreak(t *testing.T) {
 	kept := map[string][]string{}
 	files, err := filepath.Glob("../../web/guarantees/*.*.json")
@@ -43,12 +42,12 @@ func TestKeptExamplesStillBreak(t *testing.T) {
 	}
 }
 
-// heldStory is what chapter 11 plays beside the counterexample of zk: the same happens
-// to zk-fenced, and the stock row refuses the sleeper.
+// heldStory is the schedule that chapter 11 plays beside the counterexample of zk: the same happens
+// to zk-fenced, and the stock row refuses the write of the paused holder.
 const heldStory = "../../web/static/lessons/held.zk-fenced.lease-end.json"
 
-// bySKU is a number that differs from replay to replay: its SKU's segment, how many
-// nodes its queue has seen, or how many transactions the server of its token.
+// bySKU matches numbers that differ from replay to replay: the lock segment of the SKU, the
+// sequence number of a queue's node, and a token from the server's transaction counter.
 var bySKU = regexp.MustCompile(`(center_lock_|-lock-|fence = )\d+`)
 
 func replayed(t *testing.T, w *explore.World, file string) {
@@ -62,11 +61,11 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		return
 	}
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
-		return // needs servers of which one can be lost
+		return // needs several servers, one of which can be lost
 	}
 	choices, err := e.Choices()
 	labtest.Must(t, err)
-	o, err := w.Again(t.Context(), &e.Scenario, choices)
+	o, err := w.Replay(t.Context(), &e.Scenario, choices)
 	if err != nil {
 		t.Errorf("%s: %v", filepath.Base(file), err)
 		return
@@ -84,12 +83,13 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		}
 	}
 	if file == heldStory {
-		if a := o.Buyers[0]; len(e.Problems)+len(o.Problems) > 0 || !o.Faulty() || !errors.Is(a.Err, seckill.ErrConflict) || o.Buyers[1].Err != nil {
-			t.Errorf("it breaks %+v, A was told %v, B %v; want a conflict, a sale and no harm", o.Problems, a.Err, o.Buyers[1].Err)
+		a, b := o.Buyers[0], o.Buyers[1]
+		if len(e.Problems)+len(o.Problems) > 0 || !o.Faulty() || !errors.Is(a.Err, seckill.ErrConflict) || b.Err != nil {
+			t.Errorf("it breaks %+v, A was told %v, B %v; want a conflict, a sale and no harm", o.Problems, a.Err, b.Err)
 		}
 		return
 	}
-	for _, p := range e.Problems { // a cell may name any of its rules
+	for _, p := range e.Problems { // the file lists every rule that its cell names
 		if !broke(o, p.Rule) {
 			t.Errorf("%s: it breaks %+v now, want %s", filepath.Base(file), o.Problems, p.Rule)
 		}
@@ -101,8 +101,8 @@ func verb(s explore.Step) string {
 	return word
 }
 
-// neverWoken names a buyer that waited inside a server and took another turn,
-// although no step between the two is said to have woken them.
+// neverWoken returns a buyer that waited inside a server and took another turn, although no step
+// between the two names it as woken; or "".
 func neverWoken(o *explore.Schedule) string {
 	waits := map[string]bool{}
 	for _, s := range o.Steps {
@@ -113,7 +113,7 @@ func neverWoken(o *explore.Schedule) string {
 			waits[s.Who] = s.Result == "waits"
 		}
 		if s.Fault != "" || s.ByItself {
-			delete(waits, s.Who) // their own fault may end their wait
+			delete(waits, s.Who) // the buyer's own fault may have ended its wait
 		}
 		for _, w := range s.Woke {
 			delete(waits, w)

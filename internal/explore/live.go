@@ -12,29 +12,28 @@ import (
 	"seckill/internal/probe"
 )
 
-// A Live is one schedule that a person chooses, step by step. While they think
-// nothing happens: no time passes for a lease, a wait or a back-off.
-// Its methods are for one goroutine at a time.
+// A Live is one schedule that a person chooses, step by step. While they think, no time passes for
+// leases, waits and back-offs. The methods of a Live are for one goroutine at a time.
 type Live struct {
 	run     *run
-	options []policy.Option // from which the person chooses; none: it has ended
-	err     error           // why it has ended; nil: it is judged
+	options []policy.Option // the possible choices; none when the schedule has ended
+	err     error           // why it has ended; nil if it was judged
 }
 
 var (
-	// ErrImpossible: the choice cannot be made now.
+	// ErrImpossible is the error of a choice that is not possible now.
 	ErrImpossible = errors.New("that cannot happen now")
-	// ErrOver: the schedule has ended.
+	// ErrOver is the error of a choice after the end of the schedule.
 	ErrOver = errors.New("all buyers are done")
 )
 
-// Begin starts a schedule that is chosen by hand, and returns at the first choice.
-// There may be one at a time in a world; End ends it.
+// Begin starts a schedule that a person chooses, and returns at the first choice. A world has at
+// most one such schedule at a time. The caller must call End.
 func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 	if s.InLine || s.DiesFirst || s.Next {
 		return nil, View{}, errors.New("a schedule that is chosen by hand has no steps of its own")
 	}
-	if err := w.rehearse(ctx, s); err != nil {
+	if err := w.warmUp(ctx, s); err != nil {
 		return nil, View{}, err
 	}
 	l := &Live{run: w.newRun(s, true)}
@@ -50,26 +49,26 @@ func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 	return l, l.run.view(ctx, l.options), nil
 }
 
-// proceed goes on to the next choice, or to the end.
+// proceed advances to the next choice, or judges the schedule if it has ended.
 func (l *Live) proceed(ctx context.Context) error {
-	if l.options, l.err = l.run.next(ctx); l.err == nil && len(l.options) == 0 {
-		l.err = l.run.judge(ctx)
+	if l.options, l.err = l.run.nextOptions(ctx); l.err == nil && len(l.options) == 0 {
+		l.err = l.run.judgeSchedule(ctx)
 	}
 	return l.err
 }
 
-// Choose makes a choice, and returns when everything has settled behind it.
-// ErrImpossible and ErrOver leave the schedule as it is; after any other error
-// nothing is known of it, and it can only be ended.
+// Choose makes a choice and returns when all actors have settled. After ErrImpossible and ErrOver
+// the schedule is unchanged. After any other error its state is unknown, and only End may be
+// called.
 func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 	if len(l.options) == 0 {
 		return View{}, cmp.Or(l.err, ErrOver)
 	}
-	o, err := l.find(ctx, c)
+	o, err := l.findOption(ctx, c)
 	if err != nil {
 		return View{}, err
 	}
-	if err := l.run.take(ctx, o, true); err != nil {
+	if err := l.run.apply(ctx, o, true); err != nil {
 		l.options, l.err = nil, err
 		return View{}, err
 	}
@@ -79,18 +78,17 @@ func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 	return l.run.view(ctx, l.options), nil
 }
 
-// find returns the option that is this choice. It looks again when something comes from
-// a buyer: one who seemed to wait may have been on their way, and a helper may just have
-// begun.
-func (l *Live) find(ctx context.Context, c Choice) (o policy.Option, err error) {
-	if l.run.drain() { // while the person was thinking
+// findOption returns the option for the choice c. If there is none, it waits for reports of the
+// actors: a buyer that seemed to wait may have been late, and a helper may just have started.
+func (l *Live) findOption(ctx context.Context, c Choice) (o policy.Option, err error) {
+	if l.run.handleReports() { // reports that came while the person was thinking
 		err = l.proceed(ctx)
 	}
 	for err == nil {
 		if i := slices.IndexFunc(l.options, func(o policy.Option) bool { return o.Choice == c }); i >= 0 {
 			return l.options[i], nil
 		}
-		if err = l.run.await(ctx, lateness); errors.Is(err, errNothing) {
+		if err = l.run.awaitReport(ctx, maxSilence); errors.Is(err, errNoReport) {
 			return o, fmt.Errorf("%w: %s", ErrImpossible, c)
 		}
 		if err == nil {
@@ -100,91 +98,89 @@ func (l *Live) find(ctx context.Context, c Choice) (o policy.Option, err error) 
 	return o, err
 }
 
-// End gives the schedule up, or closes one that is over.
-func (l *Live) End() { l.run.end() }
+// End stops the schedule, or closes one that has ended.
+func (l *Live) End() { l.run.stop() }
 
-// A View is a live schedule as it stands. Its lists are never null.
+// A View is the state of a live schedule. Its lists are never null in JSON.
 type View struct {
 	Actors []ActorView `json:"buyers"` // A, B, …
-	// Options are all choices that are possible now; empty when it is over.
+	// Options are the choices that are possible now; empty when the schedule has ended.
 	Options []OptionView `json:"-"`
-	// Values are what the servers keep now: the stock row, Redis keys, rows of
-	// locks, znodes. The order is stable; names may repeat on other nodes.
+	// Values is what the servers store now: the stock row, Redis keys, lock rows, znodes. The order
+	// is stable. With several nodes a name may occur more than once.
 	Values []probe.Value `json:"values"`
-	// Steps are what happened, oldest first. A choice is one step; some come by themselves.
+	// Steps are the steps so far, oldest first. A choice is one step; some steps happen without a
+	// choice.
 	Steps []Step `json:"steps"`
-	// Preemptions counts turns that were taken from a buyer who could go on.
+	// Preemptions counts the turns that were taken from a buyer that could have continued.
 	Preemptions int       `json:"switches"`
-	Faults      int       `json:"-"` // that have happened
-	Judged      *Schedule `json:"-"` // nil until it is over
+	Faults      int       `json:"-"` // faults so far
+	Judged      *Schedule `json:"-"` // set when the schedule has ended
 }
 
-// State of an actor.
+// State is the state of an actor.
 type State string
 
 // The states of an actor.
 const (
-	StateReady    State = "ready"     // stands before Next, which a choice lets run
-	StateWaits    State = "waits"     // has sent a command, and has no answer: Waiting says why
-	StateBacksOff State = "backs_off" // waits by themselves, and tries again when another has moved
-	StateDone     State = "done"      // was told what Told says
-	StateDead     State = "dead"      // their process has died
+	StateReady    State = "ready"     // stands before the command Next, which a choice sends
+	StateWaits    State = "waits"     // has sent a command without an answer so far; Waiting says why
+	StateBacksOff State = "backs_off" // waits by itself, and tries again when another actor has moved
+	StateDone     State = "done"      // has the answer Told
+	StateDead     State = "dead"      // its process has died
 )
 
-// An ActorView is a buyer.
+// An ActorView is the state of one buyer.
 type ActorView struct {
 	Buyer
 	State State `json:"state"`
-	// Next is the command that runs when it is this buyer's turn; null unless they
-	// are ready.
+	// Next is the command that the buyer's next turn sends; null unless the state is StateReady.
 	Next *CommandView `json:"next"`
-	// Waiting is the command that has no answer yet; null unless they wait or back off.
+	// Waiting is the command without an answer; null unless the state is StateWaits or
+	// StateBacksOff.
 	Waiting *WaitView `json:"waiting"`
-	// Holds: they believe that they have the lock. Always false when the strategy is
-	// not a lock.
+	// Holds is true if the buyer believes that it has the lock. It is always false if the strategy
+	// is not a lock.
 	Holds bool `json:"holds"`
-	// Expired: the lease of the lock that they hold has ended, and they have not heard
-	// of it.
+	// Expired is true if the buyer believes that it has the lock, but the lease has ended.
 	Expired bool `json:"expired,omitempty"`
-	// Told is what they were told in the end, in English: "sold 1, 0 left", "sold out",
-	// "died"; "" until then.
+	// Told is the final answer in English ("sold 1, 0 left", "sold out", "died"), or "".
 	Told string `json:"told,omitempty"`
-	// Outcome is Told as a code: "sold", "died", "done" (not a purchase), or a refusal's
-	// judge.Outcome; "" until then.
+	// Outcome is Told as a code: "sold", "died", "done" (the buyer was not purchasing), or the
+	// judge.Outcome of a refusal; or "".
 	Outcome string `json:"outcome,omitempty"`
 }
 
-// A CommandView is a command, as a step shows it: the SKU is written as 1, random
-// values as t1, t2, … and times as time1, ….
+// A CommandView is a command as a step shows it. SKUs are written as 1 and 2, random values as t1,
+// t2, … and times as time1, ….
 type CommandView struct {
-	Backend string `json:"backend"` // as the tap names them, or Work
+	Backend string `json:"backend"` // as in tap.Command, or Work
 	Text    string `json:"text"`
 }
 
-// A WaitView is a command that has no answer yet.
+// A WaitView is a command without an answer.
 type WaitView struct {
 	CommandView
-	// Why is the server's own reason, in English: "waits for the lock X on stock, index
-	// PRIMARY".
+	// Why is the server's own reason, in English: "waits for the lock X on stock, index PRIMARY".
 	Why string `json:"why"`
-	// For names who holds up one that waits for a row: who has locks of rows, and does not
-	// wait. Never null.
+	// For names the buyers that have row locks and do not wait, if this command waits for a row. It
+	// is never null.
 	For []string `json:"for"`
 }
 
-// An OptionView is a choice that may be made.
+// An OptionView is a possible choice.
 type OptionView struct {
 	Choice
-	// Switches: it takes the turn from a buyer who could go on.
+	// Switches is true if the choice takes the turn from a buyer that could continue.
 	Switches bool `json:"switches"`
-	// Command is what runs, is lost or arrives; null for other faults.
+	// Command is the command that is sent, lost or delivered; null for other faults.
 	Command *CommandView `json:"command"`
 }
 
-// view is the schedule at a moment with these options; none: it is over.
+// view returns the state of the schedule. The list options is empty if the schedule has ended.
 func (r *run) view(ctx context.Context, options []policy.Option) View {
 	v := View{Steps: append([]Step{}, r.schedule.Steps...),
-		Preemptions: r.schedule.Preemptions, Faults: r.faults}
+		Preemptions: r.schedule.Preemptions, Faults: r.faultCount}
 	for _, a := range r.actors {
 		v.Actors = append(v.Actors, r.actorView(a))
 	}
@@ -194,7 +190,7 @@ func (r *run) view(ctx context.Context, options []policy.Option) View {
 	if len(options) == 0 {
 		v.Judged = r.schedule
 	}
-	if v.Values = r.world.look(ctx); v.Values == nil {
+	if v.Values = r.world.readServers(ctx); v.Values == nil {
 		v.Values = []probe.Value{}
 	}
 	return v
@@ -211,19 +207,20 @@ func (r *run) actorView(a *actor) ActorView {
 	case a.life != alive:
 		v.State, v.Told, v.Outcome = StateDead, a.outcome.Answer(), "died"
 		return v
-	case program.over:
+	case program.ended:
 		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Normalize(a.outcome.Answer()), "done"
 		switch err := a.outcome.Err; {
 		case err != nil:
 			v.Outcome = string(judge.CodeOf(err).Outcome)
-		case a.Does == Buys:
+		case a.Action == Buys:
 			v.Outcome = string(judge.OutcomeSold)
 		}
-	case program.sleeper() != nil:
+	case program.sleepingCall() != nil:
 		v.State = StateBacksOff
-		v.Waiting = &WaitView{*r.commandView(program.sleeper()), "pauses, and tries again when another has changed something", []string{}}
-	case program.next() != nil:
-		v.State, v.Next = StateReady, r.commandView(program.next())
+		why := "pauses, and tries again when another has changed something"
+		v.Waiting = &WaitView{*r.commandView(program.sleepingCall()), why, []string{}}
+	case program.nextCall() != nil:
+		v.State, v.Next = StateReady, r.commandView(program.nextCall())
 	default:
 		v.State, v.Waiting = StateWaits, r.waitView(program.calls[0])
 	}
@@ -232,22 +229,24 @@ func (r *run) actorView(a *actor) ActorView {
 
 func (r *run) waitView(c *call) *WaitView {
 	w := &WaitView{*r.commandView(c), "the server has not answered", []string{}}
-	if c.local() {
+	if c.isWait() {
 		w.Why = "waits in its own process: nothing has been sent to wake it"
-	} else if i := c.shownIn(r.waits); i >= 0 {
+	} else if i := c.indexIn(r.waits); i >= 0 {
 		w.Why = r.world.names.Normalize(r.waits[i].Why)
 		w.For = append(w.For, r.holdersAt(c.actor, r.waits[i].Holders)...)
 	}
 	return w
 }
 
-// holdersAt are the actors whose process has one of these ports.
-func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
+// holdersAt returns the actors, other than the waiting one, whose process has one of these SQL
+// ports and that may hold a row lock.
+func (r *run) holdersAt(waits *actor, ports []string) []string {
+	var list []string
 	for _, a := range r.actors {
-		if a == waits || a.life == givenUp || a.done() || !(a.inTransaction || a.lock != notHeld) {
+		if a == waits || a.life == givenUp || a.isDone() || !(a.inTransaction || a.lock != notHeld) {
 			continue
 		}
-		if slices.ContainsFunc(a.process.ports(), func(port string) bool { return slices.Contains(ports, port) }) {
+		if slices.ContainsFunc(a.process.sqlPorts(), func(port string) bool { return slices.Contains(ports, port) }) {
 			list = append(list, a.Name)
 		}
 	}
@@ -261,9 +260,9 @@ func (r *run) optionView(o policy.Option) OptionView {
 	}
 	switch a := r.actor(o.Who); {
 	case o.Fault == Arrives:
-		v.Command = r.commandView(a.late[0])
-	case o.Fault == "" || faultKinds[o.Fault].strikes != nil:
-		if c := r.aimed(o.Choice); c.state == asleep {
+		v.Command = r.commandView(a.delayed[0])
+	case o.Fault == "" || faultKinds[o.Fault].applyToCall != nil:
+		if c := r.targetCall(o.Choice); c.state == asleep {
 			v.Command = &CommandView{Text: timeHasCome}
 		} else {
 			v.Command = r.commandView(c)

@@ -21,7 +21,7 @@ import (
 	"seckill/strategies/zklock"
 )
 
-// chooseAll makes the choices one after the other.
+// chooseAll makes the choices one after another.
 func chooseAll(t *testing.T, l *explore.Live, v explore.View, choices ...explore.Choice) explore.View {
 	t.Helper()
 	for i, c := range choices {
@@ -33,12 +33,12 @@ func chooseAll(t *testing.T, l *explore.Live, v explore.View, choices ...explore
 	return v
 }
 
-// While a person thinks, no time passes: not for what a strategy does behind its
-// purchase either.
+// While a person thinks, no time passes, also not for commands that a strategy sends after its
+// purchase.
 func TestThinkingTakesNoTime(t *testing.T) {
 	for _, c := range []struct {
 		info catalog.Info
-		at   []string // commands that a person thinks about
+		at   []string // the commands before which the person thinks
 	}{
 		{redislock.RedisSetNX, []string{"DEL"}},
 		{zklock.ZK, []string{"DELETE"}},
@@ -52,7 +52,7 @@ func TestThinkingTakesNoTime(t *testing.T) {
 				next := strings.ToUpper(v.Actors[0].Next.Text)
 				if len(c.at) > 0 && strings.HasPrefix(next, c.at[0]) {
 					c.at = c.at[1:]
-					time.Sleep(2500 * time.Millisecond) // longer than a command or a release may take
+					time.Sleep(2500 * time.Millisecond) // longer than the timeout of a command or a release
 				}
 				v = chooseAll(t, l, v, explore.Choice{Who: "A"})
 				if last := v.Steps[len(v.Steps)-1]; last.Result != "" {
@@ -66,12 +66,12 @@ func TestThinkingTakesNoTime(t *testing.T) {
 	}
 }
 
-// A game that is given up with two delayed commands ends, though one of them waits
-// for what the other ends.
+// A schedule that a person gives up with two delayed commands ends, although one command waits for
+// what the other ends.
 func TestEndsWithTwoDelayedCommands(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
 	buys := func(name string, process int) explore.Buyer {
-		return explore.Buyer{Name: name, Quantity: 1, Process: process, Does: explore.Buys}
+		return explore.Buyer{Name: name, Quantity: 1, Process: process, Action: explore.Buys}
 	}
 	s := &explore.Scenario{Name: "by hand", Stock: 3, Buyers: []explore.Buyer{buys("A", 0), buys("B", 1), buys("C", 2)},
 		Faults: []explore.Fault{explore.Delayed}, MaxFaults: 2}
@@ -89,7 +89,7 @@ func TestEndsWithTwoDelayedCommands(t *testing.T) {
 	}
 }
 
-// deducts is a strategy of one function.
+// deducts is a strategy whose Deduct is one function.
 type deducts struct {
 	seckill.Strategy
 	store  *ledger.Store
@@ -106,8 +106,8 @@ func deducting(deduct func(context.Context, *ledger.Store, int64) error) catalog
 	}}
 }
 
-// A waiter whose buyer has left still waits in the server. Another's command that is
-// under way does not count as waiting for that.
+// The command of a buyer that has left may still wait in the server. The running command of another
+// buyer must not be mistaken for it.
 func TestALeaverDoesNotHideACommand(t *testing.T) {
 	w := open(t, deducting(func(ctx context.Context, store *ledger.Store, sku int64) error {
 		return store.Tx(ctx, func(tx *gorm.DB) error {
@@ -128,7 +128,7 @@ func TestALeaverDoesNotHideACommand(t *testing.T) {
 	}
 }
 
-// On a busy machine a goroutine that was woken runs later. Who waits for it is not stuck.
+// On a busy machine, a woken goroutine may run late. The buyer that waits for it is not stuck.
 func TestNewsThatComeLate(t *testing.T) {
 	w := open(t, deducting(func(ctx context.Context, _ *ledger.Store, _ int64) error {
 		news := make(chan bool)
@@ -141,10 +141,10 @@ func TestNewsThatComeLate(t *testing.T) {
 	}
 }
 
-// Without a lock, the server may close any connection that is in a transaction.
+// If the strategy is not a lock, the server may close any connection that has an open transaction.
 func TestAnyTransactionMayEnd(t *testing.T) {
 	for _, c := range []struct {
-		who  string // whose ends; "": the last one's
+		who  string // the buyer whose connection is closed; "": the last one
 		lost int
 	}{{"", 1}, {"A", 0}} {
 		w := open(t, sqlrow.ForUpdate)

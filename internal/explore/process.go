@@ -26,7 +26,7 @@ type StrategyProcess struct {
 	Locker   lock.Locker // nil if the strategy is not a lock
 }
 
-// Start opens an instance on config, and builds the strategy on it. The strategy's clock
+// StartProcess opens an instance on config and builds the strategy on it. The strategy's clock
 // shows now, or the real time if now is nil. The caller closes StrategyProcess.In.
 func StartProcess(
 	ctx context.Context, config backend.Config, info catalog.Info, s catalog.Settings, now func() time.Time,

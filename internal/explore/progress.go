@@ -6,69 +6,85 @@ import (
 	"time"
 )
 
-// A move is a turn that may have changed something for buyers that back off.
+// A move is a turn, or a fault, after which a buyer that backs off may succeed.
 type move struct {
-	who     *actor // nil: a fault
-	by      *attempt
+	actor   *actor // nil: a fault
+	attempt *attempt
 	backend string
-	holding bool // it had the lock already
+	hadLock bool // the actor already had the lock
 }
 
-// counts: it may have changed something for other buyers. What a buyer did to
-// get the lock has not, unless it left without it: they would wake each other
-// for ever.
-func (m move) counts() bool {
-	return m.who == nil || !m.by.failed && (m.who.run.world.info.Locker == nil || m.holding || m.who.done() && !m.who.passed)
+// mayUnblock reports whether a buyer that backs off may succeed after m.
+func (m move) mayUnblock() bool {
+	if m.actor == nil {
+		return true // a fault may have changed anything
+	}
+	if m.attempt.failed {
+		return false // the attempt ended in a back-off, so it changed nothing for others
+	}
+	if m.actor.run.world.info.Locker == nil || m.hadLock {
+		return true
+	}
+	// Commands that only try to get the lock do not count; otherwise two buyers would wake each other
+	// for ever. They count if the buyer has left without the lock: its place in the queue is free.
+	return m.actor.isDone() && !m.actor.hadLock
 }
 
-// An attempt is what a buyer does between two back-offs.
+// An attempt is the commands of a buyer between two back-offs.
 type attempt struct {
-	began  int // index in moves
-	used   map[string]bool
-	failed bool // it ended in a back-off, so it changed nothing for others
+	firstMove int             // index in run.moves
+	used      map[string]bool // by backend
+	failed    bool            // it ended in a back-off
 }
 
-func (r *run) begin(a *actor) { a.attempt = &attempt{began: len(r.moves), used: map[string]bool{}} }
+// startAttempt starts the first attempt of a, or the next one after a back-off.
+func (r *run) startAttempt(a *actor) {
+	a.attempt = &attempt{firstMove: len(r.moves), used: map[string]bool{}}
+}
 
-func (r *run) moved(a *actor, backend string) {
+// recordMove records that a has sent a command to backend.
+func (r *run) recordMove(a *actor, backend string) {
 	a.attempt.used[backend] = true
-	r.moves = append(r.moves, move{a, a.attempt, backend, a.passed})
+	r.moves = append(r.moves, move{a, a.attempt, backend, a.hadLock})
 }
 
-// everythingMoved: a fault may have changed anything.
-func (r *run) everythingMoved() { r.moves = append(r.moves, move{}) }
+// recordFault records a fault, after which any buyer may succeed.
+func (r *run) recordFault() { r.moves = append(r.moves, move{}) }
 
-// wake lets actors that back off try again, if another may have changed something
-// for them since their attempt began: otherwise a poll fails as the last one did.
-func (r *run) wake() bool {
-	return r.wakeThose(func(a *actor) bool {
-		return slices.ContainsFunc(r.moves[a.attempt.began:], func(m move) bool {
-			return m.counts() && m.who != a && (m.who == nil || a.attempt.used[m.backend])
+// wakeBackOffs ends the back-offs of actors that may succeed now, because another actor or a fault
+// has moved since their attempt began. Without such a move they would fail again. It returns false
+// if there is no such actor.
+func (r *run) wakeBackOffs() bool {
+	return r.wakeIf(func(a *actor) bool {
+		return slices.ContainsFunc(r.moves[a.attempt.firstMove:], func(m move) bool {
+			return m.mayUnblock() && m.actor != a && (m.actor == nil || a.attempt.used[m.backend])
 		})
 	})
 }
 
-// wakeThose lets back-offs end.
-func (r *run) wakeThose(which func(*actor) bool) (any bool) {
+// wakeIf ends the back-offs of the actors for which condition returns true. It returns false if there are
+// none.
+func (r *run) wakeIf(condition func(*actor) bool) bool {
+	woken := false
 	for _, a := range r.actors {
-		if c := a.program().sleeper(); c != nil && which(a) {
-			r.begin(a)
-			c.drop()
+		if c := a.program().sleepingCall(); c != nil && condition(a) {
+			r.startAttempt(a)
+			c.remove()
 			c.answer <- nil
-			any = true
+			woken = true
 		}
 	}
-	return any
+	return woken
 }
 
-// ringTimers ends every wait that has a limit, here or in a server: a lease has
-// ended, and those who wait no longer than that look again.
-func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
+// fireTimers ends every wait that has a limit, in a process or in a server: a lease has ended, and
+// waits are no longer than a lease.
+func (r *run) fireTimers(ctx context.Context) (any bool, err error) {
 	for _, a := range r.actors {
-		a.each(func(c *call) {
-			if c.inside() && c.command.Ring != nil && !c.rung {
-				c.rung = true
-				c.command.Ring <- time.Time{}
+		a.eachCall(func(c *call) {
+			if c.isUnanswered() && c.command.FireTimer != nil && !c.timerFired {
+				c.timerFired = true
+				c.command.FireTimer <- time.Time{}
 				any = true
 			}
 		})
@@ -77,31 +93,31 @@ func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
 	return any || woke, err
 }
 
-// When no actor can go and no lease is left to end, those who wait look again so
-// often before they give up.
+// maxIdleTries is how often all back-offs and limited waits end although nothing has changed. After
+// that, the waiting buyers give up.
 const maxIdleTries = 3
 
 const gaveUp = "gives up: nothing will ever wake them"
 
-// wakesLate reports whether a thread that seemed to wait goes on after all. A
-// thread of the SQL server that was given its row counts as waiting until it runs,
-// which takes a while on a busy machine. So does a goroutine that brings news from
-// a library.
-func (r *run) wakesLate(ctx context.Context) bool {
-	waits, away := r.inside()
-	return slices.ContainsFunc(append(waits, away...), func(c *call) bool {
-		return c.helper == nil && (!c.local() || !c.command.Asks)
-	}) && r.await(ctx, lateness) == nil
+// awaitLateReport waits once more for the calls that seemed to wait, and reports whether one of
+// them has returned. On a busy machine, a thread of the SQL server that has been granted its row
+// counts as waiting until it runs, and a goroutine that passes on events from a client library may
+// be late.
+func (r *run) awaitLateReport(ctx context.Context) bool {
+	waits, commands := r.unanswered()
+	return slices.ContainsFunc(append(waits, commands...), func(c *call) bool {
+		return c.helper == nil && (!c.isWait() || !c.command.FromServer)
+	}) && r.awaitReport(ctx, maxSilence) == nil
 }
 
-// stuck is called when no actor can go and not all have finished: time
-// passes. First a lease that is still there ends, but no session or connection of a
-// process that lives; when none is left, those who wait give up.
-func (r *run) stuck(ctx context.Context) error {
+// passTime is called when no actor can continue and not all have finished. It ends, in this order,
+// the sessions of a dead process, a lease (but no session or connection of a live process), and all
+// waits with a limit. If there is nothing to end, the actors that wait give up.
+func (r *run) passTime(ctx context.Context) error {
 	r.forced = true
 	var unserved []*actor
 	for _, a := range r.actors {
-		if !a.done() {
+		if !a.isDone() {
 			unserved = append(unserved, a)
 		}
 	}
@@ -116,11 +132,11 @@ func (r *run) stuck(ctx context.Context) error {
 	}
 	if what == "" && r.idleTries < maxIdleTries {
 		r.idleTries++
-		rang, err := r.ringTimers(ctx)
+		rang, err := r.fireTimers(ctx)
 		if err != nil {
 			return err
 		}
-		if r.wakeThose(func(*actor) bool { return true }) || rang {
+		if r.wakeIf(func(*actor) bool { return true }) || rang {
 			what = "clocks move on by a lease, and those who wait look again"
 		}
 	}
@@ -129,8 +145,8 @@ func (r *run) stuck(ctx context.Context) error {
 		for _, a := range unserved {
 			a.outcome.WaitedFor++
 		}
-		if r.settle(ctx) == nil && (r.wake() || len(r.ready()) > 0 || r.finished()) { // it let an actor go on
-			return nil
+		if r.settle(ctx) == nil && (r.wakeBackOffs() || len(r.runnable()) > 0 || r.allDone()) {
+			return nil // an actor can continue
 		}
 	}
 	for _, a := range unserved {
@@ -145,7 +161,7 @@ func (r *run) stuck(ctx context.Context) error {
 	return r.settle(ctx)
 }
 
-// timeIsUp is a deadline that has passed, in the words of the schedule's reader.
+// timeIsUp is an exceeded deadline, in words for the reader of a schedule.
 type timeIsUp struct{}
 
 func (timeIsUp) Error() string { return "the buyer's time is up" }

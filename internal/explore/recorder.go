@@ -57,7 +57,7 @@ func (r *Recorder) RecordSent(ctx context.Context, who string, c *tap.Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &SentCommand{Who: who, Backend: c.Backend, Command: c, Text: r.names.Normalize(DescribeCommand(c)), Background: tap.IsBackground(ctx), At: r.elapsed()}
-	c.Own = s
+	c.Private = s
 	r.list = append(r.list, s)
 }
 
@@ -65,7 +65,7 @@ func (r *Recorder) RecordSent(ctx context.Context, who string, c *tap.Command) {
 func (r *Recorder) RecordAnswer(c *tap.Command, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := c.Own.(*SentCommand)
+	s := c.Private.(*SentCommand)
 	s.Took, s.Done, s.Reply = r.elapsed()-s.At, true, r.names.NormalizeReply(c)
 	if err != nil {
 		s.Result = r.names.Normalize(err.Error())
@@ -120,8 +120,8 @@ type Gate struct {
 	Open    func()        // lets the buyer go on
 
 	who    string
-	at     func(n int, c *tap.Command) bool
-	stands func()
+	stopAt func(n int, c *tap.Command) bool
+	reach  func()
 	opened chan struct{}
 	n      atomic.Int64 // the buyer's commands so far, without those of helpers
 }
@@ -132,9 +132,9 @@ func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate
 	if at == nil {
 		at = func(int, *tap.Command) bool { return false }
 	}
-	g := &Gate{Recorder: r, who: who, at: at, Reached: make(chan struct{}), opened: make(chan struct{})}
+	g := &Gate{Recorder: r, who: who, stopAt: at, Reached: make(chan struct{}), opened: make(chan struct{})}
 	g.Open = sync.OnceFunc(func() { close(g.opened) })
-	g.stands = sync.OnceFunc(func() { close(g.Reached) })
+	g.reach = sync.OnceFunc(func() { close(g.Reached) })
 	return g
 }
 
@@ -144,8 +144,8 @@ func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
 		g.RecordSent(ctx, g.who, c)
 		return nil
 	}
-	if g.at(int(g.n.Add(1)-1), c) {
-		g.stands()
+	if g.stopAt(int(g.n.Add(1)-1), c) {
+		g.reach()
 		<-g.opened
 	}
 	g.RecordSent(ctx, g.who, c)

@@ -15,9 +15,8 @@ import (
 	"seckill/strategies/zklock"
 )
 
-// Leaving out orders of independent commands leaves out no end: every way in
-// which a scenario can end is reached by both searches, and the reduced one
-// runs fewer schedules to see that there is no other.
+// Both searches reach every result of a scenario: leaving out orders of independent commands loses
+// none. The reduced search runs fewer schedules.
 func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 	enough, scarce := two(explore.Buys), two(explore.Buys)
 	scarce.Name, scarce.Stock = "enough for one", 2
@@ -40,7 +39,8 @@ func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 			whole, n := ends(t, w, c.scenario, false)
 			fewer, m := ends(t, w, c.scenario, true)
 			if !slices.Equal(whole, fewer) {
-				t.Errorf("all %d schedules end in\n%s\nand the %d of the reduced search in\n%s", n, strings.Join(whole, "\n"), m, strings.Join(fewer, "\n"))
+				t.Errorf("all %d schedules end in\n%s\nand the %d of the reduced search in\n%s",
+					n, strings.Join(whole, "\n"), m, strings.Join(fewer, "\n"))
 			}
 			if m > n {
 				t.Errorf("%d schedules, and %d when they are reduced", n, m)
@@ -49,8 +49,8 @@ func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 	}
 }
 
-// ends are all ways in which a scenario ended: what the buyers were told, and
-// what the ledger shows.
+// ends returns the different results of a scenario, from the buyers' answers and the ledger's
+// violations, and the number of schedules.
 func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (list []string, schedules int) {
 	t.Helper()
 	seen := map[string]bool{}

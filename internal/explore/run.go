@@ -12,54 +12,69 @@ import (
 	"seckill/internal/tap"
 )
 
-// A run is one schedule on its way.
+// A run is a schedule that is in progress. Except for the fields of inbox and the steps counter,
+// its fields are used by the scheduler's goroutine only.
 type run struct {
 	world    *World
 	scenario *Scenario
 	schedule *Schedule
 	actors   []*actor
-	notes    chan func()   // what actors tell
-	heard    int           // notes that were taken in
-	over     chan struct{} // closed when the scheduler has gone
-	programs sync.WaitGroup
+	inbox
+	turnState
+	counters
 
-	steps    atomic.Int64 // that were taken when the actors were last let go
-	last     *thread      // whose turn it was
-	went     string       // what was let go last
-	paused   *actor       // whose lease has ended, until it goes on
-	faults   int
-	renewals int
-	cut      *process // whose connections a fault has cut, perhaps
-	open     []string // the ports of those before
-	moves    []move
-	peek     bool // look at the servers' values after each step
-	byHand   bool // a person chooses: no time passes before they say so
-
-	waits []probe.Wait // that the servers showed when this step had settled
-
-	idleTries int
-	forced    bool // a step came by itself since the last choice
+	steps  atomic.Int64 // len(schedule.Steps) when the actors last continued, for their goroutines
+	moves  []move
+	waits  []probe.Wait // the waits that the servers showed when the last step had settled
+	peek   bool         // read the servers' values after each step
+	byHand bool         // a person chooses: time passes only when they say so
 }
 
-// left: a command or a wait is over.
-func (r *run) left(c *call, err error) {
-	c.drop()
+// An inbox carries reports from the actors' goroutines to the scheduler. A report is a function that the
+// scheduler runs.
+type inbox struct {
+	reports  chan func()
+	handled  int            // reports that were run
+	stopped  chan struct{}  // closed when the scheduler runs no more reports
+	programs sync.WaitGroup // the goroutines of the actors
+}
+
+// A turnState describes the last step and what it may have set off.
+type turnState struct {
+	lastThread  *thread  // the thread of the last step
+	lastSent    string   // the last choice and its command
+	paused      *actor   // the actor whose lease has ended, until its next turn
+	cutProcess  *process // the process whose connections the last fault may have closed
+	portsBefore []string // the SQL ports of that process before the fault
+	forced      bool     // since the last choice, a step happened that nobody chose
+}
+
+// counters counts what a schedule may have only a limited number of.
+type counters struct {
+	faultCount   int // at most Scenario.MaxFaults
+	renewalCount int // at most Scenario.Renewals
+	idleTries    int // at most maxIdleTries
+}
+
+// callReturned records that a command or a wait has ended with err.
+func (r *run) callReturned(c *call, err error) {
+	c.remove()
 	if c.command.Name == "CALL" {
 		c.actor.inTransaction = false
 	}
 	if c.state == blocked {
-		r.woke(c.actor)
+		r.noteWoken(c.actor)
 	}
-	if c.local() || c.state == passing {
+	if c.isWait() || c.state == passing {
 		if c.command.Name == "wakes" {
 			r.schedule.Steps[c.step].Result = ""
 		}
 		return
 	}
 	if c.helper != nil {
-		c.thread.foreign = nil
+		c.thread.overlap = nil
 		if others := r.othersHolding(c.actor); len(others) > 0 && err == nil && !c.loseReply {
-			c.thread.foreign = &Problem{RuleKept,
+			c.thread.overlap = &Problem{RuleKept,
 				fmt.Sprintf("after step %d the renewer of %s goes on, though %s has the lock", c.step+1, c.actor.Name, others[0].Name)}
 		}
 	}
@@ -77,8 +92,9 @@ func (r *run) left(c *call, err error) {
 	}
 }
 
-// othersHolding are the buyers beside a who have the lock, and do not only believe so.
-func (r *run) othersHolding(a *actor) (list []*actor) {
+// othersHolding returns the actors other than a that have the lock and whose lease has not ended.
+func (r *run) othersHolding(a *actor) []*actor {
+	var list []*actor
 	for _, other := range r.actors {
 		if other != a && other.lock == held && !other.expired {
 			list = append(list, other)
@@ -87,8 +103,8 @@ func (r *run) othersHolding(a *actor) (list []*actor) {
 	return list
 }
 
-// woke notes that the last step let a go on. A turn of their own does not.
-func (r *run) woke(a *actor) {
+// noteWoken records that the last step let a continue, unless that step was a turn of a.
+func (r *run) noteWoken(a *actor) {
 	if n := len(r.schedule.Steps); n > 0 {
 		step := &r.schedule.Steps[n-1]
 		own := step.Who == a.Name && step.Fault == ""
@@ -98,41 +114,41 @@ func (r *run) woke(a *actor) {
 	}
 }
 
-// take makes one choice. The servers have settled before.
-func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
+// apply performs one choice. All threads must have settled before.
+func (r *run) apply(ctx context.Context, o policy.Option, chosen bool) error {
 	if o.Preempts {
 		r.schedule.Preemptions++
 	}
 	step := Step{Choice: o.Choice, ByItself: !chosen}
 	r.forced = r.forced || !chosen
 	if o.Fault == TimePasses {
-		return r.stuck(ctx)
+		return r.passTime(ctx)
 	}
 	a := r.actor(o.Who)
-	r.went = o.Choice.String()
+	r.lastSent = o.Choice.String()
 	if kind := faultKinds[o.Fault]; o.Fault != "" {
-		if !slices.Contains(follow, o.Fault) {
-			r.faults++
+		if !slices.Contains(followUps, o.Fault) {
+			r.faultCount++
 		}
 		if a != nil {
-			r.cut, r.open = a.process, a.process.ports()
+			r.cutProcess, r.portsBefore = a.process, a.process.sqlPorts()
 		}
-		if kind.strikes != nil {
-			kind.strikes(r, r.aimed(o.Choice), step)
+		if kind.applyToCall != nil {
+			kind.applyToCall(r, r.targetCall(o.Choice), step)
 			return nil
 		}
-		err := kind.happens(ctx, r, a, &step)
+		err := kind.apply(ctx, r, a, &step)
 		r.schedule.Steps = append(r.schedule.Steps, step)
-		r.everythingMoved()
+		r.recordFault()
 		return err
 	}
-	c := r.aimed(o.Choice)
+	c := r.targetCall(o.Choice)
 	if c.state == asleep {
-		r.renewals++
-		r.last = c.thread
+		r.renewalCount++
+		r.lastThread = c.thread
 		step.Command = timeHasCome
 		r.schedule.Steps = append(r.schedule.Steps, step)
-		c.drop()
+		c.remove()
 	} else {
 		r.send(c, step)
 	}
@@ -140,45 +156,45 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 	return nil
 }
 
-// send notes that a call goes. Answering it lets it go.
+// send records that the call c is sent. The caller must then answer c, which sends it.
 func (r *run) send(c *call, step Step) {
 	a := c.actor
 	c.step, c.state = len(r.schedule.Steps), sent
-	r.went += " " + c.command.Text
+	r.lastSent += " " + c.command.Text
 	if r.peek {
 		step.Backend, step.Command = c.command.Backend, c.text(r.world.names)
 	}
 	for _, pair := range c.command.Sets {
-		a.keeps.Sets[pair.Key] = append(a.keeps.Sets[pair.Key], pair.Value)
+		a.holder.Sets[pair.Key] = append(a.holder.Sets[pair.Key], pair.Value)
 	}
 	step.Result = "waits"
 	r.schedule.Steps = append(r.schedule.Steps, step)
-	r.last = c.thread
+	r.lastThread = c.thread
 	if r.paused == a {
 		r.paused = nil
 	}
-	r.moved(a, c.command.Backend)
+	r.recordMove(a, c.command.Backend)
 	switch c.command.Name {
-	case "BEGIN", "CALL": // a procedure begins and ends a transaction by itself
+	case "BEGIN", "CALL": // a procedure contains its own transaction
 		a.inTransaction, a.expired = true, a.expired && a.run.world.info.Locker != nil
 	case "COMMIT", "ROLLBACK":
 		a.inTransaction = false
-		if a.commits && a.lock == held {
+		if a.endsWithTx && a.lock == held {
 			a.lock = releasing
-			r.schedule.givesBack(a.Name, c.step)
+			r.schedule.endHold(a.Name, c.step)
 		}
 	}
 }
 
-// ready are the threads whose turn it could be. The one that went last goes on,
-// unless it cannot.
-func (r *run) ready() (list []*thread) {
+// runnable returns the threads that can take the next turn. The thread of the last step comes
+// first.
+func (r *run) runnable() (list []*thread) {
 	for _, a := range r.actors {
 		if a.life != alive {
 			continue
 		}
 		for _, t := range a.threads {
-			if t.next() != nil && (t.helper == nil || r.scenario.Renewals > 0 || !a.done()) {
+			if t.nextCall() != nil && (t.helper == nil || r.scenario.Renewals > 0 || !a.isDone()) {
 				list = append(list, t)
 			}
 		}
@@ -187,10 +203,11 @@ func (r *run) ready() (list []*thread) {
 	return list
 }
 
-// rank: the thread that went last goes on, one that was paused comes last.
+// rank orders the runnable threads: first the thread of the last step, last those of a paused
+// actor.
 func (r *run) rank(t *thread) int {
 	switch {
-	case t == r.last:
+	case t == r.lastThread:
 		return 0
 	case t.actor == r.paused:
 		return 2
@@ -200,28 +217,31 @@ func (r *run) rank(t *thread) int {
 
 func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
 
-// preempts: of the threads that can go, its turn is taken from the one that went last.
-func (r *run) preempts(t *thread, can []*thread) bool { return t != r.last && can[0] == r.last }
+// preempts reports whether a turn of t takes the turn from the thread of the last step. The list
+// runnable holds all threads that can take the next turn.
+func (r *run) preempts(t *thread, runnable []*thread) bool {
+	return t != r.lastThread && runnable[0] == r.lastThread
+}
 
-// options are all choices at this moment.
+// options returns all choices that are possible now.
 func (r *run) options() (list []policy.Option) {
-	can := r.ready()
-	for _, t := range can {
-		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t, can), Touches: r.touches(t), Process: t.actor.Process})
+	runnable := r.runnable()
+	for _, t := range runnable {
+		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t, runnable), Touches: r.touches(t), Process: t.actor.Process})
 	}
-	for _, f := range follow {
-		list = append(list, faultKinds[f].at(r, can)...)
+	for _, f := range followUps {
+		list = append(list, faultKinds[f].options(r, runnable)...)
 	}
-	if len(can) == 0 {
+	if len(runnable) == 0 {
 		return list
 	}
 	list = append(list, r.renewersToWake()...)
-	if r.faults >= r.scenario.MaxFaults {
+	if r.faultCount >= r.scenario.MaxFaults {
 		return list
 	}
 	for _, f := range r.scenario.Faults {
-		at := faultKinds[f].at(r, can)
-		if f == NodeLost && at != nil { // as soon as it can be: that is no choice
+		at := faultKinds[f].options(r, runnable)
+		if f == NodeLost && at != nil { // happens at the first possible moment, so there is no other choice
 			return at
 		}
 		list = append(list, at...)
@@ -229,14 +249,14 @@ func (r *run) options() (list []policy.Option) {
 	return list
 }
 
-// renewersToWake are renewers whose time has come, if it may come.
+// renewersToWake returns the choices that let a sleeping renewer act, one for each actor.
 func (r *run) renewersToWake() (list []policy.Option) {
-	if r.renewals >= r.scenario.Renewals {
+	if r.renewalCount >= r.scenario.Renewals {
 		return nil
 	}
 	for _, a := range r.actors {
 		for _, t := range a.threads[1:] {
-			if t.sleeper() != nil && a.life == alive {
+			if t.sleepingCall() != nil && a.life == alive {
 				list = append(list, policy.Option{Choice: t.choice()})
 				break
 			}
@@ -254,18 +274,19 @@ func (r *run) actor(name string) *actor {
 	return nil
 }
 
-// touches is what a thread's next command may change or see: its backend. A buyer
-// who backs off is woken by what others do at its backends: then their order is seen.
+// touches returns what the next command of t may change or read: its backend, or "" for anything.
+// It is "" also if a buyer that backs off uses that backend: such a buyer is woken by each move
+// there, so the order of these moves matters.
 func (r *run) touches(t *thread) string {
-	c := t.next().command
+	c := t.nextCall().command
 	for _, a := range r.actors {
-		if a.program().sleeper() != nil && a.attempt.used[c.Backend] {
+		if a.program().sleepingCall() != nil && a.attempt.used[c.Backend] {
 			return ""
 		}
 	}
 	switch c.Backend {
 	case tap.SQL:
-		if c.Name == "BEGIN" { // a transaction sees nothing before its first read
+		if c.Name == "BEGIN" { // a transaction reads nothing before its first query
 			return "nothing of " + t.choice().String()
 		}
 		return tap.SQL

@@ -1,15 +1,14 @@
-// Package explore runs buyers through the schedules of their backend commands,
-// on the real servers.
+// Package explore runs buyers through many orders (schedules) of their backend commands, on real
+// servers.
 //
-// A buyer runs the untouched strategy. The tap stops it before each command,
-// and a scheduler lets one buyer go at a time. A command that waits inside a
-// server (for a row, GET_LOCK, BLPOP, a watch) is recognised by the server's own
-// word, and the others go on. One run, from a fresh SKU to the audit, is a
-// Schedule. Which schedules are run is for a policy (package policy), which
-// knows no servers.
+// Each buyer runs the unchanged strategy. The buyer's tap stops it before each command, and a
+// scheduler lets one buyer continue at a time. A command may wait inside a server (for a row,
+// GET_LOCK, BLPOP or a watch); the explorer learns this from the server and lets the others
+// continue. A Schedule is one run from a new SKU to the audit. Package policy, which knows no
+// servers, decides which schedules are run.
 //
-// What actors do is a table (does.go), and so is what may go wrong (faults.go). The
-// example explores a SQL transaction of one's own.
+// The tables actorKinds (does.go) and faultKinds (faults.go) define what actors do and what may go
+// wrong. The package's example explores a SQL transaction that is no strategy of this project.
 package explore
 
 import (
@@ -23,124 +22,123 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Scenario is what is explored: actors, what they do, and the faults.
+// A Scenario is what an exploration runs: the actors, their actions and the possible faults.
 type Scenario struct {
 	Name   string  `json:"name,omitempty"`
-	Stock  int64   `json:"stock"` // units of the fresh SKU
+	Stock  int64   `json:"stock"` // of the new SKU
 	Buyers []Buyer `json:"buyers"`
-	// Faults that may happen, each at any moment; at most MaxFaults of them in
-	// one schedule.
+	// Faults may happen at any moment, but at most MaxFaults of them in one schedule.
 	Faults    []Fault `json:"faults,omitzero"`
 	MaxFaults int     `json:"max_faults,omitempty"`
-	// Denies is the command that Redis refuses by Refused.
+	// Denies is the Redis command that the fault Refused forbids.
 	Denies string `json:"denies,omitempty"`
-	// Renewals: renewers of locks act at any moment, so often in one schedule at
-	// most. With 0 no time passes for them.
+	// Renewals is the maximum number of times in one schedule that a renewer of a lock acts. The
+	// moments are choices. With 0, renewers never act.
 	Renewals int `json:"renewals,omitempty"`
-	// DiesFirst: the first buyer is alone, and dies before any of its commands;
-	// a lease later the others come.
+	// DiesFirst lets the first buyer run alone and die before any of its commands. The other buyers
+	// come a lease later.
 	DiesFirst bool `json:"dies_first,omitempty"`
-	// InLine: before anything is chosen the first buyer takes the lock, and the
-	// others come, one after the other, and wait for it.
+	// InLine lets the first buyer take the lock, and the others come one by one and wait for it,
+	// before anything is chosen.
 	InLine bool `json:"in_line,omitempty"`
-	// Latecomers are so many of the last buyers, who are not brought into line: each of
-	// their commands is a choice. LeaseEnds then ends the session of one who queues, in
-	// place of the holder's.
+	// Latecomers is the number of buyers, counted from the last, to whom InLine does not apply:
+	// each of their commands is a choice. Then LeaseEnds ends the session of a waiting buyer, not
+	// of the holder.
 	Latecomers int `json:"latecomers,omitempty"`
-	// Next sends one more buyer through when all others are done: a lock that
-	// was left behind, or stock that was lost, shows by it.
+	// Next adds one more buyer when all others are done. That buyer finds locks that were left
+	// behind and stock that was lost.
 	Next bool `json:"next,omitempty"`
-	// Clears: LeaseEnds also removes a lock without a lease, as an operator does
-	// who takes its holder for dead.
+	// Clears lets LeaseEnds also remove a lock that has no lease, as an operator does who believes
+	// that the holder is dead.
 	Clears bool `json:"clears,omitempty"`
-	// Wakes: the end of a wait is a step of its own, and a buyer may leave before it.
+	// Wakes makes the end of a wait a step of its own, so that a buyer can leave before it.
 	Wakes bool `json:"wakes,omitempty"`
 }
 
-// A Buyer is one actor.
+// A Buyer is one actor of a scenario.
 type Buyer struct {
 	Name     string `json:"name"`    // "A"
-	Process  int    `json:"process"` // buyers of one process share an instance
+	Process  int    `json:"process"` // buyers with the same number share an instance
 	Quantity int64  `json:"quantity,omitempty"`
-	Does     Does   `json:"does"`
-	Other    bool   `json:"other,omitempty"` // buys another SKU
-	// Same names the buyer whose order is cancelled, or whose request this is a
-	// copy of; "" is its own.
+	Action   Action `json:"does"`
+	Other    bool   `json:"other,omitempty"` // buys the second SKU
+	// Same names the buyer whose order is cancelled, or whose request this buyer repeats; "" for
+	// its own.
 	Same string `json:"same,omitempty"`
-	// User names the buyer who sends this one's requests, too; "" is its own.
+	// User names the buyer on whose behalf this one sends requests; "" for itself.
 	User string `json:"user,omitempty"`
-	// Again is how often a request is sent again that got no final answer, or a lock is
-	// taken again that was freed.
+	// Again is how often the buyer repeats a request that got no final answer, or takes the lock
+	// once more.
 	Again int `json:"again,omitempty"`
 }
 
-// A Fault is something that goes wrong between two commands of a buyer, at a
-// moment of the scheduler's choice.
+// A Fault is something that goes wrong between two commands of a buyer, at a moment that the
+// scheduler chooses.
 type Fault = policy.Fault
 
 const (
-	// LeaseEnds: the holder of the lock loses it, as the server sees it: the key
-	// expires, the session's nodes go, the lease is revoked, the connection is
-	// killed. The holder has not heard of it: they were paused.
+	// LeaseEnds ends the lease of a lock at the server: the key expires, the session's nodes are
+	// deleted, the lease is revoked or the connection is killed. The holder does not know it,
+	// because it is paused.
 	LeaseEnds Fault = "lease ends"
-	// Dies: the buyer's process ends before its next command, and with it all other
-	// buyers in it. No clean-up runs, its connections close.
+	// Dies ends the buyer's process before the buyer's next command, with all other buyers in that
+	// process. No clean-up runs; the connections close.
 	Dies Fault = "dies"
-	// Leaves: the buyer closes their connection, or their time is up. Their process
-	// lives on; whatever it does for them under their context is refused.
+	// Leaves ends the buyer's context, as when the client disconnects or a deadline passes. The
+	// process lives on, but it can send no command under that context any more.
 	Leaves Fault = "leaves"
-	// Panics: the code of the buyer panics in place of its next write to the database, and
-	// the service recovers. Their process lives on.
+	// Panics makes the buyer's code panic instead of writing to the database; the service recovers.
+	// The process lives on.
 	Panics Fault = "panics"
-	// GivenUp: the server ends the session or the lease of a process that has
-	// died. It follows Dies at any later moment, and is no fault of its own.
+	// GivenUp makes the server end the session or the lease of a dead process. It follows Dies at
+	// any later moment, and does not count as a fault.
 	GivenUp Fault = "given up by the server"
-	// IDTaken: another process has made the same id in the same microsecond: a row has that of the last order which
-	// the next command is to write. Only of commands that write several.
+	// IDTaken inserts a row with the id of the last order that the next command will write, as if
+	// another process had generated the same id in the same microsecond. It applies only to
+	// commands that write several orders.
 	IDTaken Fault = "id taken"
-	// ReplyLost: the next command takes effect, the buyer sees an error.
+	// ReplyLost executes the next command, but the buyer sees an error.
 	ReplyLost Fault = "reply lost"
-	// CommandLost: the next command never arrives, the buyer sees an error.
+	// CommandLost drops the next command, and the buyer sees an error.
 	CommandLost Fault = "command lost"
-	// Refused: during the next command Redis refuses Scenario.Denies, as an administrator
-	// withdraws a right. A script keeps what it has written before.
+	// Refused makes Redis refuse the command Scenario.Denies while the next command runs, as an
+	// administrator does who withdraws a right. A script keeps its earlier writes.
 	Refused Fault = "refused"
-	// Delayed: the next command stays in the network, the buyer sees an error
-	// and goes on.
+	// Delayed keeps the next command in the network; the buyer sees an error and continues.
 	Delayed Fault = "delayed"
-	// Arrives: a delayed command reaches its server. It follows Delayed at any
-	// later moment, and is no fault of its own.
+	// Arrives delivers a delayed command. It follows Delayed at any later moment, and does not
+	// count as a fault.
 	Arrives Fault = "arrives late"
-	// ClockJumps: the clock of the buyer's process jumps ahead by more than a lease, as a
-	// wrong time server sets it. Servers' clocks go on as before, and so do timers.
+	// ClockJumps moves the clock of the buyer's process ahead by more than a lease, as a wrong time
+	// server does. The servers' clocks and all timers are unaffected.
 	ClockJumps Fault = "clock jumps"
-	// NodeLost: a server of several is lost (Options.Node), and another takes over.
+	// NodeLost stops one of several servers (Options.Node), and another takes over.
 	NodeLost Fault = "a node is lost"
-	// TimePasses: no buyer could go on, so leases ended.
+	// TimePasses ends leases because no buyer could continue.
 	TimePasses Fault = "time passes"
 )
 
-// A Choice is one step of a schedule: whose turn it is and, with a Fault, what
-// happens instead. A fault may belong to no buyer.
+// A Choice is one step of a schedule: the buyer whose turn it is or, with a Fault, what happens
+// instead. Some faults concern no buyer.
 type Choice = policy.Choice
 
-// A Step is a choice and what came of it.
+// A Step is a choice and its result.
 type Step struct {
 	Choice
 	Backend string `json:"backend,omitempty"`
-	Command string `json:"command,omitempty"` // as a Normalizer writes it
+	Command string `json:"command,omitempty"` // the text after Normalizer.Normalize
 	Result  string `json:"result,omitempty"`  // "", "waits", or an error
-	Reply   string `json:"reply,omitempty"`   // what it answered, as tap.Command.Reply
-	// Woke names the buyers that waited inside a server until this step.
+	Reply   string `json:"reply,omitempty"`   // the normalized tap.Command.Reply
+	// Woke names the buyers that had waited inside a server until this step.
 	Woke []string `json:"woke,omitempty"`
-	// Values after the step, when they were looked at: the row, the key.
+	// Values is what the servers stored after the step, if the run reads them (see run.peek).
 	Values []probe.Value `json:"values,omitempty"`
 
-	// ByItself: it was not chosen. Time passed until it had to happen.
+	// ByItself is true for steps that nobody chose: time passed until they had to happen.
 	ByItself bool `json:"by_itself,omitempty"`
 }
 
-// String is the step on one line: "A UPDATE stock … → 1 row".
+// String returns the step on one line: "A UPDATE stock … → 1 row".
 func (s Step) String() string {
 	words := fmt.Sprint(s.Who, " ", s.Fault, " ", s.Command)
 	switch {
@@ -155,38 +153,40 @@ func (s Step) String() string {
 	return strings.Join(strings.Fields(words), " ")
 }
 
-// chosen: it was the search's choice.
-func (s Step) chosen() bool { return !s.ByItself && s.Fault != TimePasses && s.Result != gaveUp }
+// isChosen reports whether the policy, or a person, chose the step.
+func (s Step) isChosen() bool { return !s.ByItself && s.Fault != TimePasses && s.Result != gaveUp }
 
-// A Schedule is the steps of one run, from a fresh SKU to the audit.
+// A Schedule is the steps of one run, from a new SKU to the audit.
 type Schedule struct {
 	Scenario *Scenario
 	Steps    []Step
-	// Preemptions counts turns taken from a buyer that could go on.
+	// Preemptions counts the turns that were taken from a buyer that could have continued.
 	Preemptions int
 	Buyers      []Outcome
 	Audit       judge.Report
-	// Held says when buyers believed that they had the lock.
+	// Held lists the periods during which buyers believed that they had the lock.
 	Held     []Belief
 	Problems []Problem
-	// Outage is how long no server answered after NodeLost.
+	// Outage is how long the servers did not answer after NodeLost.
 	Outage time.Duration
 
 	names *Normalizer
-	// locks are moments at which two buyers held the lock, and the lease of the first had
-	// not ended, or a renewer went on, though it had been answered while another had the lock.
+	// locks lists failures of the lock: two buyers held it although the lease of the first had not
+	// ended, or a renewer continued although it had got its answer while another buyer had the
+	// lock.
 	locks []Problem
 }
 
-// A Belief is a buyer's: that they have the lock, from the step after which they
-// were told so (-1: before the first) to the step by which they give it back.
+// A Belief is a period during which a buyer believes that it has the lock. From is the index of the
+// step after which the buyer got the lock (-1: before the first step), To that of the step that
+// gives it back.
 type Belief struct {
 	Who  string `json:"who"`
 	From int    `json:"from"`
-	To   *int   `json:"to,omitempty"` // nil: to the end, or until they died
+	To   *int   `json:"to,omitempty"` // nil: until the end, or until the buyer died
 }
 
-func (s *Schedule) givesBack(who string, step int) {
+func (s *Schedule) endHold(who string, step int) {
 	for i := range s.Held {
 		if b := &s.Held[i]; b.Who == who && b.To == nil {
 			b.To = &step
@@ -194,43 +194,43 @@ func (s *Schedule) givesBack(who string, step int) {
 	}
 }
 
-// An Outcome is what became of one buyer.
+// An Outcome is the result of one buyer.
 type Outcome struct {
 	Buyer
 	Receipt seckill.Receipt
 	Err     error
-	// Told are the answers to each call, of a buyer that asks the service.
-	Told []judge.Call
-	Dead bool
-	// GaveUp: it waited, nothing could ever wake it any more, and its time was
-	// up. WaitedFor counts leases that had to end before it got through.
+	// Calls are the requests of a buyer that asks the service, with their answers.
+	Calls []judge.Call
+	Dead  bool
+	// GaveUp is true if nothing could ever wake the waiting buyer, so that its time was up.
+	// WaitedFor counts the leases that had to end before the buyer could continue.
 	GaveUp    bool
 	WaitedFor int
-	// Expired: the lease was ended under it.
+	// Expired is true if a fault ended the buyer's lease.
 	Expired bool
-	// Waited: at some moment it could not go on until another moved.
+	// Waited is true if the buyer once could not continue until another one had moved.
 	Waited bool
-	// Accepted: it was told that the order comes later.
+	// Accepted is true if the buyer was told that the order comes later.
 	Accepted bool
-	// Ended is the step after which it was through.
+	// Ended is the number of steps after which the buyer had finished.
 	Ended int
 }
 
-// An Answer is what a buyer was told.
+// An Answer is the final answer to a buyer.
 type Answer struct {
 	Who    string `json:"who"`
 	Answer string `json:"answer"`
 }
 
-// Told is what the buyers were told.
-func (s *Schedule) Told() (list []Answer) {
+// Answers returns the final answers to all buyers.
+func (s *Schedule) Answers() (list []Answer) {
 	for _, b := range s.Buyers {
 		list = append(list, Answer{b.Name, s.names.Normalize(b.Answer())})
 	}
 	return list
 }
 
-// Answer is what the buyer was told, in words.
+// Answer returns the final answer to the buyer, in words.
 func (o Outcome) Answer() string {
 	switch {
 	case o.Dead:
@@ -240,33 +240,33 @@ func (o Outcome) Answer() string {
 	case o.Accepted:
 		return "accepted"
 	}
-	if answer := actorKinds[o.Does].answer; answer != "" {
+	if answer := actorKinds[o.Action].answer; answer != "" {
 		return answer
 	}
 	return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 }
 
-// A Problem is one thing that must not happen.
+// A Problem is one violation of a rule.
 type Problem struct {
-	Rule    string `json:"rule"` // a ledger rule, or one of those below
+	Rule    string `json:"rule"` // a rule of package judge, or one of those below
 	Message string `json:"message"`
 }
 
-// Rules beside the ledger's.
+// The rules of schedules, besides those of package judge.
 const (
-	RuleOverlap  = "two_holders" // one holder at a time
-	RuleUnknown  = "unknown"     // without a fault every buyer is told what became of it
-	RuleStuck    = "blocked"     // the next buyer gets through
-	RuleError    = "error"       // without a fault no buyer sees a backend's error
+	RuleOverlap  = "two_holders" // a lock has one holder at a time
+	RuleUnknown  = "unknown"     // without a fault, every buyer learns the result of its request
+	RuleStuck    = "blocked"     // a buyer can continue when all others have left
+	RuleError    = "error"       // without a fault, no buyer sees the error of a backend
 	RuleHindered = "hindered"    // buyers of different SKUs do not wait for each other
-	RuleStolen   = "stolen"      // only its holder frees a lock
-	RuleKept     = "kept"        // a renewer that has asked knows when the lock is another's
+	RuleStolen   = "stolen"      // only the holder of a lock frees it
+	RuleKept     = "kept"        // a renewer stops when it has learned that another buyer has the lock
 	RuleEarly    = "early"       // nothing is sold before the sale starts
-	RuleUntold   = "untold"      // what became of an accepted request is told when it is asked for
+	RuleUntold   = "untold"      // a look-up returns the result of an accepted request
 )
 
-// LedgerRule reports whether a rule is about sales and what their buyers are told: the
-// audit's, RuleEarly or RuleUntold. The others are about locks, waits and errors.
+// LedgerRule reports whether a rule is about sales and the answers to buyers: a rule of package judge,
+// RuleEarly or RuleUntold. The other rules are about locks, waits and errors.
 func LedgerRule(rule string) bool {
 	switch rule {
 	case RuleOverlap, RuleUnknown, RuleStuck, RuleError, RuleHindered, RuleStolen, RuleKept:

@@ -11,69 +11,76 @@ import (
 	"seckill/internal/explore/policy"
 )
 
-// Limits bound a search. The zero value is no limit.
+// Limits bound a search. Zero means no limit.
 type Limits struct {
-	Schedules int           // stop after so many
-	Time      time.Duration // for the schedules in order, and as long again for those at random
-	Reduce    bool          // as policy.Fewest's
-	// Random are drawn at random from Seed when Schedules were not all there are.
+	Schedules int           // the maximum number of schedules in order
+	Time      time.Duration // for the schedules in order, and again for the random ones
+	Reduce    bool          // as policy.Fewest.Reduce
+	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time ended the
+	// search in order.
 	Random int
 	Seed   uint64
-	// Broken says which schedules are: the first ends the search. Nil: those with a problem.
+	// Broken reports whether a schedule ends the search. Nil: a schedule with a problem does.
 	Broken func(*Schedule) bool
 }
 
-// A Result is what a search found.
+// A Result is the result of a search.
 type Result struct {
-	Schedules int // run to their end
-	Random    int // of them drawn at random
-	Orders    int // in which their conflicting commands came
-	// Preemptions: all schedules with at most so many were run. -1: not even those
-	// without one, or it is not known (Limits.Reduce), or all were run (Exhausted).
+	Schedules      int // schedules that were run to their end
+	Random         int // how many of them were drawn at random
+	DistinctOrders int // different orders of conflicting commands (policy.Order)
+	// Preemptions is the number up to which all schedules with so many preemptions were run. It is -1
+	// if not even those without one were run, if it is unknown (Limits.Reduce), or if all schedules
+	// were run (Exhausted).
 	Preemptions int
-	// Cut counts turns that were not taken: the limits came first, or the servers
-	// did not repeat themselves.
-	Cut     int
-	Pruned  int       // left off in the middle: another schedule is the same
-	Faulty  int       // schedules in which a fault happened
-	Renewed int       // in which a renewer acted
-	First   *Schedule // the first broken schedule
+	// NotRun counts the alternatives that were not run, because a limit was reached or the servers did
+	// not behave the same way again.
+	NotRun  int
+	Pruned  int       // schedules that were stopped early, because another one is equivalent
+	Faulty  int       // schedules with a fault
+	Renewed int       // schedules in which a renewer acted
+	First   *Schedule // the first broken schedule, or nil
 
-	orders map[string]bool // that Orders counts
+	seenOrders map[string]bool // the orders that were seen
 }
 
-// Exhausted: there is no schedule that was not run.
-func (r Result) Exhausted() bool { return r.Cut == 0 }
+// Exhausted reports whether every schedule was run.
+func (r Result) Exhausted() bool { return r.NotRun == 0 }
 
-// ErrDiverged: a replay met another command than the one it was made of.
+// ErrDiverged means that a choice of a replayed schedule is not possible any more.
 var ErrDiverged = policy.ErrDiverged
 
-// Search runs the schedules of s within the limits: all, those with the fewest
-// preemptions first, then some that are drawn at random. It fails when a server
-// does, or when ctx ends; what was found so far is returned, too.
+// Search runs the schedules of s within the limits: first in order, those with the fewest
+// preemptions first, then some at random. It fails if a server fails or ctx ends; the result so far
+// is returned, too.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (res Result, err error) {
-	res = Result{Preemptions: -1, orders: map[string]bool{}}
-	if err := w.rehearse(ctx, s); err != nil {
+	res = Result{Preemptions: -1, seenOrders: map[string]bool{}}
+	if err := w.warmUp(ctx, s); err != nil {
 		return res, err
 	}
 	fewest := &policy.Fewest{Reduce: l.Reduce}
-	err = w.playAll(ctx, s, fewest, l, l.Schedules, &res)
-	open := fewest.Open()
-	res.Pruned, res.Cut, res.Preemptions = fewest.Same, open+fewest.Diverged, fewest.Complete()
+	err = w.playAll(ctx, s, fewest, l, &res)
+	open := fewest.Pending()
+	res.Pruned, res.NotRun, res.Preemptions = fewest.Redundant, open+fewest.Diverged, fewest.CompleteUpTo()
 	if err != nil || open == 0 || l.Random == 0 {
 		return res, err
 	}
 	inOrder := res.Schedules
-	err = w.playAll(ctx, s, policy.NewRandom(rand.New(rand.NewPCG(l.Seed, 1))), l, l.Random, &res)
+	l.Schedules = l.Random
+	err = w.playAll(ctx, s, policy.NewRandom(rand.New(rand.NewPCG(l.Seed, 1))), l, &res)
 	res.Random = res.Schedules - inOrder
 	return res, err
 }
 
-// playAll plays the schedules that a policy chooses, so many at most (0: all), until one
-// is broken or its time is up.
-func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, most int, res *Result) error {
-	begun, had := time.Now(), res.Schedules
-	for res.First == nil && (most == 0 || res.Schedules-had < most) && (l.Time == 0 || time.Since(begun) < l.Time) && p.Begin() {
+// playAll plays the schedules that p chooses, at most l.Schedules of them (0: no limit), until one
+// is broken or l.Time has passed.
+func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, res *Result) error {
+	begun, had, maxSchedules := time.Now(), res.Schedules, l.Schedules
+	more := func() bool {
+		return res.First == nil && (maxSchedules == 0 || res.Schedules-had < maxSchedules) &&
+			(l.Time == 0 || time.Since(begun) < l.Time)
+	}
+	for more() && p.Begin() {
 		var taken []policy.Option
 		schedule, err := w.play(ctx, s, false, func(options []policy.Option, preemptions int) (int, error) {
 			i, err := p.Choose(options, preemptions)
@@ -85,40 +92,40 @@ func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Lim
 		p.End(err)
 		switch {
 		case err == nil:
-			res.orders[policy.Order(taken)] = true
+			res.seenOrders[policy.Order(taken)] = true
 			res.count(schedule, l)
-		case !errors.Is(err, policy.ErrSame) && !errors.Is(err, ErrDiverged):
+		case !errors.Is(err, policy.ErrRedundant) && !errors.Is(err, ErrDiverged):
 			return fmt.Errorf("after %d schedules of %q: %w", res.Schedules, s.Name, err)
 		}
 	}
 	return nil
 }
 
-// rehearse runs one schedule for nothing, and without a fault, before others of a
-// scenario: the first that a Redis sees is another, because it has yet to learn the
-// scripts. ErrDiverged: the strategy has nothing for one of the buyers.
-func (w *World) rehearse(ctx context.Context, s *Scenario) error {
-	if w.rehearsed == s {
+// warmUp runs and discards one schedule without faults, before the others of a scenario. A Redis
+// server that has not loaded our scripts answers NOSCRIPT, which would change the first schedule.
+// warmUp returns ErrDiverged if the strategy cannot perform the action of a buyer.
+func (w *World) warmUp(ctx context.Context, s *Scenario) error {
+	if w.warmedUp == s {
 		return nil
 	}
 	for _, b := range s.Buyers {
-		if can := actorKinds[b.Does].can; can != nil && !can(w.info) {
-			return fmt.Errorf("%w: %s has nothing for a buyer who %s", ErrDiverged, w.info.Name, b.Does)
+		if can := actorKinds[b.Action].supports; can != nil && !can(w.info) {
+			return fmt.Errorf("%w: %s has nothing for a buyer who %s", ErrDiverged, w.info.Name, b.Action)
 		}
 	}
-	w.waited = map[string]bool{}
+	w.blockedBefore = map[string]bool{}
 	plain := *s
 	plain.Faults = nil
 	if _, err := w.play(ctx, &plain, false, (&policy.Replay{}).Choose); err != nil {
 		return fmt.Errorf("before the first schedule of %q: %w", s.Name, err)
 	}
-	w.rehearsed = s
+	w.warmedUp = s
 	return nil
 }
 
 func (res *Result) count(schedule *Schedule, l Limits) {
 	res.Schedules++
-	res.Orders = len(res.orders)
+	res.DistinctOrders = len(res.seenOrders)
 	if schedule.Faulty() {
 		res.Faulty++
 	}
@@ -130,14 +137,14 @@ func (res *Result) count(schedule *Schedule, l Limits) {
 	}
 }
 
-// Again runs one schedule, choice by choice, and looks at the servers' values
-// after each step. ErrDiverged says at which step a choice cannot be made any more: servers
-// do not always repeat themselves, so it is tried three times, unless a node is lost in it.
-func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (schedule *Schedule, err error) {
-	if err := w.rehearse(ctx, s); err != nil {
+// Replay runs one schedule again, choice by choice, and reads the servers' values after each step.
+// It returns ErrDiverged, with the step, if a choice is not possible any more. Servers do not
+// always behave the same way, so Replay tries three times, or once if the schedule loses a node.
+func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (schedule *Schedule, err error) {
+	if err := w.warmUp(ctx, s); err != nil {
 		return nil, err
 	}
-	// Time passes by itself here, whenever no actor can go on.
+	// TimePasses needs no choice here: it happens whenever no actor can continue.
 	choices = slices.DeleteFunc(slices.Clone(choices), func(c Choice) bool { return c.Fault == TimePasses })
 	for range 3 {
 		schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose)
@@ -151,24 +158,25 @@ func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (sched
 	return schedule, err
 }
 
-// Choices are those that a schedule was made of, before the next buyer came: that is
-// no choice, and that buyer is alone.
+// Choices returns the choices of a schedule, without those of the next buyer: that buyer is alone,
+// so it has no choice.
 func (s *Schedule) Choices() (list []Choice) {
 	for _, step := range s.Steps {
-		if step.chosen() && step.Who != NextBuyer {
+		if step.isChosen() && step.Who != NextBuyer {
 			list = append(list, step.Choice)
 		}
 	}
 	return list
 }
 
-// Breaks reports whether the schedule broke a rule that counts.
+// Breaks reports whether the schedule broke a rule for which counts returns true.
 func (s *Schedule) Breaks(counts func(rule string) bool) bool {
 	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return counts(p.Rule) })
 }
 
-// Shorten finds fewer choices, and no more preemptions, that still break a rule that
-// counts when all go on undisturbed after them, and shows the values after each step.
+// Shorten searches for a schedule with fewer choices, and no more preemptions, that still breaks a
+// rule for which counts returns true. After its choices, all actors run undisturbed. The result has
+// the servers' values after each step.
 func (w *World) Shorten(ctx context.Context, schedule *Schedule, counts func(rule string) bool) (*Schedule, error) {
 	choices, err := policy.Shorten(schedule.Choices(), func(fewer []Choice) (bool, error) {
 		shorter, err := w.play(ctx, schedule.Scenario, false, (&policy.Replay{Choices: fewer}).Choose)
@@ -180,5 +188,5 @@ func (w *World) Shorten(ctx context.Context, schedule *Schedule, counts func(rul
 	if err != nil {
 		return nil, err
 	}
-	return w.Again(ctx, schedule.Scenario, choices)
+	return w.Replay(ctx, schedule.Scenario, choices)
 }

@@ -12,97 +12,120 @@ import (
 )
 
 const (
-	// A computing buyer reports within this limit; otherwise some of their
-	// commands bypass the tap.
+	// computeLimit is the maximum time between two commands of a buyer. A buyer that needs longer
+	// probably sends commands that pass no tap.
 	computeLimit = 20 * time.Second
-	// A command returns, or its server reports that it waits, within this limit.
+	// commandLimit is the maximum time until a command returns or its server says that it waits.
 	commandLimit = 30 * time.Second
-	// quiet gives goroutines that were just woken time to report. It decides
-	// nothing alone: a server or a barrier is asked before any conclusion.
+	// quiet is how long to wait for a report that is probably on its way. No conclusion rests on it
+	// alone: a server or a barrier is asked as well.
 	quiet = time.Millisecond
-	// Most commands are back by then. A server that is asked earlier whether they wait
-	// has less time for them, and so is asked earlier only where they have waited before.
-	usual = 5 * time.Millisecond
-	// lateness is waited for before a buyer is called stuck.
-	lateness = 200 * time.Millisecond
+	// usual is the time within which most commands return. A server that is asked for its waiting
+	// commands is slower to answer the others, so it is asked earlier only where commands have
+	// waited before.
+	usualReplyTime = 5 * time.Millisecond
+	// lateness is how long a buyer may stay silent before it counts as stuck.
+	maxSilence = 200 * time.Millisecond
 )
 
-// settle waits until every thread stands before a command, waits inside a
-// server, backs off, or has ended.
+// settle returns when no actor will report anything before the next choice: each thread stands before
+// a command, waits inside a server, backs off, or has ended.
 func (r *run) settle(ctx context.Context) error {
-	begun := time.Now()
 	r.steps.Store(int64(len(r.schedule.Steps)))
 	r.waits = nil
-	for passed := -1; ; { // the notes that had come when all barriers were passed
-		r.drain()
-		if r.anyRunning() {
-			if err := r.await(ctx, computeLimit); err != nil {
-				return fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
-			}
-			continue
+	s := settling{run: r, startedAt: time.Now(), barriersPassed: -1}
+	for {
+		if settled, err := s.check(ctx); settled || err != nil {
+			return err
 		}
-		waits, away := r.inside()
-		if len(waits)+len(away) == 0 {
-			return r.rolledBack(ctx)
-		}
-		if (len(away) > 0 || passed == r.heard) && r.await(ctx, quiet) == nil {
-			continue
-		}
-		moment := r.moment()
-		if len(away) > 0 && !r.world.waited[moment] && r.await(ctx, usual-quiet) == nil {
-			continue
-		}
-		if len(waits) > 0 && passed != r.heard { // what happened since may have made news
-			passed = r.heard
-			if err := passBarriers(ctx, waits); err != nil {
-				return err
-			}
-			continue
-		}
-		if r.cut != nil && !slices.ContainsFunc(away, func(c *call) bool { return c.loseReply }) {
-			if err := r.rolledBack(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if len(away) > 0 {
-			wait, err := r.waiting(ctx, away)
-			if err != nil {
-				return err
-			}
-			r.world.waited[moment] = wait
-			if !wait {
-				if time.Since(begun) > commandLimit {
-					return fmt.Errorf("%v has no answer, and no server says that it waits", away)
-				}
-				continue
-			}
-		}
-		for _, c := range append(waits, away...) {
-			if c.state != passing {
-				c.state = blocked
-			}
-			c.actor.outcome.Waited = c.actor.outcome.Waited || c.helper == nil
-		}
-		return ctx.Err()
 	}
 }
 
-// moment says what was let go last, and where all commands are. At the same moment of
-// another schedule, those that are away most likely wait again.
-func (r *run) moment() string {
-	text := r.went
+// settling is the state of one call of settle.
+type settling struct {
+	*run
+	startedAt      time.Time
+	barriersPassed int // the number of reports handled when the barriers of all waits had last been passed
+}
+
+// check runs all reports that have come, and reports whether nothing is under way any more. It asks in
+// the order of cost: first the actors' goroutines, then the barriers of waits, then the servers. Each
+// report may change everything, so check starts again after it.
+func (s *settling) check(ctx context.Context) (settled bool, err error) {
+	s.handleReports()
+	if s.anyRunning() {
+		if err := s.awaitReport(ctx, computeLimit); err != nil {
+			return false, fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
+		}
+		return false, nil
+	}
+	waits, commands := s.unanswered()
+	switch {
+	case len(waits)+len(commands) == 0:
+		return true, s.awaitRollback(ctx)
+	case s.reportComes(ctx, commands):
+		return false, nil
+	case len(waits) > 0 && s.barriersPassed != s.handled: // since then, a report may have sent events to waits
+		s.barriersPassed = s.handled
+		return false, passBarriers(ctx, waits)
+	case s.cutProcess != nil && !slices.ContainsFunc(commands, func(c *call) bool { return c.loseReply }):
+		return false, s.awaitRollback(ctx)
+	}
+	if blocked, err := s.allBlocked(ctx, commands); !blocked || err != nil {
+		return false, err
+	}
+	for _, c := range append(waits, commands...) {
+		if c.state != passing {
+			c.state = blocked
+		}
+		c.actor.outcome.Waited = c.actor.outcome.Waited || c.helper == nil
+	}
+	return true, ctx.Err()
+}
+
+// reportComes waits for a report for a short time: as long as commands usually take, or less if they
+// are expected to wait inside their servers. Without commands it waits only after the barriers.
+func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
+	if len(commands) == 0 {
+		return s.barriersPassed == s.handled && s.awaitReport(ctx, quiet) == nil
+	}
+	return s.awaitReport(ctx, quiet) == nil || !s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, usualReplyTime-quiet) == nil
+}
+
+// allBlocked reports whether the servers say that each command waits. It fails if there is neither an
+// answer nor such a statement within commandLimit.
+func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, error) {
+	if len(commands) == 0 {
+		return true, nil
+	}
+	blocked, err := s.allWaitInServers(ctx, commands)
+	if err != nil {
+		return false, err
+	}
+	s.world.blockedBefore[s.stateKey()] = blocked
+	if !blocked && time.Since(s.startedAt) > commandLimit {
+		return false, fmt.Errorf("%v has no answer, and no server says that it waits", commands)
+	}
+	return blocked, nil
+}
+
+// stateKey describes the last choice and the state of each call. If the servers said in one schedule
+// that all commands wait, they probably say so at the same key in another schedule.
+func (r *run) stateKey() string {
+	text := r.lastSent
 	for _, a := range r.actors {
-		a.each(func(c *call) { text += fmt.Sprintf("\n%s %d", c, c.state) })
+		a.eachCall(func(c *call) { text += fmt.Sprintf("\n%s %d", c, c.state) })
 	}
 	return text
 }
 
-// waiting: each command that is away waits inside its server, which shows its connection.
-// ZooKeeper and etcd keep none waiting, so no server is asked while a command of theirs is
-// away.
-func (r *run) waiting(ctx context.Context, away []*call) (bool, error) {
-	if slices.ContainsFunc(away, func(c *call) bool { return c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd }) {
+// allWaitInServers reports whether a server lists each of the unanswered commands as waiting; it finds
+// them by their connections. ZooKeeper and etcd let no command wait, so no server is asked while they
+// have one to answer.
+func (r *run) allWaitInServers(ctx context.Context, commands []*call) (bool, error) {
+	if slices.ContainsFunc(commands, func(c *call) bool {
+		return c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd
+	}) {
 		return false, nil
 	}
 	waits, err := r.world.probes.Waits(ctx)
@@ -110,8 +133,8 @@ func (r *run) waiting(ctx context.Context, away []*call) (bool, error) {
 		return false, err
 	}
 	left := slices.Clone(waits)
-	for _, c := range away {
-		i := c.shownIn(left)
+	for _, c := range commands {
+		i := c.indexIn(left)
 		if i < 0 {
 			return false, nil
 		}
@@ -121,90 +144,90 @@ func (r *run) waiting(ctx context.Context, away []*call) (bool, error) {
 	return true, nil
 }
 
-// shownIn finds it among the commands that wait in the servers; -1: it is not there.
-func (c *call) shownIn(waits []probe.Wait) int {
+// indexIn returns the index of c among commands that wait in the servers, or -1.
+func (c *call) indexIn(waits []probe.Wait) int {
 	ports := c.actor.process.In.Dialer.LocalPorts(c.command.Backend)
 	return slices.IndexFunc(waits, func(w probe.Wait) bool {
 		return w.Backend == c.command.Backend && slices.Contains(ports, w.Port)
 	})
 }
 
-// drain takes in the notes that are there.
-func (r *run) drain() (any bool) {
+// handleReports runs the reports that have come. It returns false if there was none.
+func (r *run) handleReports() bool {
+	before := r.handled
 	for {
 		select {
-		case note := <-r.notes:
-			r.heard++
+		case note := <-r.reports:
+			r.handled++
 			note()
-			any = true
 		default:
-			return any
+			return r.handled > before
 		}
 	}
 }
 
 func (r *run) anyRunning() bool {
 	return slices.ContainsFunc(r.actors, func(a *actor) bool {
-		return slices.ContainsFunc(a.threads, (*thread).running)
+		return slices.ContainsFunc(a.threads, (*thread).isRunning)
 	})
 }
 
-// inside are the calls that are not back: waits in a process, and commands.
-func (r *run) inside() (waits, away []*call) {
+// unanswered returns the calls that have not returned: waits inside a process, and commands.
+func (r *run) unanswered() (waits, commands []*call) {
 	for _, a := range r.actors {
-		a.each(func(c *call) {
+		a.eachCall(func(c *call) {
 			switch {
-			case !c.inside():
-			case c.local():
+			case !c.isUnanswered():
+			case c.isWait():
 				waits = append(waits, c)
 			default:
-				away = append(away, c)
+				commands = append(commands, c)
 			}
 		})
 	}
-	return waits, away
+	return waits, commands
 }
 
-// passBarriers returns when no notification is under way to a waiting call.
+// passBarriers returns when no event is under way to a waiting call.
 func passBarriers(ctx context.Context, waits []*call) error {
 	for _, c := range waits {
-		if c.command.Barrier == nil || c.actor.life != alive { // the dead ask no server; their wait is about to end
+		if c.command.Barrier == nil || c.actor.life != alive { // a dead actor's wait is about to end
 			continue
 		}
 		if err := c.command.Barrier(ctx); err != nil {
-			return fmt.Errorf("ask whether news are under way for %s: %w", c, err)
+			return fmt.Errorf("ask whether an event is under way to %s: %w", c, err)
 		}
 	}
 	return nil
 }
 
-// rolledBack waits until the SQL server has noticed the connections that a
-// fault has cut, and has rolled back what they had begun: until then others
-// wait for rows that have no holder any more.
-func (r *run) rolledBack(ctx context.Context) error {
-	if r.cut == nil {
+// awaitRollback waits until the SQL server has noticed which connections a fault has closed, and
+// has rolled their transactions back. Until then, other buyers wait for rows that nobody holds any
+// more.
+func (r *run) awaitRollback(ctx context.Context) error {
+	if r.cutProcess == nil {
 		return nil
 	}
-	now := r.cut.ports()
-	closed := slices.DeleteFunc(r.open, func(port string) bool { return slices.Contains(now, port) })
-	r.cut = nil
-	return r.world.probes.Gone(ctx, closed, true)
+	now := r.cutProcess.sqlPorts()
+	closed := slices.DeleteFunc(r.portsBefore, func(port string) bool { return slices.Contains(now, port) })
+	r.cutProcess = nil
+	return r.world.probes.AwaitClosed(ctx, closed, true)
 }
 
-// await takes in one note.
-func (r *run) await(ctx context.Context, limit time.Duration) error {
+// awaitReport runs the next report. It returns errNoReport if none comes within limit.
+func (r *run) awaitReport(ctx context.Context, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case note := <-r.notes:
-		r.heard++
+	case note := <-r.reports:
+		r.handled++
 		note()
 		return nil
 	case <-timer.C:
-		return errNothing
+		return errNoReport
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-var errNothing = errors.New("nothing happened")
+var errNoReport = errors.New("nothing happened")

@@ -58,7 +58,8 @@ func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.In.Close()) }()
-	r := &traceRun{StrategyProcess: p, probes: probe.Of(p.In, info), sku: 8_000_000_000_000 + time.Now().UnixMilli()} // found in any command's text
+	// The SKU is so large that it is found in the text of any command.
+	r := &traceRun{StrategyProcess: p, probes: probe.Of(p.In, info), sku: 8_000_000_000_000 + time.Now().UnixMilli()}
 	r.names = NewNormalizer(r.sku)
 	if err := ledger.Migrate(ctx, p.In.DB); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, 
 	defer func() { err = errors.Join(err, r.remove(context.WithoutCancel(ctx))) }()
 	t = &Trace{Strategy: info.Name, Stock: traceStock, Problems: []Problem{}}
 	for i := range buyers {
-		t.Buyers = append(t.Buyers, Buyer{Name: string(rune('A' + i)), Quantity: int64(buyers - i), Does: Buys})
+		t.Buyers = append(t.Buyers, Buyer{Name: string(rune('A' + i)), Quantity: int64(buyers - i), Action: Buys})
 	}
 	// The buyers buy once without a recording, so that connections are open and servers
 	// know the scripts. The outcome does not matter.
@@ -93,11 +94,12 @@ func (r *traceRun) reset(ctx context.Context) error {
 
 // purchase returns the purchase of buyer b in the unrecorded or the recorded round.
 func (r *traceRun) purchase(b Buyer, request string) seckill.Purchase {
-	return seckill.Purchase{SKU: r.sku, User: int64(b.Name[0]-'A') + 1, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%s-%d", b.Name, request, r.sku)}
+	return seckill.Purchase{SKU: r.sku, User: int64(b.Name[0]-'A') + 1, Quantity: b.Quantity,
+		RequestID: fmt.Sprintf("%s-%s-%d", b.Name, request, r.sku)}
 }
 
 func (r *traceRun) record(ctx context.Context, t *Trace) error {
-	t.Before = r.probes.Look(ctx, r.sku, r.names.Normalize)
+	t.Before = r.probes.Values(ctx, r.sku, r.names.Normalize)
 	told := make([]judge.Call, len(t.Buyers))
 	t.Told = make([]Answer, len(t.Buyers))
 	// All buyers wait before their first command until every buyer has reached it, so that
@@ -123,7 +125,7 @@ func (r *traceRun) record(ctx context.Context, t *Trace) error {
 	for i := range t.Told {
 		t.Told[i].Answer = r.names.Normalize(t.Told[i].Answer)
 	}
-	t.After = r.probes.Look(ctx, r.sku, r.names.Normalize)
+	t.After = r.probes.Values(ctx, r.sku, r.names.Normalize)
 	t.Steps, t.Held = recorder.Snapshot()
 	if t.Cut = len(t.Steps) > maxTraceSteps; t.Cut {
 		t.Steps = t.Steps[:maxTraceSteps]

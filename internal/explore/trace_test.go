@@ -31,7 +31,7 @@ func record(t *testing.T, name string, buyers int) *explore.Trace {
 	return got
 }
 
-// anySKU is one as the servers know it.
+// anySKU matches a SKU as the servers know it.
 var anySKU = regexp.MustCompile(`\d{13}`)
 
 func TestTraceOfOnePurchase(t *testing.T) {
@@ -55,8 +55,8 @@ func TestTraceOfOnePurchase(t *testing.T) {
 	}
 }
 
-// Nothing between read and write: with both let go at once, both read before
-// either writes, nearly always.
+// naive has nothing between read and write: if both buyers start at once, both nearly always read
+// before either writes.
 func TestTracedRaceIsLost(t *testing.T) {
 	for range 20 {
 		tr := record(t, "naive", 2)
@@ -67,7 +67,7 @@ func TestTracedRaceIsLost(t *testing.T) {
 	t.Error("naive lost no update in 20 races")
 }
 
-// Who holds a lock holds it alone, and works within.
+// Each buyer holds the lock alone, and writes only while it holds the lock.
 func TestTracedLocksAreHeldInTurn(t *testing.T) {
 	for _, name := range []string{"redis-lua", "get-lock", "mutex", "zk", "etcd", "redlock"} {
 		tr := record(t, name, 2)
@@ -94,8 +94,8 @@ func TestTracedLocksAreHeldInTurn(t *testing.T) {
 	}
 }
 
-// A shop would list the trace's SKU. One whose strategy cannot open the sale has a row
-// of stock already.
+// A shop would list the SKU of a trace, so its rows are removed, also if the strategy cannot open
+// the sale.
 func TestTracedSKUIsRemoved(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL)
 	rows := func() (n int) {

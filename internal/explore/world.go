@@ -20,59 +20,68 @@ import (
 	"seckill/internal/tap"
 )
 
-// A World is one strategy on real servers, with as many processes (instances)
-// as a scenario asks for. Its database must be its own while it explores; the other
-// servers may be shared.
+// A World is one strategy on real servers, in as many processes (instances) as a scenario needs.
+// While it explores, no other program may use its database; it may share the other servers.
 type World struct {
-	info     catalog.Info
-	options  Options
-	config   backend.Config
-	settings catalog.Settings
-	admin    *backend.Instance // looks, and ends leases; no buyer uses it
-	probes   *probe.Set
-	numbers  map[int]*process
-	closing  sync.WaitGroup // instances of processes that have died
-	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
-	began    atomic.Int64   // the second in which the schedule's SKU was made, in ns
-	reads    atomic.Int64   // of the clocks, in this schedule
-	asksTime atomic.Bool    // the strategy has looked at its process's clock
+	info      catalog.Info
+	options   Options
+	config    backend.Config
+	settings  catalog.Settings
+	admin     *backend.Instance // used by the explorer only: no buyer uses it
+	probes    *probe.Set
+	processes map[int]*process // by Buyer.Process
+	closing   sync.WaitGroup   // counts the closed processes whose instances are still closing
+	worldClock
+	sale
 
-	rehearsed *Scenario       // has been played once, for nothing
-	waited    map[string]bool // moments of its schedules at which the servers said of every command away that it waits
-
-	sku    int64 // of the schedule that runs; every schedule has one of its own
-	others bool  // it has a second one
-	stock  int64
-	placed map[string]seckill.Receipt // orders to be cancelled, by buyer
-	names  *Normalizer
+	warmedUp *Scenario // the scenario of the last warmUp
+	// waited tells by stateKey whether all unanswered commands waited inside their servers.
+	blockedBefore map[string]bool
 }
 
-// Options of a world.
+// A worldClock is the clock of all processes of a world.
+type worldClock struct {
+	clockOffset atomic.Int64 // how far the explorer has moved the clocks ahead, in ns
+	createdAt   atomic.Int64 // the second in which the current SKU was created, in ns
+	clockReads  atomic.Int64 // how often the clocks were read in the current schedule
+	clockIsRead atomic.Bool  // the strategy has read its process's clock
+}
+
+// A sale is the part of a World that each schedule sets anew.
+type sale struct {
+	sku      int64
+	hasOther bool // a buyer of the scenario buys the second SKU (World.otherSKU)
+	stock    int64
+	placed   map[string]seckill.Receipt // the orders that existed before the actors came, by their buyer
+	names    *Normalizer
+}
+
+// Options configure a World.
 type Options struct {
-	// ByHand: schedules last as long as a person thinks.
+	// ByHand makes leases and lock waits so long that a person can choose each step.
 	ByHand bool
-	// Node is the one that NodeLost loses; nil: none can be lost.
+	// Node is the server that the fault NodeLost stops. If it is nil, no server can be stopped.
 	Node *Node
 }
 
-// A Node is one server of several, which one schedule of a world can lose.
+// A Node is one of several servers. One schedule of a world can lose it.
 type Node struct {
-	Name string // "the primary with what it had not replicated"
+	Name string // for steps: "the primary with what it had not replicated"
 	// Lag is called when the sale is ready, before any buyer comes.
 	Lag func(context.Context) error
-	// Lose has another server take over, if any must.
+	// Lose stops the server and, if necessary, has another one take over.
 	Lose func(context.Context) error
 }
 
-// outageLimit bounds how long servers may need to replace one that is lost.
+// outageLimit is the maximum time that the servers may need to replace a lost one.
 const outageLimit = time.Minute
 
-// answers returns when the servers answer all processes of the world again.
-func (w *World) answers(ctx context.Context) error {
+// awaitServers waits until the servers answer all processes of the world again.
+func (w *World) awaitServers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, outageLimit)
 	defer cancel()
 	instances := []*backend.Instance{w.admin}
-	for _, p := range w.numbers {
+	for _, p := range w.processes {
 		instances = append(instances, p.In)
 	}
 	for _, in := range instances {
@@ -86,26 +95,25 @@ func (w *World) answers(ctx context.Context) error {
 	return nil
 }
 
-// patience is how long leases live and waits last that no fault ends, where a person
-// may choose the schedule.
-const patience = 24 * time.Hour
+// byHandLimit is the length of leases and lock waits where a person chooses the schedule.
+const byHandLimit = 24 * time.Hour
 
-// lastSKU was given to a schedule last, in any world: a number that is found in
-// any command's text. It begins with the second, as fewer than 1,000 schedules run in
-// one: servers still have what earlier programs left there.
-var lastSKU atomic.Int64
+// lastScheduleSKU is the SKU of the last schedule in any world. Each schedule has a SKU of its own,
+// so that its number can be found in the text of any command. The first SKU depends on the time,
+// because servers still have the data of earlier programs; a second has room for 1,000 schedules.
+var lastScheduleSKU atomic.Int64
 
-func init() { lastSKU.Store(7_000_000_000_000 + 1000*time.Now().Unix()) }
+func init() { lastScheduleSKU.Store(7_000_000_000_000 + 1000*time.Now().Unix()) }
 
-// Open makes a world for one strategy on the backends of config that it needs.
+// Open creates a world for the strategy info on the backends of config.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
-	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o, numbers: map[int]*process{}}
+	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o, processes: map[int]*process{}}
 	w.config.MaxSQLConns = 8
-	w.settings.QueueAtOnce = 1 // two buyers queue already
-	// Nothing ends by itself while a schedule runs.
+	w.settings.QueueAtOnce = 1 // two buyers are enough to queue
+	// No wait and no lease ends by itself while a schedule runs.
 	w.settings.LockWait, w.settings.LockLease, w.settings.Retries = 40*time.Second, 5*time.Minute, 8
 	if o.ByHand {
-		w.settings.LockWait, w.settings.LockLease = patience, patience
+		w.settings.LockWait, w.settings.LockLease = byHandLimit, byHandLimit
 	}
 	w.config.RowLockWait, w.config.ZooKeeperSession = w.settings.LockWait, 40*time.Second
 	var err error
@@ -116,29 +124,30 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 		return nil, errors.Join(err, w.admin.Close())
 	}
 	w.probes = probe.Of(w.admin, info)
-	w.probes.Now = w.time
-	w.began.Store(time.Now().UnixNano())
+	w.probes.Now = w.clockTime
+	w.createdAt.Store(time.Now().UnixNano())
 	return w, nil
 }
 
-// time is what the processes' clocks show: a millisecond more each time they are
-// read, from the second in which the stock row was written. By a real clock, a
-// schedule that crosses a second would end otherwise than one that does not.
-func (w *World) time() time.Time {
-	passed := time.Duration(w.reads.Add(1)) * time.Millisecond
-	return time.Unix(0, w.began.Load()+w.clock.Load()).Add(passed)
+// clockTime returns the time of the world's clock: the second in which the stock row was written,
+// plus a millisecond for each reading of the clock. A real clock would make the result depend on
+// whether a schedule crosses the end of a second.
+func (w *World) clockTime() time.Time {
+	passed := time.Duration(w.clockReads.Add(1)) * time.Millisecond
+	return time.Unix(0, w.createdAt.Load()+w.clockOffset.Load()).Add(passed)
 }
 
-// AsksTime reports whether the strategy has looked at its process's clock yet.
-func (w *World) AsksTime() bool { return w.asksTime.Load() }
+// ReadsClock reports whether the strategy has read its process's clock so far.
+func (w *World) ReadsClock() bool { return w.clockIsRead.Load() }
 
-// keepsSessions: a server keeps something for a process beyond its connections.
+// keepsSessions reports whether a server keeps state for a process beyond its connections (a
+// ZooKeeper session, an etcd lease).
 func (w *World) keepsSessions() bool { return w.admin.ZooKeeper != nil || w.admin.Etcd != nil }
 
-// Close ends every process of the world.
+// Close closes every process of the world.
 func (w *World) Close() error {
 	var errs []error
-	for _, p := range w.numbers {
+	for _, p := range w.processes {
 		errs = append(errs, p.In.Close())
 	}
 	w.closing.Wait()
@@ -147,31 +156,31 @@ func (w *World) Close() error {
 
 const skuName = "explored"
 
-// fresh makes a SKU that no server has seen, ready for s.
-func (w *World) fresh(ctx context.Context, s *Scenario) error {
+// prepareSale creates a new SKU for a schedule of s and places the orders that its actors need.
+func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	last, others := w.sku, slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other })
-	if w.others {
-		if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id = ?", w.other()).Error; err != nil {
+	if w.hasOther {
+		if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id = ?", w.otherSKU()).Error; err != nil {
 			return fmt.Errorf("clear the table of SKUs: %w", err)
 		}
 	}
-	w.sku, w.stock, w.others = lastSKU.Add(1), s.Stock, others
-	w.names = NewNormalizer(w.sku, w.other())
+	w.sku, w.stock, w.hasOther = lastScheduleSKU.Add(1), s.Stock, others
+	w.names = NewNormalizer(w.sku, w.otherSKU())
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
 		return err
 	}
-	if err := w.seed(ctx, first, last, w.sku, s); err != nil {
+	if err := w.seedSKU(ctx, first, last, w.sku, s); err != nil {
 		return err
 	}
 	if others {
-		if err := w.seed(ctx, first, 0, w.other(), s); err != nil {
+		if err := w.seedSKU(ctx, first, 0, w.otherSKU(), s); err != nil {
 			return err
 		}
 	}
 	w.placed = map[string]seckill.Receipt{}
 	for _, b := range s.Buyers {
-		if prepare := actorKinds[b.Does].prepare; prepare != nil {
+		if prepare := actorKinds[b.Action].prepare; prepare != nil {
 			if err := prepare(ctx, w, first, b); err != nil {
 				return err
 			}
@@ -180,26 +189,28 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-// redisPorts are those of this world's connections to Redis, at its own end.
-func (w *World) redisPorts() (list []string) {
-	for _, p := range w.numbers {
+// redisPorts returns the local ports of this world's connections to Redis.
+func (w *World) redisPorts() []string {
+	var list []string
+	for _, p := range w.processes {
 		list = append(list, p.In.Dialer.LocalPorts(tap.Redis)...)
 	}
 	return list
 }
 
-// other is the second SKU of a schedule. Its lock's name is the next one to the
-// first's, as those of SKUs 1 and 2 are: nothing lies between them in an index.
-func (w *World) other() int64 { return w.sku * 10 }
+// otherSKU returns the second SKU of a schedule. Its lock's name directly follows that of the first
+// SKU (as the names for SKUs 1 and 2 do): no other key lies between them in an index.
+func (w *World) otherSKU() int64 { return w.sku * 10 }
 
-// firstRun is the run of every schedule's sale until it is set anew.
+// firstRun is the run number of every schedule's sale until an actor resets it.
 const firstRun = 1
 
-// seed writes a stock row as its first reset leaves it, in place of the row of another
-// SKU, if there is one: strategies that scan the table would meet all that ever were.
-func (w *World) seed(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
+// seedSKU writes the stock row as a first reset would leave it. If there is a row for the SKU last,
+// seedSKU replaces that row, so that strategies which scan the table do not meet the SKUs of all
+// schedules.
+func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
 	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun, UpdatedAt: time.Now()}
-	if s.does(Starts) {
+	if s.has(Starts) {
 		later := judge.MomentOf(row.UpdatedAt.Add(time.Hour))
 		row.StartsAt = &later
 	}
@@ -212,11 +223,11 @@ func (w *World) seed(ctx context.Context, first *process, last, sku int64, s *Sc
 		return fmt.Errorf("make a fresh SKU: %w", res.Error)
 	}
 	if sku == w.sku {
-		w.began.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
-		w.reads.Store(0)
+		w.createdAt.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
+		w.clockReads.Store(0)
 	}
-	// A counter is seeded; ZooKeeper's parent nodes are there, as after any
-	// reset. Other locks begin as their very first use finds them.
+	// The strategy writes its counter, if it has one. In ZooKeeper the lock's parent nodes are
+	// created, as after any reset. Other locks start without any data, as on their first use.
 	if r, ok := first.Strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
 		if err := r.Reset(ctx, sku, s.Stock); err != nil {
 			return fmt.Errorf("make a fresh SKU: %w", err)
@@ -225,12 +236,12 @@ func (w *World) seed(ctx context.Context, first *process, last, sku int64, s *Sc
 	return nil
 }
 
-// does reports whether any actor does this.
-func (s *Scenario) does(what Does) bool {
-	return slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Does == what })
+// has reports whether any actor of s does action.
+func (s *Scenario) has(what Action) bool {
+	return slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Action == what })
 }
 
-// owner is whose order, or request, it is.
+// owner returns the buyer whose order or request b acts on.
 func (b Buyer) owner() string {
 	if b.Same != "" {
 		return b.Same
@@ -245,39 +256,39 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 	}
 	sku := w.sku
 	if b.Other {
-		sku = w.other()
+		sku = w.otherSKU()
 	}
 	return seckill.Purchase{SKU: sku, User: user, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%d", b.owner(), w.sku)}
 }
 
-// look reads what the servers keep for the schedule that runs.
-func (w *World) look(ctx context.Context) []probe.Value {
-	return w.probes.Look(ctx, w.sku, w.names.Normalize)
+// readServers returns what the servers store for the current schedule.
+func (w *World) readServers(ctx context.Context) []probe.Value {
+	return w.probes.Values(ctx, w.sku, w.names.Normalize)
 }
 
 // A process is one instance with the strategy on it.
 type process struct {
 	*StrategyProcess
-	session int64        // in ZooKeeper
-	tainted bool         // not to be used for another schedule
-	ahead   atomic.Int64 // of the true time, in ns
+	session    int64        // the ZooKeeper session's id
+	tainted    bool         // a schedule has spoilt it: no other schedule may use it
+	clockAhead atomic.Int64 // how far a fault has moved this process's clock ahead of the others, in ns
 
-	service http.Handler // nil until an actor asks it
+	service http.Handler // nil until an actor sends it a request
 }
 
-// now is what the clock of the process shows.
-func (w *World) now(p *process) time.Time {
-	w.asksTime.Store(true)
-	return w.time().Add(time.Duration(p.ahead.Load()))
+// processTime returns the time that the clock of p shows.
+func (w *World) processTime(p *process) time.Time {
+	w.clockIsRead.Store(true)
+	return w.clockTime().Add(time.Duration(p.clockAhead.Load()))
 }
 
 func (w *World) process(ctx context.Context, number int) (*process, error) {
-	if p := w.numbers[number]; p != nil {
+	if p := w.processes[number]; p != nil {
 		return p, nil
 	}
 	p := &process{}
 	var err error
-	p.StrategyProcess, err = StartProcess(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
+	p.StrategyProcess, err = StartProcess(ctx, w.config, w.info, w.settings, func() time.Time { return w.processTime(p) })
 	if err != nil {
 		return nil, err
 	}
@@ -288,23 +299,23 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 		}
 		p.session = session.ID
 	}
-	w.numbers[number] = p
+	w.processes[number] = p
 	return p, nil
 }
 
-// ports are those of its connections to the SQL server, at its own end.
-func (p *process) ports() []string { return p.In.Dialer.LocalPorts(tap.SQL) }
+// sqlPorts returns the local ports of the process's connections to the SQL server.
+func (p *process) sqlPorts() []string { return p.In.Dialer.LocalPorts(tap.SQL) }
 
-// recycle forgets the processes that a schedule has spoilt.
-func (w *World) recycle() {
-	for number, p := range w.numbers {
+// closeTainted closes the processes that the last schedule has spoilt.
+func (w *World) closeTainted() {
+	for number, p := range w.processes {
 		if !p.tainted {
 			continue
 		}
-		delete(w.numbers, number)
+		delete(w.processes, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		// A statement that was left waiting would be taken for a buyer.
-		_, _ = w.probes.Kill(ctx, p.ports())
+		// A statement that still waits in the server would look like one of a buyer.
+		_, _ = w.probes.Kill(ctx, p.sqlPorts())
 		cancel()
 		w.closing.Go(func() { _ = p.In.Close() })
 	}

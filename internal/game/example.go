@@ -29,7 +29,7 @@ const exampleFormat = 1
 
 func NewExample(strategy, question string, s *explore.Schedule) Example {
 	return Example{exampleFormat, strategy, question, *s.Scenario, FormatSchedule(s.Choices()...),
-		s.Steps, s.Held, s.Problems, s.Told()}
+		s.Steps, s.Held, s.Problems, s.Answers()}
 }
 
 // Write writes the example as JSON.

@@ -154,7 +154,7 @@ func verdictOf(s Setting, judged *explore.Schedule) *Verdict {
 	v := &Verdict{Broken: len(judged.Problems) > 0, Problems: append([]explore.Problem{}, judged.Problems...),
 		Stock: s.Stock, Sold: judged.Audit.Sold, Left: judged.Audit.Remaining}
 	for _, b := range judged.Buyers {
-		if b.Does == explore.Buys && b.Err == nil && !b.Dead {
+		if b.Action == explore.Buys && b.Err == nil && !b.Dead {
 			v.Told += b.Receipt.Quantity
 		}
 	}

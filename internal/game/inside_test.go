@@ -56,7 +56,7 @@ func TestImpossibleLevels(t *testing.T) {
 			labtest.Must(t, err)
 			if res.First != nil || !res.Exhausted() || res.Schedules != level.Impossible {
 				t.Errorf("%d schedules were run, one broke a rule: %t, and %d turns were not taken; want %d schedules, none of which breaks a rule",
-					res.Schedules, res.First != nil, res.Cut, level.Impossible)
+					res.Schedules, res.First != nil, res.NotRun, level.Impossible)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func (gs *Games) Replay(ctx context.Context, name string) (now Example, err erro
 	if err != nil {
 		return now, err
 	}
-	schedule, err := d.world.Again(ctx, &e.Scenario, choices)
+	schedule, err := d.world.Replay(ctx, &e.Scenario, choices)
 	if errors.Is(err, explore.ErrDiverged) {
 		return now, newProblem(http.StatusConflict, "diverged", "The counterexample does not fit any more: %v. "+
 			"Compute it again: seckill prove --strategies %s --questions %s", err, e.Strategy, e.Question)

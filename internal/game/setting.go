@@ -30,7 +30,7 @@ func FreePlay(info catalog.Info, buyers int, stock int64, processes int) Setting
 func (s Setting) fillDefaults(processes int) {
 	for i := range s.Buyers {
 		b := &s.Buyers[i]
-		b.Name, b.Quantity, b.Does = string(rune('A'+i)), cmp.Or(b.Quantity, 1), cmp.Or(b.Does, explore.Buys)
+		b.Name, b.Quantity, b.Action = string(rune('A'+i)), cmp.Or(b.Quantity, 1), cmp.Or(b.Action, explore.Buys)
 		if processes != 1 {
 			b.Process = i
 		}
@@ -52,19 +52,19 @@ type limits struct {
 	minStock, maxStock   int64 // units on sale; maxStock also limits the quantity of one buyer
 	maxFaults            int
 	maxRenewals          int
-	does                 []explore.Does
+	does                 []explore.Action
 	faults               []explore.Fault
 }
 
 var (
 	// gameLimits lists the faults in the order in which the page shows them.
 	gameLimits = limits{minBuyers: 2, maxBuyers: 3, minStock: 1, maxStock: 100, maxFaults: 4, maxRenewals: 10,
-		does: []explore.Does{explore.Buys, explore.Cancels, explore.Locks, explore.Pays, explore.Releases, explore.Sweeps},
+		does: []explore.Action{explore.Buys, explore.Cancels, explore.Locks, explore.Pays, explore.Releases, explore.Sweeps},
 		faults: []explore.Fault{explore.LeaseEnds, explore.Dies, explore.Leaves, explore.ReplyLost, explore.CommandLost,
 			explore.Delayed, explore.ClockJumps}}
 
 	exampleLimits = limits{minBuyers: 1, maxBuyers: maxBuyers, maxStock: 1000, maxFaults: 10, maxRenewals: 10,
-		does: append([]explore.Does{explore.Resets, explore.Starts, explore.Forgets, explore.Accepts, explore.Asks,
+		does: append([]explore.Action{explore.Resets, explore.Starts, explore.Forgets, explore.Accepts, explore.Asks,
 			explore.PaysLate, explore.Comes, explore.Reserves, explore.Repeats}, gameLimits.does...),
 		faults: append([]explore.Fault{explore.Panics, explore.IDTaken, explore.NodeLost, explore.Refused},
 			gameLimits.faults...)}
@@ -99,8 +99,8 @@ func (l limits) checkBuyer(s *explore.Scenario, i int, b explore.Buyer) error {
 	switch {
 	case b.Name != string(rune('A'+i)):
 		return fmt.Errorf("buyer %d is called %.60q: the names are A, B and so on, in this order", i+1, b.Name)
-	case !slices.Contains(l.does, b.Does):
-		return fmt.Errorf("buyer %s does %.60q: give one of %q", b.Name, b.Does, l.does)
+	case !slices.Contains(l.does, b.Action):
+		return fmt.Errorf("buyer %s does %.60q: give one of %q", b.Name, b.Action, l.does)
 	case b.Quantity < 1 || b.Quantity > l.maxStock:
 		return fmt.Errorf("buyer %s wants %d units: give 1 to %d", b.Name, b.Quantity, l.maxStock)
 	case b.Process < 0 || b.Process >= l.maxBuyers:

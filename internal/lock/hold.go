@@ -78,7 +78,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer helper.Over() // runs last, because the tap expects commands until then
+		defer helper.End() // runs last, because the tap expects commands until then
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {

@@ -25,14 +25,14 @@ func (p etcd) expire(ctx context.Context, key string, _ *Holder) (string, error)
 	return fmt.Sprintf("the lease of %s is revoked", keys[0].Key), err
 }
 
-// giveUp revokes the leases of what the process wrote, or tried to.
+// giveUp revokes the leases of the keys that the process wrote or tried to write.
 func (p etcd) giveUp(ctx context.Context, _ string, h *Holder) (did []string, err error) {
 	for _, key := range slices.Sorted(maps.Keys(h.Sets)) {
 		got, err := p.client.Get(ctx, key)
 		if err != nil {
 			return did, err
 		}
-		// What others wrote there has another value.
+		// A key that another process wrote has another value.
 		if len(got.Kvs) != 1 || got.Kvs[0].Lease == 0 || !h.wrote(key, string(got.Kvs[0].Value)) {
 			continue
 		}
@@ -44,7 +44,7 @@ func (p etcd) giveUp(ctx context.Context, _ string, h *Holder) (did []string, er
 	return did, nil
 }
 
-// queue lists a lock's keys by their age.
+// queue returns the lock's keys, oldest first.
 func (p etcd) queue(ctx context.Context, key string) ([]*mvccpb.KeyValue, error) {
 	got, err := p.client.Get(ctx, key, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	if err != nil {
@@ -53,8 +53,8 @@ func (p etcd) queue(ctx context.Context, key string) ([]*mvccpb.KeyValue, error)
 	return got.Kvs, nil
 }
 
-// look shows the lock's keys.
-func (p etcd) look(ctx context.Context, key string, _ int64) []Value {
+// values returns the lock's keys.
+func (p etcd) values(ctx context.Context, key string, _ int64) []Value {
 	keys, err := p.queue(ctx, key)
 	if err != nil || len(keys) == 0 {
 		return nil

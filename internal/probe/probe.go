@@ -1,6 +1,6 @@
-// Package probe looks into the servers from outside, as no buyer does: who
-// waits in them, what they keep for a lock; and it ends leases and sessions
-// there, as time would. One file is one backend.
+// Package probe observes the servers from outside: which commands wait inside them, and what they
+// store for a lock and a stock. It also ends leases and sessions there, as time would. Each backend
+// has a file.
 package probe
 
 import (
@@ -13,46 +13,44 @@ import (
 	"seckill/internal/catalog"
 )
 
-// A Value is something that the servers keep.
+// A Value is something that a server stores.
 type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// A Holder is what is known of a buyer who has a lock, or of a process that has
-// died: what of the servers' belongs to them.
+// A Holder identifies what the servers store for a buyer that has a lock, or for a dead process.
 type Holder struct {
-	Sets    map[string][]string // values that they wrote, or tried to, by key
-	Session int64               // in ZooKeeper; 0: any
+	Sets    map[string][]string // the values that it wrote or tried to write, by key
+	Session int64               // its ZooKeeper session; 0: any
 }
 
 func (h *Holder) wrote(key, value string) bool { return slices.Contains(h.Sets[key], value) }
 
-// A Set looks into all backends of an instance, at the stock and the lock of a SKU.
+// A Set probes all backends of an instance for the stock and the lock of a SKU.
 type Set struct {
 	*SQL
-	redis *redisProbe // nil: there is none
+	redis *redisProbe // nil if the instance has no Redis
 	all   []server
-	key   func(sku int64) string // of the lock; nil: the usual name
+	key   func(sku int64) string // the name of a SKU's lock; nil: the default
 }
 
-// A server is one backend. key is a lock's.
+// A server probes one backend. The parameter key is the name of a lock.
 type server interface {
-	// expire ends the lease of the lock's holder as the server sees it: the holder
-	// has not heard of it. It says what it did, "" if there was no lease. h is nil
-	// when it is not known who holds it.
+	// expire ends the lease of the lock at the server; the holder does not learn of it. It returns what
+	// it did, or "" if there was no lease. If h is nil, the holder is unknown.
 	expire(ctx context.Context, key string, h *Holder) (string, error)
-	// look reads what the server keeps. What cannot be read is left out.
-	look(ctx context.Context, key string, sku int64) []Value
+	// values returns what the server stores. It leaves out what it cannot read.
+	values(ctx context.Context, key string, sku int64) []Value
 }
 
-// Sessions are a server that keeps something for a process beyond its connections.
-type sessions interface {
-	// giveUp ends what the server keeps for a process that has died.
+// A sessionKeeper is a server that stores something for a process beyond its connections.
+type sessionKeeper interface {
+	// giveUp ends what the server stores for a dead process.
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
 
-// Of makes the probes that fit what a strategy needs.
+// Of returns the probes for the backends of in.
 func Of(in *backend.Instance, info catalog.Info) *Set {
 	sql := newSQL(in, info)
 	s := &Set{SQL: sql, all: []server{sql}, key: info.Key}
@@ -69,18 +67,18 @@ func Of(in *backend.Instance, info catalog.Info) *Set {
 	return s
 }
 
-// A Wait is a command that waits inside a server, by the server's own word.
+// A Wait is a command that waits inside a server, according to that server.
 type Wait struct {
 	Backend string
-	Port    string   // of its connection, at its client
+	Port    string   // the local port of its client
 	Why     string   // "waits for the lock X on stock, index PRIMARY"
-	Holders []string // of a row: the ports of connections that have row locks and do not wait
+	Holders []string // if it waits for a row: the ports of the connections that have row locks and do not wait
 
-	wake func(context.Context) error // ends its time-out, in Redis
+	wake func(context.Context) error // ends the command's timeout, in Redis
 }
 
-// Waits lists the commands that wait inside the servers, of this database and of whoever
-// uses the Redis. ZooKeeper and etcd have none that do.
+// Waits returns the commands that wait inside the servers: those on this database, and those of all
+// users of the Redis server. ZooKeeper and etcd let no command wait.
 func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
 	list, err := s.SQL.waits(ctx)
 	if err != nil || s.redis == nil {
@@ -90,8 +88,8 @@ func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
 	return append(list, blocked...), err
 }
 
-// Wake ends the time-outs of commands that wait inside Redis and were sent from these
-// ports. A wait for a row ends by the row alone.
+// Wake ends the timeouts of commands that wait inside Redis and come from the given ports. It
+// returns false if there are none. A wait for a row does not end this way.
 func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	if s.redis == nil {
 		return false, nil
@@ -105,14 +103,18 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	return any, err
 }
 
-// Deny withdraws the right to a command from the user of Redis that all processes have.
-func (s *Set) Deny(ctx context.Context, command string) error { return s.redis.may(ctx, "-"+command) }
+// Deny makes Redis refuse a command to the user that all processes share.
+func (s *Set) Deny(ctx context.Context, command string) error {
+	return s.redis.setRight(ctx, "-"+command)
+}
 
-// Allow gives the right back.
-func (s *Set) Allow(ctx context.Context, command string) error { return s.redis.may(ctx, "+"+command) }
+// Allow undoes Deny.
+func (s *Set) Allow(ctx context.Context, command string) error {
+	return s.redis.setRight(ctx, "+"+command)
+}
 
-// Expire ends the lease of the lock's holder, who has not heard of it, and says what
-// it did: nothing if there was no lease. h is nil when it is not known who holds it.
+// Expire ends the lease of the SKU's lock at the servers; the holder does not learn of it. It
+// returns what it did; nothing if there was no lease. If h is nil, the holder is unknown.
 func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
@@ -127,11 +129,11 @@ func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// GiveUp ends what the servers keep for a process that has died, and says what it did.
+// GiveUp ends what the servers store for a dead process, and returns what it did.
 func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
-		keeps, ok := p.(sessions)
+		keeps, ok := p.(sessionKeeper)
 		if !ok {
 			continue
 		}
@@ -144,17 +146,18 @@ func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// Look reads what the servers keep, in plain words. What cannot be read is left out.
-func (s *Set) Look(ctx context.Context, sku int64, plain func(string) string) (values []Value) {
+// Values returns what the servers store for the SKU; plain is applied to each name and value. It
+// leaves out what it cannot read.
+func (s *Set) Values(ctx context.Context, sku int64, plain func(string) string) (values []Value) {
 	for _, p := range s.all {
-		for _, v := range p.look(ctx, s.Key(sku), sku) {
+		for _, v := range p.values(ctx, s.Key(sku), sku) {
 			values = append(values, Value{plain(v.Name), plain(v.Value)})
 		}
 	}
 	return values
 }
 
-// Key names the lock of a SKU.
+// Key returns the name of the SKU's lock.
 func (s *Set) Key(sku int64) string {
 	if s.key != nil {
 		return s.key(sku)

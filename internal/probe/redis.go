@@ -16,15 +16,15 @@ import (
 	"seckill/internal/tap"
 )
 
-// redisProbe looks into one Redis, a Cluster, a ring, or several like nodes. What a
-// process that has died kept there ends by its own time.
+// redisProbe probes one Redis, a Cluster, a ring, or several independent nodes. It has no giveUp,
+// because Redis stores nothing for a process but keys with leases.
 type redisProbe struct {
-	one   redis.UniversalClient // nil with several nodes
-	nodes []redis.UniversalClient
+	single redis.UniversalClient // nil if there are several independent nodes
+	nodes  []redis.UniversalClient
 }
 
 func newRedis(in *backend.Instance) *redisProbe {
-	p := &redisProbe{one: in.Redis}
+	p := &redisProbe{single: in.Redis}
 	if in.Redis != nil {
 		p.nodes = append(p.nodes, in.Redis)
 	}
@@ -34,11 +34,10 @@ func newRedis(in *backend.Instance) *redisProbe {
 	return p
 }
 
-// isBlocked finds the flag b in a line of CLIENT LIST.
+// isBlocked matches a client with the flag b (blocked) in CLIENT LIST.
 var isBlocked = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
 
-// waits lists the clients that block (BLPOP): at every primary of a Cluster, at every
-// shard of a ring.
+// waits returns the blocked clients (BLPOP) of all primaries of a Cluster, or all shards of a ring.
 func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 	var one sync.Mutex
 	ask := func(ctx context.Context, c *redis.Client) error {
@@ -57,15 +56,15 @@ func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 		}
 		return nil
 	}
-	if p.one != nil {
-		err = p.each(ctx, ask)
+	if p.single != nil {
+		err = p.eachServer(ctx, ask)
 	}
 	return list, err
 }
 
-// may changes what this client's user may do.
-func (p *redisProbe) may(ctx context.Context, rule string) error {
-	return p.each(ctx, func(ctx context.Context, c *redis.Client) error {
+// setRight changes the rights of this client's user.
+func (p *redisProbe) setRight(ctx context.Context, rule string) error {
+	return p.eachServer(ctx, func(ctx context.Context, c *redis.Client) error {
 		user, err := c.Do(ctx, "ACL", "WHOAMI").Text()
 		if err == nil {
 			err = c.Do(ctx, "ACL", "SETUSER", user, rule).Err()
@@ -74,8 +73,8 @@ func (p *redisProbe) may(ctx context.Context, rule string) error {
 	})
 }
 
-// each visits the servers: of a Cluster every primary.
-func (p *redisProbe) each(ctx context.Context, visit func(context.Context, *redis.Client) error) (err error) {
+// eachServer calls visit for every server; in a Cluster, for every primary.
+func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context, *redis.Client) error) (err error) {
 	for _, c := range p.nodes {
 		switch c := c.(type) {
 		case *redis.Client:
@@ -89,8 +88,8 @@ func (p *redisProbe) each(ctx context.Context, visit func(context.Context, *redi
 	return err
 }
 
-// expire removes the lock's key, or the lease of what was read from a stream. On
-// each of several nodes only what the holder wrote there ends with its lease.
+// expire deletes the lock's key, or makes read entries of the SKU's stream look old. On several
+// nodes it deletes only what the holder has written.
 func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (did string, err error) {
 	for _, c := range p.nodes {
 		ttl, err := c.PTTL(ctx, key).Result()
@@ -111,11 +110,11 @@ func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (did str
 	if did != "" {
 		return did, nil
 	}
-	return p.idle(ctx, key)
+	return p.ageEntries(ctx, key)
 }
 
-// look shows the lock's key and the counter, whatever their types.
-func (p *redisProbe) look(ctx context.Context, key string, sku int64) (values []Value) {
+// values returns the lock's key and the stock's number, whatever their types.
+func (p *redisProbe) values(ctx context.Context, key string, sku int64) (values []Value) {
 	counter := fmt.Sprint("seckill:stock:", sku)
 	for i, c := range p.nodes {
 		for _, k := range []string{key, counter} {
@@ -126,7 +125,7 @@ func (p *redisProbe) look(ctx context.Context, key string, sku int64) (values []
 				}
 				shown = "—"
 			}
-			if k == key && p.one == nil {
+			if k == key && p.single == nil {
 				k = fmt.Sprintf("%s on node %d", key, i+1)
 			}
 			values = append(values, Value{k, shown})
@@ -148,9 +147,9 @@ func redisValue(ctx context.Context, c redis.UniversalClient, key string) string
 	}
 }
 
-// age makes the entries of a stream that were read look as if that had been ARGV[1] ms
-// ago, which is longer than any lease: others may take them over.
-const age = `
+// ageScript makes the entries of a stream that were read look as if they had been read ARGV[1] ms ago.
+// That is longer than any lease, so other readers may take them over.
+const ageScript = `
 local aged = 0
 if redis.call('EXISTS', KEYS[1]) == 1 then
 	for _, e in ipairs(redis.call('XPENDING', KEYS[1], 'writers', '-', '+', 1000)) do
@@ -162,13 +161,13 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 end
 return aged`
 
-// idle ages the entries of a SKU's stream. It says for how many it did so.
-func (p *redisProbe) idle(ctx context.Context, key string) (did string, err error) {
+// ageEntries runs ageScript on the SKU's stream and returns how many entries it changed, in words.
+func (p *redisProbe) ageEntries(ctx context.Context, key string) (did string, err error) {
 	sku, ours := strings.CutPrefix(key, "seckill:lock:stock:")
-	if !ours || p.one == nil {
+	if !ours || p.single == nil {
 		return "", nil
 	}
-	aged, err := p.one.Eval(ctx, age, []string{"{seckill:stream:" + sku + "}:orders"}, time.Hour.Milliseconds()).Int()
+	aged, err := p.single.Eval(ctx, ageScript, []string{"{seckill:stream:" + sku + "}:orders"}, time.Hour.Milliseconds()).Int()
 	if aged == 0 {
 		return "", err
 	}

@@ -19,31 +19,30 @@ import (
 	"seckill/internal/tap"
 )
 
-// SQL is the probe of MySQL or MariaDB. It knows more than the others: leases
-// that are connections are ended by Kill. The server sees by itself that a process's
-// connections close.
+// SQL probes MySQL or MariaDB. If a lock's lease is a connection, Kill ends it. It has no giveUp,
+// because the server notices by itself that a process's connections close.
 type SQL struct {
-	db    *gorm.DB
-	store *ledger.Store
-	locks bool // there are locks in tables
-	stock seckill.StockStore
-	// Now is what the processes' clocks show: they compare deadlines with it.
+	db            *gorm.DB
+	store         *ledger.Store
+	hasLockTables bool // the strategy keeps locks in tables
+	stock         seckill.StockStore
+	// Now returns the time of the processes' clocks, which they compare with deadlines.
 	Now func() time.Time
 }
 
-// lockTables are the tables that locks are kept in.
+// lockTables are the tables of locks.
 var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
 func newSQL(in *backend.Instance, info catalog.Info) *SQL {
-	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: info.Family == "mysqllock", stock: info.Stock, Now: time.Now}
+	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), hasLockTables: info.Family == "mysqllock", stock: info.Stock, Now: time.Now}
 }
 
-// expire ends leases that are kept in tables. The end of one in
-// distributed_lock is compared with the database's clock, so it is written. A
-// deadline in lock_record is compared with the processes' own, which move on with
-// it: nothing is written, as a buyer may stand there with the row locked.
+// expire ends leases in tables. A lease in distributed_lock is compared with the database's clock,
+// so expire changes its row. A deadline in lock_record is compared with the processes' clocks,
+// which the explorer moves ahead; expire changes nothing there, because a buyer may have locked the
+// row.
 func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (did string, err error) {
-	if !s.locks {
+	if !s.hasLockTables {
 		return "", nil
 	}
 	if s.db.Migrator().HasTable("distributed_lock") {
@@ -70,34 +69,34 @@ func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (did string, er
 	return did, nil
 }
 
-// pieces is what there is to see of a stock that is not in the row.
-var pieces = map[seckill.StockStore]struct{ name, list, of string }{
+// stockQueries describes how to read a stock that is not a number in the stock row.
+var stockQueries = map[seckill.StockStore]struct{ name, list, of string }{
 	seckill.InBuckets: {"stock_buckets.num", "num ORDER BY bucket", "stock_buckets WHERE 1"},
 	seckill.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
 }
 
-// look shows the row of the stock and the records of the lock.
-func (s *SQL) look(ctx context.Context, key string, sku int64) (values []Value) {
+// values returns the stock row, the parts of the stock, and the rows of the lock.
+func (s *SQL) values(ctx context.Context, key string, sku int64) (values []Value) {
 	if row, err := s.store.SKU(ctx, sku); err == nil {
 		values = append(values, Value{"stock.num", strconv.FormatInt(row.Num, 10)})
 		if row.Fence > 0 {
 			values = append(values, Value{"stock.fence", strconv.FormatInt(row.Fence, 10)})
 		}
 	}
-	if p, ok := pieces[s.stock]; ok {
+	if p, ok := stockQueries[s.stock]; ok {
 		var list string
 		if s.store.Read(ctx, &list, "SELECT COALESCE(GROUP_CONCAT("+p.list+" SEPARATOR ' '), '') FROM "+p.of+
 			" AND sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku) == nil {
 			values = append(values, Value{p.name, list})
 		}
 	}
-	if !s.locks {
+	if !s.hasLockTables {
 		return values
 	}
 	for _, table := range lockTables {
 		row := map[string]any{}
 		if s.db.WithContext(ctx).Raw("SELECT * FROM "+table+" WHERE name = ?", key).Scan(&row).Error != nil {
-			continue // there is no such table
+			continue // the table does not exist
 		}
 		for _, column := range slices.Sorted(maps.Keys(row)) {
 			if slices.Contains([]string{"owner", "count", "deadline", "expire", "status"}, column) {
@@ -108,8 +107,8 @@ func (s *SQL) look(ctx context.Context, key string, sku int64) (values []Value) 
 	return values
 }
 
-// Kill has the server close the connections from these ports, and waits
-// until it has rolled back what they had begun.
+// Kill makes the server close the connections from the given ports, and waits until it has rolled
+// back their transactions.
 func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) {
 	if len(ports) == 0 {
 		return 0, nil
@@ -120,25 +119,25 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) 
 		return 0, fmt.Errorf("find the connections of a process: %w", err)
 	}
 	for _, id := range ids {
-		if s.db.WithContext(ctx).Exec(fmt.Sprint("KILL ", id)).Error == nil { // or it has gone meanwhile
+		if s.db.WithContext(ctx).Exec(fmt.Sprint("KILL ", id)).Error == nil { // an error means that it has already closed
 			killed++
 		}
 	}
-	return killed, s.Gone(ctx, ports, false)
+	return killed, s.AwaitClosed(ctx, ports, false)
 }
 
-// clientPort is a connection's port at its client. The host before it may be a
-// name: a server that resolves names says localhost. Another client may have the same
-// port on its way to another server: only those of this database count.
+// clientPort is a SQL expression for the port of a connection's client. The host before the port
+// may be an address or a name. Another client may use the same port to reach another server, so
+// queries are restricted to this database.
 const clientPort = "SUBSTRING_INDEX(HOST, ':', -1)"
 
-// goneLimit bounds how long a server may take to see that a connection is closed.
-const goneLimit = 30 * time.Second
+// closeLimit is the maximum time that a server may take to notice that a connection is closed.
+const closeLimit = 30 * time.Second
 
-// Gone waits until the server does not know these connections any more: it
-// forgets them when it has rolled back. With idle it does not wait for those
-// that wait for a row: such a one notices nothing before it has it.
-func (s *SQL) Gone(ctx context.Context, ports []string, idle bool) error {
+// AwaitClosed waits until the server has forgotten the connections from the given ports, which it does
+// after rolling back. If idle is true, AwaitClosed does not wait for connections that wait for a row,
+// because they notice nothing before they get it.
+func (s *SQL) AwaitClosed(ctx context.Context, ports []string, idle bool) error {
 	if len(ports) == 0 {
 		return nil
 	}
@@ -154,23 +153,23 @@ func (s *SQL) Gone(ctx context.Context, ports []string, idle bool) error {
 		if n == 0 {
 			return nil
 		}
-		if time.Since(begun) > goneLimit {
-			return fmt.Errorf("%d connections were closed %v ago, and the SQL server still has them", n, goneLimit)
+		if time.Since(begun) > closeLimit {
+			return fmt.Errorf("%d connections were closed %v ago, and the SQL server still has them", n, closeLimit)
 		}
 		time.Sleep(200 * time.Microsecond)
 	}
 }
 
-// What InnoDB's status says of a transaction.
+// The parts of a transaction in InnoDB's status.
 var (
 	itsThread = regexp.MustCompile(`M(?:ariaDB|ySQL) thread id (\d+),`)
 	itsLocks  = regexp.MustCompile(`(LOCK WAIT )?\d+ lock struct\(s\), heap size \d+, (\d+) row lock\(s\)`)
 	waitsFor  = regexp.MustCompile(`FOR THIS LOCK TO BE GRANTED:\s+(?:RECORD LOCKS .* index (\S+) of|TABLE LOCK) table (\S+) .*lock[_ ]mode (\S+)`)
 )
 
-// waits lists the connections of this database that wait for a row or a user lock now.
-// The tables INNODB_LOCK_WAITS and INNODB_TRX would not do: MariaDB's cache of them stays
-// as it is for as long as it is read.
+// waits returns the connections of this database that wait for a row or a user lock. It does not
+// use the tables INNODB_LOCK_WAITS and INNODB_TRX: MariaDB caches them, and does not refresh them
+// while they are being read.
 func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	var innodb struct{ Status string }
 	var connections []struct{ ID, Port, State string }
@@ -181,7 +180,7 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the SQL server for its waiters: %w", err)
 	}
-	ports := map[string]string{} // by the number of the connection's thread
+	ports := map[string]string{} // by the id of the connection's thread
 	for _, c := range connections {
 		ports[c.ID] = c.Port
 		if c.State == "User lock" {
@@ -197,18 +196,18 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 		}
 		switch port := ports[thread[1]]; {
 		case locks[1] != "":
-			rows = append(rows, Wait{Backend: tap.SQL, Port: port, Why: why(transaction)})
+			rows = append(rows, Wait{Backend: tap.SQL, Port: port, Why: waitReason(transaction)})
 		case locks[2] != "0":
 			holders = append(holders, port)
 		}
 	}
-	if strings.Contains(innodb.Status, "MySQL thread id") { // and not MariaDB's: it leaves out those that have written nothing
+	if strings.Contains(innodb.Status, "MySQL thread id") { // MySQL's status leaves out transactions that have written nothing
 		var ids []string
 		err = s.db.WithContext(ctx).Raw("SELECT DISTINCT PROCESSLIST_ID FROM performance_schema.data_lock_waits " +
 			"JOIN performance_schema.threads ON THREAD_ID = REQUESTING_THREAD_ID").Scan(&ids).Error
 		for _, id := range ids {
 			if port := ports[id]; port != "" && !slices.ContainsFunc(rows, func(w Wait) bool { return w.Port == port }) {
-				rows = append(rows, Wait{Backend: tap.SQL, Port: port, Why: why("")})
+				rows = append(rows, Wait{Backend: tap.SQL, Port: port, Why: waitReason("")})
 			}
 		}
 	}
@@ -218,8 +217,8 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	return append(list, rows...), err
 }
 
-// why says which lock a transaction waits for.
-func why(transaction string) string {
+// waitReason describes the lock that a transaction waits for.
+func waitReason(transaction string) string {
 	m := waitsFor.FindStringSubmatch(transaction)
 	if m == nil {
 		return "the SQL server counts it among those that wait for a lock"

@@ -15,8 +15,8 @@ type zookeeper struct {
 	client *zkclient.Client
 }
 
-// expire deletes the first ephemeral node of the queue, or the lock's own node.
-// Its session stays: its client has not heard, as one that is paused.
+// expire deletes the first ephemeral node of the queue, or the lock's own node. The session lives
+// on, so its client does not learn of it, as if it were paused.
 func (p zookeeper) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
@@ -51,8 +51,8 @@ func (p zookeeper) giveUp(ctx context.Context, key string, h *Holder) (did []str
 	return did, nil
 }
 
-// remove deletes an ephemeral node; of one session, unless that is 0. It says so if the
-// node was there.
+// remove deletes an ephemeral node, and returns "" if there was none. If session is not 0, it
+// deletes only a node of that session.
 func (p zookeeper) remove(ctx context.Context, path string, session int64) (did string, err error) {
 	stat, err := p.client.Exists(ctx, path)
 	if err != nil || stat == nil || stat.EphemeralOwner == 0 || session != 0 && stat.EphemeralOwner != session {
@@ -67,7 +67,7 @@ func (p zookeeper) remove(ctx context.Context, path string, session int64) (did 
 	return "the session of " + path + " ends", nil
 }
 
-// queue lists the children of a lock's node by their number.
+// queue returns the children of the lock's node in the order of their sequence numbers.
 func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	names, _, err := p.client.Children(ctx, key)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -77,8 +77,8 @@ func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	return names, err
 }
 
-// look shows the queue, or that the lock's own node is there.
-func (p zookeeper) look(ctx context.Context, key string, _ int64) []Value {
+// values returns the queue, and whether the lock's own node exists.
+func (p zookeeper) values(ctx context.Context, key string, _ int64) []Value {
 	names, _ := p.queue(ctx, key)
 	values := []Value{{key, strings.Join(names, " ")}}
 	if stat, err := p.client.Exists(ctx, key); err == nil && stat != nil && stat.EphemeralOwner != 0 {

@@ -8,7 +8,7 @@ import (
 	"seckill/internal/judge"
 )
 
-// answerQuestion asks a question and returns its cell.
+// answerQuestion asks q and returns its cell.
 func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 	if q.applies != nil {
 		if why, err := q.applies(ctx, t); why != "" || err != nil {
@@ -31,33 +31,34 @@ func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 		return q.ask(ctx, t)
 	}
 	c, err := t.search(ctx, q, q.scenarios(t))
-	if err != nil || c.Answer == Breaks || q.then == nil {
+	if err != nil || c.Answer == Breaks || q.followUp == nil {
 		return c, err
 	}
-	return q.then(ctx, t, c)
+	return q.followUp(ctx, t, c)
 }
 
 func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: why}, nil }
 
-// anyRule counts every broken rule.
+// anyRule counts every rule.
 func anyRule(string) bool { return true }
 
-// notOverlap counts all rules but those about the lock: the question is whether the stock is right.
+// notOverlap counts all rules except those about the lock: it asks only whether the stock is right.
 func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
 }
 
-// wrongStock counts the rules of the ledger, but not that nothing was sold: a buyer who dies
-// may be the only one who could buy.
+// wrongStock counts the rules about sales, except that nothing was sold: a buyer that dies may be
+// the only one that could buy.
 func wrongStock(rule string) bool {
 	return explore.LedgerRule(rule) && rule != judge.RuleNothingSold
 }
 
-// atTheLock counts the rules about the lock: two holders, or a lock that another has freed or renewed.
-func atTheLock(rule string) bool { return !notOverlap(rule) }
+// aboutLock counts the rules about the lock: two holders, or a lock that another buyer has freed or
+// renewed.
+func aboutLock(rule string) bool { return !notOverlap(rule) }
 
-// search runs a question's scenarios in turn. Behind the first broken schedule it goes on
-// for other rules, with fewer schedules of each scenario.
+// search searches the scenarios of a question. After the first broken schedule it continues, with
+// fewer schedules per scenario, to find other rules that break.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	w, err := t.openWorld(ctx)
 	if err != nil {
@@ -66,25 +67,25 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	c, seen := Cell{Answer: Holds, Exhausted: true}, explore.Result{}
 	broken := t.brokenRules(q.breaks)
 	for _, s := range scenarios {
-		s.MaxFaults = min(1, len(s.Faults)) // one thing goes wrong
+		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
 		l := t.searchLimits(broken)
-		// Each command before which the first dies is a beginning of its own, and so is each
-		// moment at which one of many comes.
+		// These scenarios have many different beginnings: the first buyer may die before each of its
+		// commands, and each of many buyers may come at any moment.
 		if s.DiesFirst || len(s.Buyers) > 4 {
 			l.Schedules, l.Random = 2*l.Schedules, 2*l.Random
 		}
-		// Overlaps of holders, and waits for each other, depend on the order of
-		// commands to different servers, too.
-		l.Reduce = !q.breaks(explore.RuleOverlap) && !slices.ContainsFunc(s.Buyers,
-			func(t explore.Buyer) bool { return t.Other })
+		// Whether two holders overlap, or buyers wait for each other, also depends on the order of
+		// commands to different servers, which a reduced search ignores.
+		l.Reduce = !q.breaks(explore.RuleOverlap) &&
+			!slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
 		res, err := w.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}
 		c.addBounds(res)
 		seen.Faulty, seen.Renewed = seen.Faulty+res.Faulty, seen.Renewed+res.Renewed
-		if q.nothing != nil && len(broken.list) == 0 {
-			if why := q.nothing(t, seen); why != "" {
+		if q.notSeen != nil && len(broken.list) == 0 {
+			if why := q.notSeen(t, seen); why != "" {
 				return notAsked(why)
 			}
 		}
@@ -92,20 +93,20 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	return t.keepCounterexamples(ctx, q.ID, c, broken)
 }
 
-// searchLimits returns the limits of one search: Options.Schedules schedules in order, those
-// with the fewest preemptions first, then some at random. broken notes each broken rule.
+// searchLimits returns the limits of one search: Options.Schedules schedules in order, those with
+// the fewest preemptions first, then some at random. The rules that they break are added to broken.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
-	broken.left = broken.behind
+	broken.left = broken.furtherSchedules
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
 		Random: t.options.Schedules / 4, Seed: t.options.Seed, Broken: broken.note}
 }
 
-// addBounds adds a search's bounds to a cell.
+// addBounds adds the bounds of a search to those of the cell.
 func (c *Cell) addBounds(r explore.Result) {
 	c.Schedules += r.Schedules
 	c.Random += r.Random
-	c.Orders += r.Orders
-	c.Cut += r.Cut
+	c.Orders += r.DistinctOrders
+	c.NotRun += r.NotRun
 	c.Pruned += r.Pruned
 	if r.Exhausted() {
 		return

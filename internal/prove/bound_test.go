@@ -1,15 +1,16 @@
 package prove
 
 import (
+	"reflect"
 	"testing"
 
 	"seckill/internal/explore"
 )
 
-// A cell of several searches is as complete as the least complete of them.
+// The bound of a cell with several searches is the smallest of their bounds.
 func TestBoundOfSeveralSearches(t *testing.T) {
 	all := explore.Result{Schedules: 1, Preemptions: -1}
-	upTo := func(n int) explore.Result { return explore.Result{Schedules: 1, Cut: 1, Preemptions: n} }
+	upTo := func(n int) explore.Result { return explore.Result{Schedules: 1, NotRun: 1, Preemptions: n} }
 	for _, c := range []struct {
 		name      string
 		searches  []explore.Result
@@ -27,7 +28,7 @@ func TestBoundOfSeveralSearches(t *testing.T) {
 		for _, r := range c.searches {
 			cell.addBounds(r)
 		}
-		if cell.Exhausted != c.exhausted || (cell.Preemptions == nil) != (c.bound == nil) || c.bound != nil && *cell.Preemptions != *c.bound {
+		if cell.Exhausted != c.exhausted || !reflect.DeepEqual(cell.Preemptions, c.bound) {
 			t.Errorf("%s: %+v", c.name, cell)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 // A Finding is a rule that a strategy breaks, with a counterexample.
 type Finding struct {
 	Rule    string `json:"rule"`
-	Text    string `json:"text,omitempty"`    // what was wrong
-	Example string `json:"example,omitempty"` // the counterexample's file, which may break several rules
+	Text    string `json:"text,omitempty"`    // the violation, in words
+	Example string `json:"example,omitempty"` // the counterexample's file; it may break several rules
 }
 
-// findings returns all rules that the cell's counterexamples break, the cell's own first.
+// findings returns all rules that the cell's counterexamples break, starting with the cell's own.
 func (c Cell) findings() []Finding {
 	if c.Answer != Breaks {
 		return nil
@@ -23,7 +23,7 @@ func (c Cell) findings() []Finding {
 	return append([]Finding{{c.Rule, c.Text, c.Example}}, c.Also...)
 }
 
-// Breaks reports whether a counterexample of the cell breaks the rule.
+// Breaks reports whether a counterexample of the cell breaks rule.
 func (c Cell) Breaks(rule string) bool { return slices.Contains(c.rules(), rule) }
 
 // rules returns the rules of the findings.
@@ -34,14 +34,14 @@ func (c Cell) rules() (list []string) {
 	return list
 }
 
-// brokenRules are the rules that the schedules of some searches broke, in the order in
-// which they were met, each with its first schedule.
+// brokenRules collects the rules that the schedules of some searches break, in the order of their
+// discovery, each with its first schedule.
 type brokenRules struct {
 	counts func(rule string) bool
 	list   []brokenRule
-	// behind is how many more schedules a search runs once a schedule has broken a rule; 0: no
-	// limit. left counts them down.
-	behind, left int
+	// furtherSchedules is how many more schedules a search runs after a broken one; 0: no limit.
+	// left counts them down.
+	furtherSchedules, left int
 }
 
 type brokenRule struct {
@@ -49,29 +49,29 @@ type brokenRule struct {
 	schedule *explore.Schedule
 }
 
-// schedulesBehind divides Options.Schedules into the number that run behind a broken one.
-const schedulesBehind = 3
+// furtherShare divides Options.Schedules to give brokenRules.furtherSchedules.
+const furtherShare = 3
 
 func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
-	return &brokenRules{counts: counts, behind: max(t.options.Schedules/schedulesBehind, 1)}
+	return &brokenRules{counts: counts, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
 }
 
-// note keeps the rules that a schedule is the first to break. It stops a search that has
-// run enough schedules behind the first broken one.
+// note adds the rules that s is the first to break. It stops a search that has run enough schedules
+// after the first broken one.
 func (r *brokenRules) note(s *explore.Schedule) (stop bool) {
 	for _, p := range s.Problems {
 		if r.counts(p.Rule) && r.schedule(p.Rule) == nil {
 			r.list = append(r.list, brokenRule{p.Rule, s})
 		}
 	}
-	if len(r.list) == 0 || r.behind == 0 {
+	if len(r.list) == 0 || r.furtherSchedules == 0 {
 		return false
 	}
 	r.left--
 	return r.left < 0
 }
 
-// schedule returns the first schedule that broke a rule; nil: none did.
+// schedule returns the first schedule that broke rule, or nil.
 func (r *brokenRules) schedule(rule string) *explore.Schedule {
 	for _, b := range r.list {
 		if b.rule == rule {
@@ -81,10 +81,9 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 	return nil
 }
 
-// keepCounterexamples adds to a cell a counterexample of each rule that was broken, the first of the
-// list as the cell's own. A counterexample that breaks several rules is that of each. A
-// further rule is left out when its schedule does not break it again: nobody could
-// replay it.
+// keepCounterexamples stores a counterexample of each broken rule in the cell, the first one as the
+// cell's own. One counterexample may serve several rules. A further rule is left out if its
+// schedule does not break it again, because nobody could replay it.
 func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
 	var found []Finding
 	for _, r := range broken.list {

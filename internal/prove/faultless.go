@@ -9,9 +9,8 @@ import (
 	"seckill/internal/judge"
 )
 
-// The searches without faults come first. A strategy that breaks in them is not asked
-// about faults: a question whose answer is known teaches nothing.
-
+// faultlessScenarios returns the scenarios without faults, which are searched first. A strategy that
+// breaks in them is not asked about faults, because it would break with them as well.
 func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 	where := map[int]string{1: "one process", 2: "two processes"}[processes]
 	few := t.sharedTransactions(processes, explore.Buys,
@@ -28,10 +27,10 @@ func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 	}, few, many, withCopies(few, "A"), withCopies(many, "A"), withCopies(many, "B"))
 }
 
-// A faultlessResult is what the searches without faults found.
+// A faultlessResult is the result of the searches without faults.
 type faultlessResult struct {
-	cell   Cell         // their bounds, added up
-	broken *brokenRules // all that there are, whatever a question counts
+	cell   Cell         // the sum of their bounds
+	broken *brokenRules // all rules that they broke
 }
 
 // searchFaultless searches the schedules without faults, once for each number of processes.
@@ -57,13 +56,13 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	return s, nil
 }
 
-// sellsWrongly reports whether the stock was wrong although nothing had failed.
+// sellsWrongly reports whether a sale went wrong without a fault.
 func (s *faultlessResult) sellsWrongly() bool {
 	return slices.ContainsFunc(s.broken.list, func(r brokenRule) bool { return explore.LedgerRule(r.rule) })
 }
 
-// processesWithoutFlaw returns the number of processes for questions about faults: two, or
-// one if the strategy sells wrongly in two without a fault, or 0 if it does so in one, too.
+// processesWithoutFlaw returns the number of processes for questions about faults: 2, or 1 if the
+// strategy sells wrongly in two processes without a fault, or 0 if it does so even in one.
 func (t *trial) processesWithoutFlaw(ctx context.Context) (processes int, err error) {
 	for _, n := range []int{2, 1} {
 		s, err := t.searchFaultless(ctx, n)
@@ -77,7 +76,7 @@ func (t *trial) processesWithoutFlaw(ctx context.Context) (processes int, err er
 	return 0, nil
 }
 
-// askFaultless returns a question about what the searches without faults found.
+// askFaultless returns a Question.ask that is answered by the searches without faults.
 func askFaultless(
 	question string, processes int, counts func(rule string) bool,
 ) func(context.Context, *trial) (Cell, error) {
@@ -90,8 +89,8 @@ func askFaultless(
 	}
 }
 
-// countedRules returns the broken rules that count, the gravest first: rules of the ledger
-// before those about waits, and short schedules before long ones.
+// countedRules returns the broken rules that count: first those about sales, then those about
+// waits, and short schedules before long ones.
 func (s *faultlessResult) countedRules(counts func(rule string) bool) *brokenRules {
 	list := slices.DeleteFunc(slices.Clone(s.broken.list), func(r brokenRule) bool { return !counts(r.rule) })
 	grave := func(r brokenRule) int {

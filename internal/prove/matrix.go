@@ -11,46 +11,47 @@ import (
 	"seckill/internal/catalog"
 )
 
-// An Answer to a question.
+// An Answer is the kind of answer to a question.
 type Answer string
 
 const (
 	Holds    Answer = "holds"
 	Breaks   Answer = "breaks"
-	Measured Answer = "measured" // no promise: what was seen
-	NotAsked Answer = "n/a"      // does not apply, and why
-	Failed   Answer = "failed"   // could not be found out, and why
+	Measured Answer = "measured" // promises nothing: Cell.Text says what was measured
+	NotAsked Answer = "n/a"      // does not apply; Cell.Text says why
+	Failed   Answer = "failed"   // could not be computed; Cell.Text says why
 	Missing  Answer = ""         // not computed (yet)
 )
 
 // A Cell is the answer to one question about one strategy.
 type Cell struct {
 	Answer Answer `json:"answer"`
-	Text   string `json:"text,omitempty"` // what was seen, or why not
-	Rule   string `json:"rule,omitempty"` // that was broken
-	// Also are the other rules that were broken.
+	Text   string `json:"text,omitempty"` // what was seen, or the reason for the answer
+	Rule   string `json:"rule,omitempty"` // the broken rule
+	// Also lists the other broken rules.
 	Also []Finding `json:"also,omitempty"`
 
-	// Schedules that were run to their end, of them Random ones drawn at random.
+	// Schedules is the number of schedules that were run to their end, Random the number of those
+	// drawn at random.
 	Schedules int `json:"schedules,omitempty"`
 	Random    int `json:"random,omitempty"`
-	// Orders are those in which conflicting commands came: schedules that differ in the
-	// order of others lead to the same end. 0: they were not counted.
+	// Orders is the number of different orders of conflicting commands; schedules that differ only
+	// in the order of other commands end in the same state. 0: not counted.
 	Orders int `json:"orders,omitempty"`
-	// Exhausted: there is no other schedule of its scenarios.
+	// Exhausted is true if every schedule of the scenarios was run.
 	Exhausted bool `json:"exhausted,omitempty"`
-	// Preemptions: all schedules with at most so many were run; nil: that is not
-	// known, or all were.
+	// Preemptions is the number up to which all schedules with so many preemptions were run. Nil:
+	// unknown, or all schedules were run.
 	Preemptions *int `json:"preemptions,omitempty"`
-	Cut         int  `json:"cut,omitempty"`    // turns that were left out
-	Pruned      int  `json:"pruned,omitempty"` // schedules left off: others are the same
+	NotRun      int  `json:"cut,omitempty"`    // alternatives that were not run
+	Pruned      int  `json:"pruned,omitempty"` // schedules that were stopped early, because another one is equivalent
 
-	// Wait is how long the next buyer had to wait, in seconds, at worst.
+	// Wait is the longest time, in seconds, that the next buyer had to wait.
 	Wait    float64 `json:"wait_s,omitempty"`
 	Example string  `json:"example,omitempty"` // the counterexample's file
 }
 
-// A Row is a strategy.
+// A Row is the answers about one strategy.
 type Row struct {
 	Strategy string          `json:"strategy"`
 	Title    string          `json:"title"`
@@ -64,7 +65,7 @@ type Matrix struct {
 	Rows      []Row            `json:"rows"`
 	Backends  []backend.Status `json:"backends"`
 	Seed      uint64           `json:"seed"`
-	Schedules int              `json:"schedules"` // at most, of one search
+	Schedules int              `json:"schedules"` // the maximum of one search
 	Took      string           `json:"-"`
 }
 
@@ -78,7 +79,7 @@ func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
 	return m
 }
 
-// A Difference is an answer that came out otherwise than was expected.
+// A Difference is an answer that differs from the expected one.
 type Difference struct {
 	Strategy string
 	Question Question
@@ -91,16 +92,16 @@ func (d Difference) String() string {
 		d.Cell.promise(), d.Cell.Text)
 }
 
-// promise is a cell's answer, and the rules that it breaks.
+// promise returns the answer of the cell and the rules that it breaks.
 func (c Cell) promise() string {
 	return strings.TrimSpace(string(c.Answer) + " " + strings.Join(c.rules(), ", "))
 }
 
-// Differences are answers that are not those of a published matrix, in either direction,
-// and what could not be found out. So are other rules that a strategy breaks. A strategy
-// without a row there is compared with what it says of itself, which is no rules. A search
-// with a smaller bound may miss what breaks: that is no difference. Nor is a server that
-// is not here.
+// Differences compares m with a published matrix, and returns the answers that differ, broken rules
+// that differ, and cells that failed. If the published matrix has no row for a strategy, its
+// declared answers (catalog.Info.Guarantees) are compared instead; they name no rules. It is no
+// difference if a search with smaller limits misses a violation, or if a server is not available
+// here.
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Difference) {
 	for _, row := range m.Rows {
 		before := published.rowOf(row.Strategy)
@@ -125,15 +126,16 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Di
 	return list
 }
 
-// sameRules reports whether the cell breaks the published rules, in any order, or only some of
-// them if fewer is true.
+// sameRules reports whether the cell breaks the published rules, in any order. If fewer is true,
+// some of them are enough.
 func (c Cell) sameRules(published Cell, fewer bool) bool {
 	is, was := c.rules(), published.rules()
 	isNew := func(rule string) bool { return !published.Breaks(rule) }
 	return !slices.ContainsFunc(is, isNew) && (fewer || len(is) == len(was))
 }
 
-// sameAnswer reports whether two cells promise the same, however far their searches got.
+// sameAnswer reports whether two cells promise the same, regardless of the limits of their
+// searches.
 func (c Cell) sameAnswer(d Cell) bool {
 	if c.Answer != Measured || d.Answer != Measured {
 		return c.Answer == d.Answer
@@ -156,7 +158,7 @@ func declaredRow(strategy string, infos []catalog.Info) *Row {
 	return row
 }
 
-// rowOf returns a strategy's row; nil if it has none.
+// rowOf returns the row of a strategy, or nil.
 func (m *Matrix) rowOf(strategy string) *Row {
 	for i := range m.Rows {
 		if m.Rows[i].Strategy == strategy {
@@ -166,7 +168,7 @@ func (m *Matrix) rowOf(strategy string) *Row {
 	return nil
 }
 
-// SameProduct reports whether both were computed on MariaDB, or both on MySQL.
+// SameProduct reports whether both matrices were computed on MariaDB, or both on MySQL.
 func (m *Matrix) SameProduct(o *Matrix) bool {
 	product := func(m *Matrix) (name string) {
 		for _, s := range m.Backends {
@@ -179,23 +181,23 @@ func (m *Matrix) SameProduct(o *Matrix) bool {
 	return product(m) == product(o)
 }
 
-// ReadMatrix reads a matrix that was written as JSON.
+// ReadMatrix reads a matrix in JSON.
 func ReadMatrix(r io.Reader) (*Matrix, error) {
 	var m Matrix
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
-		return nil, fmt.Errorf("this is no matrix of seckill prove: %w", err)
+		return nil, fmt.Errorf("not a matrix of seckill prove: %w", err)
 	}
 	if m.Format != matrixFormat {
-		return nil, fmt.Errorf("this is no matrix that this program knows: it has format %d, not %d; compute it anew "+
-			"(make prove)", m.Format, matrixFormat)
+		return nil, fmt.Errorf("the matrix has format %d, but this program reads format %d; compute it again (make prove)",
+			m.Format, matrixFormat)
 	}
 	return &m, nil
 }
 
-// Merge returns a matrix of infos with the cells of m, and where m has none,
-// those of old. What strategies and questions say of themselves is today's.
+// Merge returns a matrix of infos with the cells of m or, where m has none, those of old. Titles
+// and questions are the current ones.
 func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 	all := newMatrix(infos, Questions())
 	all.Seed, all.Schedules, all.Took = m.Seed, m.Schedules, m.Took
@@ -210,7 +212,7 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 			}
 		}
 	}
-	// Ports change with every run: only another version is news.
+	// Addresses differ in every run, so only a different version replaces a server's entry.
 	all.Backends = slices.Clone(old.Backends)
 	for _, s := range m.Backends {
 		i := slices.IndexFunc(all.Backends, func(o backend.Status) bool { return o.Name == s.Name })

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// What depends on time is measured with short leases, in real time.
+// The times with which answers that depend on time are measured, in real time.
 const (
 	realLease   = 2 * time.Second
 	realSession = 4 * time.Second
@@ -28,13 +28,13 @@ func realSettings() catalog.Settings {
 	return s
 }
 
-// A client is one process of a strategy in real time.
+// A client is one process of a strategy that runs in real time.
 type client struct {
 	*explore.StrategyProcess
 	probes *probe.Set
 }
 
-// openSale returns a client, and a SKU whose sale of ten units has begun.
+// openSale returns a client and the SKU of a new sale of ten units.
 func (t *trial) openSale(ctx context.Context) (p *client, sku int64, err error) {
 	if p, err = t.openClient(ctx); err != nil {
 		return nil, 0, err
@@ -58,13 +58,13 @@ func (t *trial) openClient(ctx context.Context) (*client, error) {
 	return &client{p, probe.Of(p.In, t.info)}, nil
 }
 
-// lastMeasuredSKU is the SKU of the last measurement, of any trial. Each measurement has a
-// SKU of its own. Schedules have others.
+// lastMeasuredSKU is the SKU of the last measurement in any trial. Each measurement has a SKU of
+// its own; schedules use other SKUs.
 var lastMeasuredSKU atomic.Int64
 
 func init() { lastMeasuredSKU.Store(6_000_000_000) }
 
-// newSale makes a SKU for one measurement.
+// newSale starts a sale with a SKU of its own.
 func (c *client) newSale(ctx context.Context, stock int64) (sku int64, err error) {
 	sku = lastMeasuredSKU.Add(1)
 	return sku, c.Reset(ctx, sku, "measured", stock)

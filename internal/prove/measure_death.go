@@ -13,9 +13,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// measureTimeAfterDeath kills a buyer's process before each of its commands in real
-// time, and measures how long it takes from there until the next buyer is
-// through.
+// measureTimeAfterDeath kills a buyer's process before each of its commands, in real time, and
+// measures the time until the next buyer has bought.
 func measureTimeAfterDeath(ctx context.Context, t *trial, c Cell) (Cell, error) {
 	if c.Answer != Holds {
 		return c, nil
@@ -47,7 +46,7 @@ func measureTimeAfterDeath(ctx context.Context, t *trial, c Cell) (Cell, error) 
 		return c, err
 	}
 	c.Wait = slices.Max(waits).Seconds()
-	if c.Wait < atOnce.Seconds() {
+	if c.Wait < immediate.Seconds() {
 		c.Wait, c.Text = 0, "the next gets through at once"
 		return c, nil
 	}
@@ -57,8 +56,8 @@ func measureTimeAfterDeath(ctx context.Context, t *trial, c Cell) (Cell, error) 
 	return c, nil
 }
 
-// roundSeconds returns the smallest of a few round times, in seconds, that n is clearly
-// below. The time that a server needs to notice a death varies from run to run.
+// roundSeconds returns the smallest of a few round numbers of seconds that n is clearly below. The
+// time that a server needs to notice a death varies from run to run.
 func roundSeconds(n float64) float64 {
 	for _, round := range []float64{1, 2, 3, 5, 10, 20} {
 		if n <= 1.15*round {
@@ -68,12 +67,12 @@ func roundSeconds(n float64) float64 {
 	return 40
 }
 
-// atOnce is shorter than any lease or session: nobody waited for one to end.
-const atOnce = realLease / 4
+// immediate is so short that nobody can have waited for the end of a lease or session.
+const immediate = realLease / 4
 
-// dieBefore kills a process whose buyer stands before command n, and has the
-// next buyer come at that moment. The dead buyer's calls cannot
-// reach any server. They take their time to fail, and are ignored.
+// dieBefore kills a process whose buyer stands before command n, and lets the next buyer come at
+// that moment. It ignores the results of the dead buyer's calls, which reach no server and may fail
+// only after some time.
 func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.Duration, err error) {
 	sku, err := other.newSale(ctx, 10)
 	if err != nil {
@@ -84,7 +83,8 @@ func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.
 		return 0, err
 	}
 	defer victim.In.Close()
-	// As the other's: with its sessions open, or command n would be another.
+	// The first purchase opens the sessions, as in undisturbedCommands. Otherwise command n would be
+	// a different one.
 	if _, err := victim.Strategy.Deduct(ctx, measuredPurchase(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}
@@ -97,7 +97,7 @@ func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.
 	last.Open()
 	defer func() {
 		select {
-		case <-last.over:
+		case <-last.result:
 		case <-time.After(realWait):
 			err = errors.Join(err, errors.New("the dead buyer's purchase does not end"))
 		}

@@ -16,42 +16,42 @@ import (
 	"seckill/internal/tap"
 )
 
-// The measured questions are about the lock alone, and asked at the lock: between
-// Acquire and the purchase's transaction. A purchase also waits for the row of
-// the stock when another buyer stands before COMMIT, whatever its lock does.
+// The measured questions are about the lock only, so a buyer stops between Acquire and the purchase's
+// transaction. Further on it would also hold the stock row, for which the next buyer waits with any lock.
 
-// noLock is why such a question is not asked of a strategy without a lock.
-const noLock = "it is not a lock: a buyer holds nothing between reading and writing"
+// whyNoLock is the reason for not asking a strategy without a lock.
+const whyNoLock = "it is not a lock: a buyer holds nothing between reading and writing"
 
 // A buyer takes the lock once, in real time.
 type buyer struct {
 	*client
 	*explore.Gate
 	sku, user int64
-	wait      time.Duration // for the lock; 0: the usual one
+	wait      time.Duration // the maximum wait for the lock; 0: the default
 	lease     lock.Lease
-	over      chan error // of a purchase that stands at its gate
+	result    chan error // yields the result of a purchase that stopped at its gate
 }
 
-// newBuyer returns a buyer who has not come yet. A strategy that has no lock.Locker, but
-// takes a lock by a statement (FOR UPDATE, GET_LOCK), holds that lock until its
-// transaction ends. Its buyer stops before the first write.
+// newBuyer returns a buyer that has not started. A strategy without a lock.Locker may lock by a
+// statement (FOR UPDATE, GET_LOCK), and then holds the lock until its transaction ends. So its
+// buyer stops before its first write.
 func (p *client) newBuyer(sku, user int64) *buyer {
 	return p.stoppedBuyer(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && isWrite(c) })
 }
 
-// stoppedBuyer returns a buyer whose purchase stops before the first command for which at is true.
+// stoppedBuyer returns a buyer whose purchase stops before the first command for which at returns
+// true.
 func (p *client) stoppedBuyer(sku, user int64, at func(n int, c *tap.Command) bool) *buyer {
 	g := explore.NewGate(explore.NewRecorder(explore.NewNormalizer()), "", at)
-	return &buyer{client: p, Gate: g, sku: sku, user: user, over: make(chan error, 1)}
+	return &buyer{client: p, Gate: g, sku: sku, user: user, result: make(chan error, 1)}
 }
 
 func isWrite(c *tap.Command) bool {
 	return c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "CALL"}, c.Name)
 }
 
-// acquire returns when the buyer has the lock. Call release then. After ErrBusy or ctx's
-// error the buyer does not have the lock.
+// acquire returns nil when the buyer has the lock; then call release. After an error the buyer does
+// not have the lock.
 func (b *buyer) acquire(ctx context.Context) (err error) {
 	ctx = tap.With(ctx, b.Gate)
 	if b.Locker != nil {
@@ -67,12 +67,12 @@ func (b *buyer) acquire(ctx context.Context) (err error) {
 func (b *buyer) startPurchase(ctx context.Context) error {
 	go func() {
 		_, err := b.Strategy.Deduct(ctx, measuredPurchase(b.sku, b.user))
-		b.over <- err
+		b.result <- err
 	}()
 	select {
 	case <-b.Reached:
 		return nil
-	case err := <-b.over:
+	case err := <-b.result:
 		if err == nil {
 			err = errors.New("the purchase was over before it came to its gate")
 		}
@@ -80,20 +80,20 @@ func (b *buyer) startPurchase(ctx context.Context) error {
 	}
 }
 
-// release gives the lock back. A purchase that has stopped goes on to its end.
+// release releases the lock. A purchase that has stopped at its gate continues to its end.
 func (b *buyer) release() {
 	if b.lease != nil {
-		_ = b.lease.Release(context.Background()) // it may have ended
+		_ = b.lease.Release(context.Background()) // the lease may have ended
 		return
 	}
 	b.Open()
-	<-b.over
+	<-b.result
 }
 
-// undisturbedCommands returns the commands of a purchase without another buyer.
+// undisturbedCommands returns the commands of a purchase without other buyers.
 func (c *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
 	var t *buyer
-	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
+	for _, user := range []int64{1, 9} { // the first purchase makes Redis load the scripts
 		t = c.stoppedBuyer(sku, user, nil)
 		if _, err := c.Strategy.Deduct(tap.With(ctx, t.Gate), measuredPurchase(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
@@ -113,7 +113,7 @@ func (p *client) takesLock(ctx context.Context, sku int64) (bool, error) {
 	}), err
 }
 
-// measureWait says how a buyer waits while another has the lock.
+// measureWait describes how a buyer waits while another one has the lock.
 func measureWait(ctx context.Context, t *trial) (Cell, error) {
 	p, sku, err := t.openSale(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func measureWait(ctx context.Context, t *trial) (Cell, error) {
 	defer p.In.Close()
 	locks, err := p.takesLock(ctx, sku)
 	if err != nil || !locks {
-		return Cell{Answer: NotAsked, Text: noLock}, err
+		return Cell{Answer: NotAsked, Text: whyNoLock}, err
 	}
 	first, second := p.newBuyer(sku, 2), p.newBuyer(sku, 3)
 	if err := first.acquire(ctx); err != nil {
@@ -151,7 +151,7 @@ func measureWait(ctx context.Context, t *trial) (Cell, error) {
 	return Cell{Answer: Measured, Text: describeWait(during)}, nil
 }
 
-// refusedOrIn returns the cell for a buyer who did not wait for the holder.
+// refusedOrIn returns the cell for a buyer that did not wait for the holder.
 func refusedOrIn(err error, refused, in string) (Cell, error) {
 	switch {
 	case err == nil:
@@ -187,7 +187,7 @@ func describeWait(during []*tap.Command) string {
 	return fmt.Sprintf("%s; %s in %v", what, roughCount(sent), settleTime)
 }
 
-// roughCount returns a number of commands so roughly that two runs agree on it.
+// roughCount describes a number of commands so roughly that two runs agree.
 func roughCount(n int) string {
 	switch {
 	case n == 0:
@@ -200,39 +200,39 @@ func roughCount(n int) string {
 	return "many commands"
 }
 
-// measureOrder queues six buyers behind a seventh and records the order in which they get the lock.
+// measureOrder queues six buyers behind a seventh and checks the order in which they get the lock.
 func measureOrder(ctx context.Context, t *trial) (Cell, error) {
 	s, err := t.searchFaultless(ctx, 2)
 	if err != nil {
 		return Cell{}, err
 	}
-	parties := make([]*client, 3)
+	clients := make([]*client, 3)
 	if s.sellsWrongly() {
-		parties = parties[:1]
+		clients = clients[:1]
 	}
-	for i := range parties {
+	for i := range clients {
 		p, err := t.openClient(ctx)
 		if err != nil {
 			return Cell{}, err
 		}
 		defer p.In.Close()
-		parties[i] = p
+		clients[i] = p
 	}
-	for _, p := range parties { // each opens what it keeps open
+	for _, p := range clients { // the first purchase of each opens its sessions
 		sku, err := p.newSale(ctx, 100)
 		if err != nil {
 			return Cell{}, err
 		}
 		if locks, err := p.takesLock(ctx, sku); err != nil || !locks {
-			return Cell{Answer: NotAsked, Text: noLock}, err
+			return Cell{Answer: NotAsked, Text: whyNoLock}, err
 		}
 	}
 	for range orderRounds {
-		sku, err := parties[0].newSale(ctx, 100)
+		sku, err := clients[0].newSale(ctx, 100)
 		if err != nil {
 			return Cell{}, err
 		}
-		granted, cell, err := queueBuyers(ctx, parties, sku)
+		granted, cell, err := queueBuyers(ctx, clients, sku)
 		if err != nil || granted == nil {
 			return cell, err
 		}
@@ -245,15 +245,14 @@ func measureOrder(ctx context.Context, t *trial) (Cell, error) {
 
 const (
 	queueLength = 6
-	// orderRounds: a lock that is in order nearly always is seen to be not.
+	// orderRounds is enough to detect a lock that is out of order only now and then.
 	orderRounds = 12
 )
 
-// queueBuyers has buyers come one after another while the first has the lock, and
-// returns the order in which the lock was granted. granted is nil if the buyers did not
-// queue; then the cell says so.
-func queueBuyers(ctx context.Context, parties []*client, sku int64) (granted []int, c Cell, err error) {
-	first := parties[0].newBuyer(sku, 2)
+// queueBuyers starts buyers one after another while the first has the lock, and returns the order
+// in which they get it. If the buyers do not queue, granted is nil and the cell says so.
+func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []int, c Cell, err error) {
+	first := clients[0].newBuyer(sku, 2)
 	if err := first.acquire(ctx); err != nil {
 		return nil, c, err
 	}
@@ -261,7 +260,7 @@ func queueBuyers(ctx context.Context, parties []*client, sku int64) (granted []i
 	var all sync.WaitGroup
 	var told []error
 	for n := range queueLength {
-		t := parties[n%len(parties)].newBuyer(sku, int64(10+n))
+		t := clients[n%len(clients)].newBuyer(sku, int64(10+n))
 		before, err := first.probes.Waits(ctx)
 		if err != nil {
 			first.release()
@@ -283,7 +282,7 @@ func queueBuyers(ctx context.Context, parties []*client, sku int64) (granted []i
 			}
 		})
 		if !awaitArrival(ctx, t, len(before), gone) {
-			break // there is no queue
+			break // the buyers do not queue
 		}
 	}
 	mu.Lock()
@@ -298,15 +297,15 @@ func queueBuyers(ctx context.Context, parties []*client, sku int64) (granted []i
 	return granted, c, errors.Join(told...)
 }
 
-// awaitArrival returns true when the buyer waits for the lock, in this process or, as the
-// servers report, inside a server, where so many waited before. It then lets a moment pass,
-// so that the next buyer comes clearly later. It returns false when the buyer did not wait.
+// awaitArrival returns true when the buyer t waits for the lock: in its process, or inside a
+// server. The servers then list more waiting commands than before. It also waits a moment more, so
+// that the next buyer clearly comes later. It returns false if the buyer does not wait.
 func awaitArrival(ctx context.Context, t *buyer, before int, gone <-chan struct{}) bool {
 	look := time.NewTicker(settleTime / 60)
 	defer look.Stop()
 	for {
 		itself, unanswered := t.isWaiting()
-		inside := unanswered > realLease/2 // no server says so
+		inside := unanswered > realLease/2 // some servers do not list waiting commands
 		if !itself && unanswered > settleTime/30 {
 			now, err := t.probes.Waits(ctx)
 			inside = inside || err == nil && len(now) > before
@@ -330,8 +329,8 @@ func awaitArrival(ctx context.Context, t *buyer, before int, gone <-chan struct{
 	}
 }
 
-// isWaiting reports whether the buyer waits in this process, and for how long a server has
-// not answered a command of the buyer.
+// isWaiting reports whether the buyer waits in its process, and the age of its oldest unanswered
+// command.
 func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
 	sent, _ := b.Snapshot()
 	for _, c := range sent {
@@ -346,8 +345,8 @@ func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
 	return itself, unanswered
 }
 
-// measureHungHolder lets a holder hang for longer than a lease, with everything around
-// it alive, and looks whether the next one gets the lock.
+// measureHungHolder lets a holder hang for longer than a lease while its process lives, and checks
+// whether the next buyer gets the lock.
 func measureHungHolder(ctx context.Context, t *trial) (Cell, error) {
 	p, sku, err := t.openSale(ctx)
 	if err != nil {
@@ -356,7 +355,7 @@ func measureHungHolder(ctx context.Context, t *trial) (Cell, error) {
 	defer p.In.Close()
 	locks, err := p.takesLock(ctx, sku)
 	if err != nil || !locks {
-		return Cell{Answer: NotAsked, Text: noLock}, err
+		return Cell{Answer: NotAsked, Text: whyNoLock}, err
 	}
 	next := p
 	if t.processes > 1 {
@@ -376,7 +375,7 @@ func measureHungHolder(ctx context.Context, t *trial) (Cell, error) {
 	go func() { letIn <- next.Locker != nil && next.admitsImpatient(waiting, sku) }()
 	err = other.acquire(waiting)
 	took := time.Since(begun)
-	outwaited := !time.Now().Before(deadline) // a connection's own deadline may come just before the context's
+	outwaited := !time.Now().Before(deadline) // a connection's deadline may come shortly before the context's
 	cancel()
 	if err == nil {
 		other.release()
@@ -397,8 +396,8 @@ func measureHungHolder(ctx context.Context, t *trial) (Cell, error) {
 	return refusedOrIn(err, "the next is told busy", "the next gets in; at once")
 }
 
-// admitsImpatient reports whether a buyer who waits for only half a lease gets the lock
-// while the holder's lease certainly lives.
+// admitsImpatient reports whether a buyer that waits for only half a lease gets the lock while the
+// holder's lease certainly lives.
 func (c *client) admitsImpatient(ctx context.Context, sku int64) bool {
 	t, begun := c.newBuyer(sku, 4), time.Now()
 	t.wait = realLease / 2
@@ -413,7 +412,7 @@ func (c *client) admitsImpatient(ctx context.Context, sku int64) bool {
 // hungFor is how long a holder hangs: longer than a lease.
 const hungFor = realLease * 7 / 4
 
-// measureReentrancy asks for the lock again under its lease's context.
+// measureReentrancy asks for the lock again with the context of its lease.
 func measureReentrancy(ctx context.Context, t *trial) (Cell, error) {
 	p, sku, err := t.openSale(ctx)
 	if err != nil {
@@ -437,7 +436,7 @@ func measureReentrancy(ctx context.Context, t *trial) (Cell, error) {
 	if err := inner.Release(ctx); err != nil {
 		return Cell{}, fmt.Errorf("release the inner lease: %w", err)
 	}
-	// It must be held still: another process must not get it.
+	// The outer lock must still be held: another process must not get it.
 	other, err := t.openClient(ctx)
 	if err != nil {
 		return Cell{}, err
@@ -457,8 +456,8 @@ func measureReentrancy(ctx context.Context, t *trial) (Cell, error) {
 	return Cell{Answer: Measured, Text: "yes"}, nil
 }
 
-// releaseTwice releases a lock a second time when another buyer has it, and looks
-// whether that frees the other buyer's lock.
+// releaseTwice releases a lock a second time when another buyer has it, and checks whether that
+// frees the other buyer's lock.
 func releaseTwice(ctx context.Context, t *trial, c Cell) (Cell, error) {
 	p, sku, err := t.openSale(ctx)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"seckill/strategies"
 )
 
-// budget of a search that is not what a test is about.
+// budget limits searches that a test is not about.
 const budget = 300 * time.Millisecond
 
-// measure asks real servers of every kind.
+// measure asks the questions on real servers of every kind.
 func measure(t *testing.T, questions []string, names ...string) map[string]map[string]prove.Cell {
 	t.Helper()
 	l := labtest.Start(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
@@ -27,7 +27,7 @@ func measure(t *testing.T, questions []string, names ...string) map[string]map[s
 		infos = append(infos, strategies.Named(name))
 	}
 	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Questions: questions, Workers: 1, Schedules: bound(20),
-		Budget: time.Minute, // the schedules bound it: a busy machine must find that two processes break a mutex
+		Budget: time.Minute, // the number of schedules is the limit, so that a busy machine finds the same violations
 		Seed:   1, Servers: func(context.Context) (prove.Servers, error) { return servers{l}, nil }})
 	labtest.Must(t, err)
 	cells := map[string]map[string]prove.Cell{}
@@ -37,9 +37,9 @@ func measure(t *testing.T, questions []string, names ...string) map[string]map[s
 	return cells
 }
 
-// How a buyer waits, in which order buyers are served, and what a holder that
-// hangs does to the next one are the lock's answers, not those of the row that
-// every purchase writes; and what is not a lock has none.
+// How a buyer waits, in which order buyers are served, and what a hanging holder does to the next
+// buyer are properties of the lock, not of the stock row that every purchase writes. A strategy
+// without a lock has no answer.
 func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 	names := []string{"conditional", "mutex-per-sku", "get-lock", "redis-lua"} // one for each answer
 	if labtest.Verify {
@@ -57,9 +57,9 @@ func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 	}
 }
 
-// The time after a death begins at the death. It is what was left of the
-// lease, which etcd's holder renews every third of it, and the time in which
-// the server notices; not the rest after the dead buyer's calls have failed.
+// The time after a death starts at the death. It is the rest of the lease (etcd's holder renews its
+// lease every third of it) plus the time until the server notices. It does not wait for the dead
+// buyer's calls to fail.
 func TestTimeAfterDeathBeginsAtTheDeath(t *testing.T) {
 	const lease, bound = 2.0, 2.0 // seconds; etcd looks for ended leases twice a second
 	leases := map[string]float64{"etcd": lease * 2 / 3 * 0.95}

@@ -10,9 +10,9 @@ import (
 	"seckill/internal/prove"
 )
 
-// Each file of the folder mutants takes one guard out of the program, and names a question
-// that finds the original sound, by the matrix in the program, or a rule that the original
-// does not break there. make verify asks it.
+// Each file in the folder mutants is a patch that removes one guard from the program. It names a
+// question that the original passes according to the published matrix, or a rule that the original
+// does not break there. make verify proves that the mutant fails the question.
 func TestMutantsApply(t *testing.T) {
 	sound := published(t)
 	for _, m := range mutants(t) {
@@ -32,19 +32,19 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
-// A mutant is a patch file: three lines that say what it is, and a unified diff.
+// A mutant is a patch file: three lines of description and a unified diff.
 type mutant struct {
 	name       string
-	strategies []string // each must break
+	strategies []string // each of them must break
 	question   string
-	rule       string // that it breaks and the original does not; "": any
+	rule       string // the rule that only the mutant breaks; "": any
 	removed    string
-	schedules  string // of a search, enough to catch it
+	schedules  string // enough schedules per search to find a violation
 	hunks      []hunk
-	replaced   map[string]string // the text of the files that it changes
+	replaced   map[string]string // the changed text of each file
 }
 
-// A hunk replaces lines that are in a file once, wherever they are by now.
+// A hunk replaces lines that occur in the file exactly once. The line numbers do not matter.
 type hunk struct{ file, was, is string }
 
 func mutants(t *testing.T) (all []mutant) {
@@ -82,7 +82,7 @@ func mutants(t *testing.T) (all []mutant) {
 	return all
 }
 
-// add reads a line of the diff.
+// add parses a line of the diff.
 func (m *mutant) add(line string) {
 	if file, ok := strings.CutPrefix(line, "+++ b/"); ok {
 		m.hunks = append(m.hunks, hunk{file: strings.TrimSpace(file)})
@@ -107,7 +107,7 @@ func (m *mutant) add(line string) {
 	}
 }
 
-// apply changes the text of files, and not the files.
+// apply puts the changed files into m.replaced. It does not write to the files.
 func (m *mutant) apply(t *testing.T) {
 	t.Helper()
 	for _, h := range m.hunks {
@@ -126,7 +126,7 @@ func (m *mutant) apply(t *testing.T) {
 	}
 }
 
-// published are the cells of the matrix in the program.
+// published returns the cells of the matrix in the program.
 func published(t *testing.T) map[string]map[string]prove.Cell {
 	t.Helper()
 	f, err := os.Open("../../web/guarantees/matrix.json")

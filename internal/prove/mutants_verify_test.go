@@ -17,7 +17,8 @@ import (
 	"seckill/internal/prove"
 )
 
-// The question that finds the original sound must break the mutant: what it asks can fail.
+// The mutant must fail the question that the original passes: this proves that the question can
+// fail.
 func TestQuestionsCatchMutants(t *testing.T) {
 	builds := [][]mutant{}
 	for _, m := range mutants(t) {
@@ -38,8 +39,8 @@ func TestQuestionsCatchMutants(t *testing.T) {
 	}
 }
 
-// together adds a mutant to a build that has none of the same strategies: families of
-// strategies do not import each other. What all share is changed in a build of its own.
+// together adds a mutant to a build that changes no strategy of the same family, because families
+// do not import each other. A mutant of shared code gets a build of its own.
 func together(builds [][]mutant, m mutant) [][]mutant {
 	for i, build := range builds {
 		if m.family() != "" && !slices.ContainsFunc(build, func(o mutant) bool { return o.family() == "" || o.family() == m.family() }) {
@@ -50,7 +51,8 @@ func together(builds [][]mutant, m mutant) [][]mutant {
 	return append(builds, []mutant{m})
 }
 
-// family is the folder of the strategies that the mutant changes; "" if it changes more.
+// family returns the folder of the strategies that the mutant changes, or "" if it changes other
+// files, too.
 func (m *mutant) family() (folder string) {
 	for _, h := range m.hunks {
 		if of := filepath.Dir(h.file); filepath.Dir(of) != "strategies" || folder != "" && folder != of {
@@ -61,7 +63,7 @@ func (m *mutant) family() (folder string) {
 	return folder
 }
 
-// seckill builds the program with the files as the mutants have them.
+// seckill builds the program with the changed files of the mutants.
 func seckill(t *testing.T, mutants []mutant) (program string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -92,13 +94,13 @@ func seckill(t *testing.T, mutants []mutant) (program string) {
 	return program
 }
 
-// prove has the program ask the mutant's question.
+// prove makes the program ask the mutant's question.
 func (m *mutant) prove(t *testing.T, program string) {
 	ask := exec.CommandContext(t.Context(), program, "prove", "--strategies", strings.Join(m.strategies, ","), "--questions", m.question,
 		"--schedules", m.schedules, "--workers", "1", "-q", "--json", "-", "--examples", t.TempDir())
 	var said, wrong bytes.Buffer
 	ask.Stdout, ask.Stderr = &said, &wrong
-	ended := ask.Run() // status 10: it came out otherwise than the matrix has it
+	ended := ask.Run() // status 10 is expected: the answer differs from the published matrix
 	answers, err := prove.ReadMatrix(&said)
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", ended, err, wrong.Bytes())

@@ -14,12 +14,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-// NodeLossQuestion is the question's ID. Its counterexamples are replayed by LoseNode,
-// on servers of which one can be lost.
+// NodeLossQuestion is the ID of the question whose counterexamples LoseNode replays, on several
+// servers.
 const NodeLossQuestion = "node-loss"
 
-// ensembleOf names the backend of which a strategy can lose a node, or says
-// why there is none.
+// ensembleOf returns the backend of which the strategy can lose a node, or the reason why there is
+// none.
 func ensembleOf(i catalog.Info) (name, whyNot string) {
 	for _, name := range backend.NamesOf(i.Needs...) {
 		if name != backend.NameMySQL {
@@ -32,8 +32,7 @@ func ensembleOf(i catalog.Info) (name, whyNot string) {
 	return "", "its only server is the one that holds the stock: if that is lost, so is the stock"
 }
 
-// loseNodes lets a node be lost while a buyer is inside, once for each role
-// that nodes have.
+// loseNodes stops a node while a buyer holds the lock, once for each role of a node.
 func loseNodes(ctx context.Context, t *trial) (Cell, error) {
 	name, _ := ensembleOf(t.info)
 	losses, err := t.searchNodeLoss(ctx, name, nil)
@@ -46,7 +45,7 @@ func loseNodes(ctx context.Context, t *trial) (Cell, error) {
 	var seen []string
 	for _, l := range losses {
 		seen = append(seen, fmt.Sprintf("%s: the next is answered within %g s", strings.TrimSuffix(l.Scenario.Name,
-			inside), roundSeconds(l.Outage.Seconds())))
+			whileLocked), roundSeconds(l.Outage.Seconds())))
 	}
 	last := losses[len(losses)-1]
 	if len(last.Problems) == 0 {
@@ -55,7 +54,7 @@ func loseNodes(ctx context.Context, t *trial) (Cell, error) {
 	example, err := t.options.Example(t.info.Name, NodeLossQuestion, "", last)
 	c := Cell{Answer: Breaks, Example: example}
 	for i, p := range last.Problems {
-		text := strings.TrimSuffix(last.Scenario.Name, inside) + ": " + p.Message
+		text := strings.TrimSuffix(last.Scenario.Name, whileLocked) + ": " + p.Message
 		if i == 0 {
 			c.Rule, c.Text = p.Rule, text
 		} else if !c.Breaks(p.Rule) {
@@ -65,7 +64,7 @@ func loseNodes(ctx context.Context, t *trial) (Cell, error) {
 	return c, err
 }
 
-// LoseNode replays a counterexample of the question.
+// LoseNode replays a counterexample of NodeLossQuestion.
 func LoseNode(
 	ctx context.Context, info catalog.Info, servers Servers, choices []explore.Choice,
 ) (*explore.Schedule, error) {
@@ -102,19 +101,19 @@ func (t *trial) searchNodeLoss(
 	return list, nil
 }
 
-// lostNode says in words what is lost with a role.
+// lostNode describes the node that is lost with each role.
 var lostNode = map[string][2]string{
 	lab.Primary: {"the primary", " with what it had not replicated"}, lab.AnyOne: {"one of five"},
 	lab.Leader: {"the leader of three"}, lab.Follower: {"a follower of three"},
 }
 
-// inside ends the name of each scenario.
-const inside = ", while A is inside"
+// whileLocked is the end of each scenario's name.
+const whileLocked = ", while A is inside"
 
-// loseNode stops a node while buyer A is inside. B comes when the node is lost, and the next
-// buyer when both have left. A takes two of three, B and the next one each: served one at a time,
-// two of them get what they want. When B reads what A read, A writes over that sale, and
-// the next sale is one too many.
+// loseNode stops a node while buyer A holds the lock. B comes when the node is lost, and the next
+// buyer when both are done. There are three units: A wants two, B and the next buyer want one each,
+// so two of the three buyers get theirs if they are served one by one. If B reads the same stock as
+// A, A overwrites B's sale, and the next sale is one too many.
 func (t *trial) loseNode(
 	ctx context.Context, e *lab.Ensemble, role string, choices []explore.Choice,
 ) (*explore.Schedule, error) {
@@ -128,7 +127,7 @@ func (t *trial) loseNode(
 		return nil, err
 	}
 	what, with := lostNode[role][0], lostNode[role][1]
-	// Clients try the node that will be lost before any other.
+	// Clients try the node that will be lost before the others.
 	w, err := explore.Open(ctx, t.info, e.Config(t.servers.Config().Only(t.info.Uses()...), lost),
 		explore.Options{Node: &explore.Node{
 			Name: what + with, Lag: e.StopReplication, Lose: func(ctx context.Context) error { return e.KillNode(ctx, lost) }}})
@@ -136,7 +135,7 @@ func (t *trial) loseNode(
 		return nil, err
 	}
 	defer w.Close()
-	s, err := w.Again(ctx, &explore.Scenario{Name: what + " is lost" + with + inside, Stock: 3, Next: true,
+	s, err := w.Replay(ctx, &explore.Scenario{Name: what + " is lost" + with + whileLocked, Stock: 3, Next: true,
 		Buyers: newBuyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1}, choices)
 	if err != nil {
 		return nil, err
@@ -153,8 +152,8 @@ func (t *trial) loseNode(
 	return s, nil
 }
 
-// isServed reports whether a buyer got a unit or was told sold out. While A was inside, busy
-// and conflict are answers, too.
+// isServed reports whether a buyer got a unit or was told "sold out". While A holds the lock,
+// "busy" and "conflict" are also accepted.
 func isServed(o explore.Outcome) bool {
 	again := o.Name != explore.NextBuyer && (errors.Is(o.Err, seckill.ErrBusy) || errors.Is(o.Err, seckill.ErrConflict))
 	return o.Err == nil || errors.Is(o.Err, seckill.ErrSoldOut) || again

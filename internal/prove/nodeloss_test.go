@@ -19,7 +19,8 @@ import (
 	"seckill/strategies/redislock"
 )
 
-// losers are the test program's servers, and others of which one can be lost.
+// losers are the test program's servers, and several servers of each backend, one of which can be
+// lost.
 type losers struct {
 	servers
 	losing *lab.Lab
@@ -29,14 +30,14 @@ func (l losers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error
 	return l.losing.Ensemble(ctx, name)
 }
 
-// losing has what the strategies of these tests need; ensembles come by
-// themselves.
+// losing starts the servers that the strategies of these tests need; ensembles are started on
+// demand.
 func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
 	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.NewLab(t, lab.Losable, []string{}...)}
 	return func(context.Context) (prove.Servers, error) { return l, nil }
 }
 
-// loseNodes asks the question of each and keeps the counterexamples.
+// loseNodes asks the question about each strategy, and returns the cells and the counterexamples.
 func loseNodes(
 	t *testing.T, on func(context.Context) (prove.Servers, error), infos ...catalog.Info,
 ) (map[string]prove.Cell, map[string]*explore.Schedule) {
@@ -57,8 +58,8 @@ func loseNodes(
 	return cells, examples
 }
 
-// A lock on one Redis is lost with its primary, and a counter goes back. Where the
-// row has the last word, a token or a condition in it, nothing is sold twice.
+// A lock on one Redis is lost with its primary, and a counter loses its last changes. If the row
+// decides (by a token or a condition), nothing is sold twice.
 func TestFailoverLosesTheLock(t *testing.T) {
 	on := losing(t, backend.Redis)
 	cells, examples := loseNodes(t, on, redislock.Redsync, redislock.RedisLua,
@@ -97,7 +98,7 @@ func TestFailoverLosesTheLock(t *testing.T) {
 	isReplayed(t, examples["redsync"], on)
 }
 
-// keyOf is what Redis kept for the lock after a step.
+// keyOf returns the value of the lock's key in Redis after a step, or "".
 func keyOf(s explore.Step) string {
 	for _, v := range s.Values {
 		if v.Name == "seckill:lock:stock:1" {
@@ -107,7 +108,7 @@ func keyOf(s explore.Step) string {
 	return ""
 }
 
-// isReplayed: the loss of a node is a schedule like any other, on such servers.
+// isReplayed checks that the counterexample of a lost node can be replayed on several servers.
 func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (prove.Servers, error)) {
 	s, err := on(t.Context())
 	labtest.Must(t, err)
@@ -124,7 +125,7 @@ func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (pro
 	}
 }
 
-// A majority keeps the lock; and the row has the last word where it is asked.
+// A majority keeps the lock. If the row decides, the loss of the lock does no harm.
 func TestOneOfManyIsLost(t *testing.T) {
 	needs := []backend.Capability{backend.Redis, backend.RedisQuorum}
 	lost := map[string][]string{

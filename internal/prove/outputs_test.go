@@ -15,7 +15,7 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// byHand is a matrix with each kind of answer.
+// byHand returns a matrix with each kind of answer.
 func byHand() *prove.Matrix {
 	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Choosing: true, Asks: "Is ever more sold than there was?"},
 		{ID: "dead-holder", Title: "dead holder", Choosing: true}, {ID: "waits", Title: "how it waits", Choosing: true}}
@@ -32,14 +32,14 @@ func byHand() *prove.Matrix {
 			}},
 			{Strategy: "redis-lua", Cells: map[string]prove.Cell{
 				"oversell":    {Answer: prove.Holds, Schedules: 24, Exhausted: true},
-				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: new(2), Cut: 5, Wait: 10},
+				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: new(2), NotRun: 5, Wait: 10},
 				"waits":       {Answer: prove.Failed, Text: "the server <died>"},
 			}},
 			{Strategy: "zk", Cells: map[string]prove.Cell{}},
 		}}
 }
 
-func written(t *testing.T, write func(*bytes.Buffer) error) string {
+func writeCommands(t *testing.T, write func(*bytes.Buffer) error) string {
 	t.Helper()
 	var b bytes.Buffer
 	labtest.Must(t, write(&b))
@@ -47,7 +47,7 @@ func written(t *testing.T, write func(*bytes.Buffer) error) string {
 }
 
 func TestText(t *testing.T) {
-	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteText(b) })
+	got := writeCommands(t, func(b *bytes.Buffer) error { return byHand().WriteText(b) })
 	const want = `            ┌ no oversell
             │  ┌ dead holder
             │  │  ┌ how it waits
@@ -73,9 +73,9 @@ func TestSummaries(t *testing.T) {
 	for want, c := range map[string]prove.Cell{
 		"holds (all 24 schedules)": {Answer: prove.Holds, Schedules: 24, Exhausted: true},
 		"holds (80 schedules, all with at most 2 preemptions, and 10 at random; 5 turns not taken)": {Answer: prove.Holds, Schedules: 90,
-			Random: 10, Preemptions: new(2), Cut: 5},
-		"holds (70 schedules; 31 sequences of conflicting commands; 5 turns not taken)": {Answer: prove.Holds, Schedules: 70, Orders: 31, Cut: 5},
-		"breaks: sold twice (found in 9 schedules)":                                     {Answer: prove.Breaks, Text: "sold twice", Schedules: 9, Preemptions: new(1), Cut: 5},
+			Random: 10, Preemptions: new(2), NotRun: 5},
+		"holds (70 schedules; 31 sequences of conflicting commands; 5 turns not taken)": {Answer: prove.Holds, Schedules: 70, Orders: 31, NotRun: 5},
+		"breaks: sold twice (found in 9 schedules)":                                     {Answer: prove.Breaks, Text: "sold twice", Schedules: 9, Preemptions: new(1), NotRun: 5},
 		"does not apply: no lock":                                                       {Answer: prove.NotAsked, Text: "no lock"},
 		"not computed":                                                                  {},
 	} {
@@ -86,10 +86,10 @@ func TestSummaries(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	text := written(t, func(b *bytes.Buffer) error { return json.NewEncoder(b).Encode(byHand()) })
+	text := writeCommands(t, func(b *bytes.Buffer) error { return json.NewEncoder(b).Encode(byHand()) })
 	m, err := prove.ReadMatrix(strings.NewReader(text))
 	labtest.Must(t, err)
-	if m.Took = "12m0s"; !reflect.DeepEqual(m, byHand()) { // how long it took is not kept
+	if m.Took = "12m0s"; !reflect.DeepEqual(m, byHand()) { // Took is not written to JSON
 		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
 	}
 	for name, bad := range map[string]string{"empty": "", "cut off": text[:len(text)/2], "no JSON": "| strategy |",
@@ -108,8 +108,8 @@ func listed(all []prove.Difference) string {
 	return strings.Join(list, ", ")
 }
 
-// An answer that is not the published one is a difference, whichever way it turned, and
-// whether or not the strategy says a word on the question.
+// Each answer that is not the published one is a difference, in either direction, whether or not
+// the strategy declares an answer.
 func TestDifferences(t *testing.T) {
 	matrix := func(bound int, answers ...prove.Answer) *prove.Matrix {
 		m := &prove.Matrix{Schedules: bound, Backends: []backend.Status{{Name: backend.NameMySQL, Version: "MariaDB 11"}}}
@@ -164,8 +164,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// What was computed replaces its cells, the rest stays, and both stand in the
-// order of today's strategies.
+// Computed cells replace the old ones, other cells stay, and the rows are in the order of the
+// current strategies.
 func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	old := byHand()
 	now := &prove.Matrix{Seed: 7, Schedules: 80, Took: "1m0s",

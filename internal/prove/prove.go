@@ -1,8 +1,7 @@
-// Package prove asks every strategy the same questions and has the real
-// servers answer: does it oversell, does it lose updates, what happens when a
-// buyer dies, when a lease ends, when a reply is lost. What depends on the
-// order of commands is explored (package explore), what depends on time is
-// measured. The answers make the guarantee matrix; every "breaks" comes with a
+// Package prove asks every strategy the same questions and answers them on real servers: does it
+// oversell or lose updates, and what happens if a buyer dies, a lease ends or a reply is lost? If
+// the answer depends on the order of commands, prove explores many orders (package explore); if it
+// depends on time, prove measures. The answers form the guarantee matrix. Every "breaks" has a
 // counterexample that can be replayed.
 package prove
 
@@ -22,44 +21,42 @@ import (
 	"seckill/internal/lab"
 )
 
-// Options say what is proved, on what, and how thoroughly.
+// Options define what is proved, on which servers, and how thoroughly.
 type Options struct {
 	Infos     []catalog.Info `kong:"-"`
 	Questions []string       `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
-	// Schedules is what makes two runs alike; Budget is for a machine that is slow.
+	// Schedules bounds a search so that two runs agree; Budget only protects slow machines.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
 	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most for its schedules in order, and again for those at random."`
 	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`
 	Seed      uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
 
-	// Servers starts a set of servers of its own for one worker. What is
-	// explored on it must be alone there.
+	// Servers starts a set of servers for one worker. Nothing else may use them during the proof.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
-	// Example keeps a counterexample and returns where. rule is "" for a cell's first one, and
-	// what a further one breaks. Nil keeps none.
+	// Example stores a counterexample and returns its file. The argument rule is "" for the first
+	// counterexample of a cell; for a further one, it is the rule that it breaks. Nil stores none.
 	Example func(strategy, question, rule string, s *explore.Schedule) (string, error) `kong:"-"`
-	// Progress is told of each cell that was computed.
+	// Progress is called after each cell.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions bound a proof to about fifteen minutes on two cores. (With four workers,
-// servers that elect a leader come too late.)
+// DefaultOptions returns options with which a proof takes about fifteen minutes on two cores. Four
+// workers would make servers that elect a leader too slow.
 func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 3} }
 
-// Servers are what one worker has to itself.
+// Servers are the servers of one worker.
 type Servers interface {
-	// Config is what an instance needs to use them.
+	// Config returns the configuration of an instance that uses the servers.
 	Config() backend.Config
 	Backends() []backend.Status
-	// Ensemble is servers of a backend of which one can be lost. It may be the
-	// same for several workers; each takes it when its turn comes.
+	// Ensemble returns several servers of a backend, one of which can be lost. Several workers may
+	// share an ensemble and use it one after another.
 	Ensemble(ctx context.Context, name string) (*lab.Ensemble, error)
 	Close() error
 }
 
-// Run computes the matrix. When ctx ends or a server fails in the middle, what
-// was computed so far is returned with the error, and the cells that are
-// missing say so.
+// Run computes the matrix. If ctx ends or a server fails, Run returns the cells so far with the
+// error; the other cells are marked as missing.
 func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}
@@ -101,7 +98,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 			mu.Lock()
 			m.Backends = servers.Backends()
 			for i := range m.Backends {
-				m.Backends[i].Address = "" // another in every run
+				m.Backends[i].Address = "" // differs in every run
 			}
 			mu.Unlock()
 			for i := range rows {
@@ -127,11 +124,11 @@ type trial struct {
 	info      catalog.Info
 	servers   Servers
 	options   Options
-	world     *explore.World           // opened at the first question that explores
-	faultless map[int]*faultlessResult // what the searches without faults found, by processes
-	cells     map[string]Cell          // what was answered
-	// processes is how many the buyers of the current question use; 0: the strategy
-	// breaks by itself, even in one.
+	world     *explore.World           // opened by the first question that explores
+	faultless map[int]*faultlessResult // results of searchFaultless, by number of processes
+	cells     map[string]Cell          // the answers so far, by question
+	// processes is the number of processes for the buyers of the current question. It is 0 if the
+	// strategy breaks without a fault even in one process.
 	processes int
 }
 
@@ -146,8 +143,8 @@ func (t *trial) answerAll(ctx context.Context, questions []Question, record func
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			// One try again on a fresh world: a server may have been restarted
-			// under us. Twice is an answer of its own.
+			// Try once more with a new world, because a server may have restarted. A second error is
+			// recorded as the answer.
 			t.closeWorld()
 			if c, err = t.answerQuestion(ctx, q); err != nil {
 				if errors.Is(err, context.Canceled) {
@@ -191,5 +188,5 @@ func (t *trial) closeWorld() {
 		_ = t.world.Close() // its servers may have died
 		t.world = nil
 	}
-	clear(t.faultless) // what was found there may have been the servers' doing
+	clear(t.faultless) // its results may be wrong because of the servers
 }

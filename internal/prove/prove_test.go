@@ -26,14 +26,14 @@ type servers struct{ *lab.Lab }
 
 func (servers) Close() error { return nil }
 
-// shared are the test program's servers; one worker at a time may explore there.
+// shared returns the test program's servers. One worker at a time may explore on them.
 func shared(t *testing.T) func(context.Context) (prove.Servers, error) {
 	l := labtest.Start(t, backend.SQL, backend.Redis)
 	return func(context.Context) (prove.Servers, error) { return servers{l}, nil }
 }
 
-// bound is how many schedules a search may run: a fourth of n without the build
-// tag verify, which is enough for what these tests look for.
+// bound returns the maximum number of schedules of a search: n, or without the build tag verify a
+// fourth of n, which is enough for these tests.
 func bound(n int) int {
 	if labtest.Verify {
 		return n
@@ -49,8 +49,8 @@ func compute(t *testing.T, o prove.Options) *prove.Matrix {
 	return m
 }
 
-// A small matrix on the real servers comes out as the strategies say, and every
-// "breaks" that was explored comes with its file.
+// The answers of a small matrix are those that the strategies declare, and each "breaks" that was
+// explored has a file.
 func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	kept, told := map[string]game.Example{}, 0
 	infos := []catalog.Info{sqlrow.Naive, redislock.RedisToken, redislock.RedisLua}
@@ -107,8 +107,8 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	sameAgain(t, m, kept)
 }
 
-// sameAgain: the same seed computes the same cells and files, whatever ids, times and
-// tokens were drawn.
+// sameAgain checks that the same seed computes the same cells and files, although ids, times and
+// tokens differ.
 func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) {
 	files := map[string]game.Example{}
 	m := compute(t, prove.Options{Infos: []catalog.Info{redislock.RedisToken}, Questions: []string{"processes", "owner"},
@@ -124,14 +124,14 @@ func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) 
 		}
 	}
 	text := func(e game.Example) string {
-		return written(t, func(b *bytes.Buffer) error { return e.Write(b) })
+		return writeCommands(t, func(b *bytes.Buffer) error { return e.Write(b) })
 	}
 	if is, was := text(files["redis-token.owner"]), text(kept["redis-token.owner"]); is != was || len(files) != 1 {
 		t.Errorf("%d files, and the second is\n%s\nwant\n%s", len(files), is, was)
 	}
 }
 
-// Without its backend a strategy says so, cell by cell.
+// If its backend is missing, each cell of a strategy says so.
 func TestMissingBackend(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
 	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua}, Questions: []string{"oversell", "owner"}, Workers: 1,
@@ -151,7 +151,7 @@ type sqlOnly struct{ servers }
 
 func (s sqlOnly) Config() backend.Config { return s.servers.Config().Only(backend.SQL) }
 
-// A cancelled caller gets what was computed so far.
+// A caller whose context ends gets the cells so far.
 func TestProofIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

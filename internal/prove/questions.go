@@ -9,31 +9,33 @@ import (
 	"seckill/internal/explore"
 )
 
-// A Question is a column of the matrix: a search in scenarios, or whatever ask does.
+// A Question is a column of the matrix. It is answered by searching scenarios, or by ask.
 type Question struct {
-	ID    string `json:"id"` // as a catalog.Question, where strategies say what they expect
+	ID    string `json:"id"` // a catalog.Question, for which strategies declare their answer
 	Title string `json:"title"`
 	Asks  string `json:"asks"`
-	// Choosing: it tells strategies apart. Where there is no room for all questions,
-	// these have a column.
+	// Choosing is true if the answer helps to choose between strategies. Where there is no room for
+	// all questions, only these have a column.
 	Choosing bool `json:"choosing,omitempty"`
 
-	// applies says why it cannot be asked; nil: it always can.
+	// applies returns the reason why the question does not apply to a strategy, or "". Nil: it
+	// always applies.
 	applies func(context.Context, *trial) (whyNot string, err error)
-	// premise is why it is not asked of a strategy that breaks by itself; across, of one
-	// that breaks with its buyers in two processes. "": it is asked nevertheless, in one.
+	// premise is the reason for not asking a strategy that breaks without a fault; across, for not
+	// asking one that breaks without a fault in two processes. "": the question is asked
+	// nevertheless, in one process.
 	premise, across string
-	// nothing says why it is not asked where the searches so far have seen nothing of
-	// what it is about; nil: there need be nothing.
-	nothing func(*trial, explore.Result) string
-	// breaks says which rules count.
+	// notSeen returns the reason for not asking if the searches so far have seen nothing that the
+	// question is about, or "". Nil: there is no such condition.
+	notSeen func(*trial, explore.Result) string
+	// breaks reports whether a rule counts for the question.
 	breaks func(rule string) bool
-	// scenarios are searched, in trial.processes.
+	// scenarios returns the scenarios to search, with buyers in trial.processes processes.
 	scenarios func(*trial) []*explore.Scenario
-	// then is what else is asked of a strategy that has not broken; nil: nothing.
-	then func(context.Context, *trial, Cell) (Cell, error)
+	// followUp asks further if the strategy has not broken; nil: there is nothing more to ask.
+	followUp func(context.Context, *trial, Cell) (Cell, error)
 
-	// ask answers in another way than by a search; nil: it is a search.
+	// ask answers the question without scenarios; nil: the scenarios are searched.
 	ask func(context.Context, *trial) (Cell, error)
 }
 
@@ -42,6 +44,7 @@ var (
 	notLeased   = unlessFaulty("it holds nothing between two commands that could end")
 )
 
+// unlessFaulty returns why if no schedule had a fault.
 func unlessFaulty(why string) func(*trial, explore.Result) string {
 	return func(_ *trial, r explore.Result) string {
 		if r.Faulty > 0 {
@@ -51,6 +54,7 @@ func unlessFaulty(why string) func(*trial, explore.Result) string {
 	}
 }
 
+// unlessRenewed returns the reason for not asking if no renewer has acted.
 func unlessRenewed(_ *trial, r explore.Result) string {
 	if r.Renewed > 0 {
 		return ""
@@ -58,14 +62,16 @@ func unlessRenewed(_ *trial, r explore.Result) string {
 	return "nothing renews it by commands of its own"
 }
 
+// unlessAsksTime returns the reason for not asking if the strategy has not read its process's clock.
 func unlessAsksTime(t *trial, _ explore.Result) string {
-	if t.world.AsksTime() {
+	if t.world.ReadsClock() {
 		return ""
 	}
 	return "it asks no clock of its own"
 }
 
-// ofLocks returns a condition: the question is asked of locks that exclude, if nothing goes wrong.
+// ofLocks returns a Question.applies for questions about locks that exclude others when there is no
+// fault.
 func ofLocks(whyNot string) func(context.Context, *trial) (string, error) {
 	return func(ctx context.Context, t *trial) (string, error) {
 		if t.info.Locker == nil {

@@ -15,7 +15,7 @@ func deadHolder() Question {
 			"through, how long after the death?",
 		premise: "it breaks with every buyer alive",
 		across:  "a dead process takes the lock with it; across processes it locks nothing",
-		nothing: nothingEnds, breaks: anyRule, then: measureTimeAfterDeath,
+		notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
 		scenarios: deadHolderScenarios}
 }
 
@@ -46,20 +46,20 @@ func deadHolderScenarios(t *trial) []*explore.Scenario {
 			Buyers: again})
 }
 
-// What a buyer who leaves is told goes to the log, and to the copy of the request
-// that comes next. All are in one process: a queue there has a third buyer, behind
-// the one who leaves.
+// buyerLeaves asks about buyers in one process. A leaving buyer's answer goes to the log, and to
+// the next request with the same key. A queue in the process needs a third buyer, behind the
+// leaving one.
 func buyerLeaves() Question {
 	return Question{ID: "leaves", Title: "a buyer leaves",
 		Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their " +
 			"process lives on: is what they are told true, is the stock right, and do the others get through?",
-		premise: "it breaks when every buyer stays", nothing: nothingEnds, breaks: notOverlap,
+		premise: "it breaks when every buyer stays", notSeen: nothingEnds, breaks: notOverlap,
 		scenarios: buyerLeavesScenarios}
 }
 
 func buyerLeavesScenarios(t *trial) []*explore.Scenario {
 	leaves, goes := []explore.Fault{explore.Leaves}, []explore.Fault{explore.Leaves}
-	if t.info.Shares { // one whose code panics goes, too, and leaves the others of the batch
+	if t.info.Shares { // a buyer whose code panics also leaves the others of its batch
 		goes = append(goes, explore.Panics)
 	}
 	return []*explore.Scenario{
@@ -73,7 +73,7 @@ func leaseEnd() Question {
 	return Question{ID: "lease-end", Title: "lease ends under a holder", Choosing: true,
 		Asks: "The lease (or session, or connection) ends at any moment while its holder is paused: is the " +
 			"stock right, also when one cancels?",
-		premise: "it breaks with every lease alive", nothing: notLeased, breaks: notOverlap,
+		premise: "it breaks with every lease alive", notSeen: notLeased, breaks: notOverlap,
 		scenarios: leaseEndScenarios}
 }
 
@@ -85,7 +85,7 @@ func leaseEndScenarios(t *trial) []*explore.Scenario {
 			Buyers: newBuyers(t.processes, explore.Buys, explore.Buys), Faults: ends},
 		{Name: "one buys, one cancels, the holder's lease ends", Stock: 4, Next: true,
 			Buyers: newBuyers(t.processes, explore.Buys, explore.Cancels), Faults: ends}}
-	if t.info.Stock == seckill.InRowAndRedis { // which keeps for each user what is open
+	if t.info.Stock == seckill.InRowAndRedis { // Redis stores the open orders of each user
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys, a lease ends", Stock: 4, Next: true,
 			Buyers: oneUser(t.processes, explore.Buys), Faults: ends})
 	}
@@ -97,7 +97,7 @@ func clocksDisagree() Question {
 		Asks:    "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
 		premise: "it breaks whatever the clocks say",
 		across:  "it breaks across processes whatever their clocks say",
-		nothing: unlessAsksTime, breaks: explore.LedgerRule,
+		notSeen: unlessAsksTime, breaks: explore.LedgerRule,
 		scenarios: clocksDisagreeScenarios}
 }
 
@@ -111,14 +111,14 @@ func lostReply() Question {
 		Asks: "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and " +
 			"is no buyer blocked for ever? And if Redis refuses a command in the middle of a script, and keeps " +
 			"what the script has written?",
-		premise: "it breaks with every reply heard", nothing: nothingEnds, breaks: notOverlap,
+		premise: "it breaks with every reply heard", notSeen: nothingEnds, breaks: notOverlap,
 		scenarios: lostReplyScenarios}
 }
 
 func lostReplyScenarios(t *trial) []*explore.Scenario {
 	one := newBuyers(t.processes, explore.Buys, explore.Cancels)
 	if t.info.Accepts {
-		one[0].Does = explore.Accepts
+		one[0].Action = explore.Accepts
 	}
 	one[0].Again, one[1].Again = 1, 1
 	return append(append(t.sharedTransactions(t.processes, explore.Buys, explore.Scenario{
@@ -126,14 +126,14 @@ func lostReplyScenarios(t *trial) []*explore.Scenario {
 		&explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
 			Buyers: newBuyers(t.processes, explore.Buys, explore.Buys), Faults: lost}),
 		t.refusedCommands("one buys, one cancels, and again; Redis refuses a command, perhaps of a script", one,
-			written...)...)
+			writeCommands...)...)
 }
 
 func lateCommand() Question {
 	return Question{ID: "late-command", Title: "late command", Choosing: true,
 		Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at " +
 			"any later moment. Is the stock right, and is no buyer blocked for ever?",
-		premise: "it breaks with every command in time", nothing: nothingEnds, breaks: notOverlap,
+		premise: "it breaks with every command in time", notSeen: nothingEnds, breaks: notOverlap,
 		scenarios: lateCommandScenarios}
 }
 
@@ -150,13 +150,13 @@ func twoFaults() Question {
 		premise: "it breaks without a fault", ask: drawTwoFaults}
 }
 
-// singleFaults are the faults of the questions that ask about one fault.
+// singleFaults lists the faults of the questions that ask about one fault.
 var singleFaults = []struct {
 	question string
 	faults   []explore.Fault
 }{{"dead-holder", dies}, {"lease-end", ends}, {"lost-reply", lost}, {"late-command", late}}
 
-// drawTwoFaults draws schedules with two faults at random.
+// drawTwoFaults searches schedules with two faults, drawn at random.
 func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 	var faults []explore.Fault
 	for _, s := range singleFaults {
@@ -178,7 +178,7 @@ func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 		return notAsked("it survives no single fault")
 	}
 	c, broken := Cell{Answer: Holds}, t.brokenRules(wrongStock)
-	for _, second := range []explore.Does{explore.Buys, explore.Cancels} {
+	for _, second := range []explore.Action{explore.Buys, explore.Cancels} {
 		s := &explore.Scenario{Name: "two actors, two faults", Stock: 5, Next: true,
 			Buyers: newBuyers(t.processes, explore.Buys, second),
 			Faults: faults, MaxFaults: 2}

@@ -12,18 +12,18 @@ func onlyOwnerReleases() Question {
 		Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever " +
 			"free the lock of another?",
 		applies: ofLocks("it is not a lock that could be released"),
-		nothing: nothingEnds, breaks: atTheLock, then: releaseTwice,
+		notSeen: nothingEnds, breaks: aboutLock, followUp: releaseTwice,
 		scenarios: onlyOwnerReleasesScenarios}
 }
 
 func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
 	three := newBuyers(t.processes, explore.Locks, explore.Locks, explore.Locks)
-	// Two of one process and one of another: a lock may know its processes
-	// apart, and not their buyers.
+	// Two contenders of one process and one of another: a lock may distinguish processes, but not the
+	// buyers of one process.
 	neighbours := slices.Clone(three)
 	neighbours[1].Process = neighbours[0].Process
-	// Two show it where the victim is told at its release; where it is not, a
-	// third gets in beside it.
+	// Two contenders are enough if the victim gets an error from its release. Otherwise a third one shows
+	// the failure by getting the lock as well.
 	return []*explore.Scenario{
 		{Name: "two contenders, the lock is lost under its holder", Clears: true, Buyers: three[:2], Faults: ends},
 		{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,
@@ -36,8 +36,8 @@ func renewers() Question {
 		Asks: "The lock's renewer acts at any moment, also when the lease has ended or a reply is lost: does it " +
 			"ever take, keep or free a lock that is not its holder's?",
 		applies:   ofLocks("it is not a lock that could be renewed"),
-		nothing:   unlessRenewed,
-		breaks:    func(rule string) bool { return atTheLock(rule) || rule == explore.RuleStuck },
+		notSeen:   unlessRenewed,
+		breaks:    func(rule string) bool { return aboutLock(rule) || rule == explore.RuleStuck },
 		scenarios: renewersScenarios}
 }
 
@@ -56,7 +56,7 @@ func hungHolder() Question {
 		premise: "it breaks with no holder hanging", ask: measureHungHolder}
 }
 
-// These are measured, in real time.
+// howItWaits and the following questions are measured, in real time.
 func howItWaits() Question {
 	return Question{ID: "waits", Title: "how it waits", Choosing: true,
 		Asks: "What a buyer does while another holds the lock, and how many commands that costs in 300 ms.",

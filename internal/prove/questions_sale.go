@@ -8,7 +8,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// No buyer comes afterwards: they would buy the units that show it.
+// soldOut has no next buyer, because that buyer would buy the units that prove the answer wrong.
 func soldOut() Question {
 	return Question{ID: "sold-out", Title: "sold out told rightly",
 		Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies, or a " +
@@ -30,7 +30,7 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 			Buyers: all, Faults: dies})
 	}
-	if t.info.Shares { // what a batch is to leave is not there until it has committed
+	if t.info.Shares { // the remaining stock of a batch is not stored before its COMMIT
 		batches := newBuyers(1, explore.Buys, explore.Buys, explore.Buys, explore.Comes, explore.Comes)
 		for i := range batches {
 			batches[i].Quantity = int64(1 + i/3)
@@ -38,7 +38,7 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		list = append(list, &explore.Scenario{Name: "a batch behind another, whose COMMIT may be lost", Stock: 4,
 			Buyers: batches, Faults: []explore.Fault{explore.CommandLost}})
 	}
-	if t.info.Stock == seckill.InRowAndRedis { // units that come back to neither are refused to the next buyer
+	if t.info.Stock == seckill.InRowAndRedis { // units that are returned to neither are refused to the next buyer
 		back := newBuyers(t.processes, explore.Cancels, explore.Forgets)
 		list = append(list, &explore.Scenario{Name: "the last units come back while Redis loses its data",
 			Stock: 2, Next: true, Buyers: back})
@@ -61,12 +61,12 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 	more := append(t.sharedTransactions(2, explore.Cancels,
 		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
 		t.reservations()...)
-	if t.info.Stock == seckill.InBuckets { // one bucket has them all then
+	if t.info.Stock == seckill.InBuckets { // then one bucket has all units
 		more = append(more, &explore.Scenario{Name: "the last units come back, and two want them", Stock: 2, Next: true,
 			Buyers: newBuyers(t.processes, explore.Cancels, explore.Buys, explore.Buys)})
 	}
 	return append(more,
-		// One who cancels reads the order first, and so comes when others wait.
+		// A cancellation reads the order first, so it reaches the stock when others wait.
 		&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
 			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)},
 		&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true,
@@ -88,7 +88,7 @@ func resetAndStart() Question {
 }
 
 func resetAndStartScenarios(t *trial) []*explore.Scenario {
-	few := func(name string, does ...explore.Does) *explore.Scenario {
+	few := func(name string, does ...explore.Action) *explore.Scenario {
 		return &explore.Scenario{Name: name, Stock: 4, Next: true, Buyers: newBuyers(t.processes, does...)}
 	}
 	list := t.sharedTransactions(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is " +
@@ -97,7 +97,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
 			Buyers: oneUser(t.processes, explore.Buys, explore.Starts)})
 	}
-	if t.info.Accepts { // a reset forgets requests, also those that are accepted only
+	if t.info.Accepts { // a reset also forgets requests that were only accepted
 		copies := append(twoCopies(t.processes, 0, explore.Accepts), newBuyers(t.processes, explore.Buys, explore.Buys,
 			explore.Resets)[2])
 		list = append(list, &explore.Scenario{Name: "two accept the same request while the sale is set anew",
@@ -109,7 +109,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 			"perhaps of a script",
 			newBuyers(t.processes, explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 	}
-	if t.info.Stock == seckill.InStream { // a writer may sleep, and another refuse what it has read
+	if t.info.Stock == seckill.InStream { // a writer may sleep, and another one may refuse what it has read
 		taken := few("two buy while the sale starts, the writer's lease ends", explore.Buys, explore.Buys, explore.Starts)
 		taken.Faults = ends
 		list = append(list, taken)
@@ -118,7 +118,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		few("one buys while the sale is set anew", explore.Buys, explore.Resets),
 		few("two buy while the sale is set anew", explore.Buys, explore.Buys, explore.Resets),
 		few("one cancels while the sale is set anew", explore.Cancels, explore.Resets),
-		// With one order, what a cancellation computes is the new sale's stock, too.
+		// With one order only, the wrong stock would happen to equal that of the new sale.
 		few("two cancel their orders while the sale is set anew", explore.Cancels, explore.Cancels, explore.Resets),
 		few("two set the sale anew", explore.Resets, explore.Resets),
 		few("one buys while two set the sale anew", explore.Buys, explore.Resets, explore.Resets),
@@ -163,14 +163,14 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 		&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser(t.processes, explore.Asks)})
 }
 
-// acceptedRequests are the scenarios of buyers who are answered before their orders are
-// written. None for a strategy that never does.
+// acceptedRequests returns the scenarios of buyers that are answered before their orders are
+// written; none for a strategy that never does this.
 func (t *trial) acceptedRequests(processes int) []*explore.Scenario {
 	if !t.info.Accepts {
 		return nil
 	}
-	// A buyer who does not wait, beside one who buys. In two processes they ask again when an answer was lost: what they
-	// are told then hides an untrue first answer.
+	// One buyer does not wait, the other one buys. In two processes they repeat a request whose answer was
+	// lost. In one process they do not, because the second answer would hide a wrong first answer.
 	one, two := newBuyers(1, explore.Accepts, explore.Buys), newBuyers(processes, explore.Accepts, explore.Buys)
 	two[0].Again = 1
 	faults := append(slices.Clone(dies), lost...)
@@ -184,13 +184,13 @@ func (t *trial) acceptedRequests(processes int) []*explore.Scenario {
 			Buyers: twoCopies(processes, 1, explore.Accepts), Faults: faults}}
 }
 
-// reservations are the ways in which a payment, a cancellation and sweepers meet at
-// one reservation. None for a strategy without reservations.
+// reservations returns the scenarios in which a payment, a cancellation and sweepers act on one
+// reservation; none for a strategy without reservations.
 func (t *trial) reservations() (list []*explore.Scenario) {
 	if !t.info.Reserves {
 		return nil
 	}
-	at := func(again int, does ...explore.Does) []explore.Buyer {
+	at := func(again int, does ...explore.Action) []explore.Buyer {
 		all := newBuyers(2, does...)
 		for i := range all {
 			all[i].Quantity, all[i].Again = 2, again

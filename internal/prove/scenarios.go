@@ -6,26 +6,27 @@ import (
 	"seckill/internal/explore"
 )
 
-// oneUser returns two buyers who are one user, and others.
-func oneUser(processes int, twice explore.Does, others ...explore.Does) []explore.Buyer {
-	all := newBuyers(processes, append([]explore.Does{twice, twice}, others...)...)
+// oneUser returns two buyers who are the same user, and further buyers.
+func oneUser(processes int, twice explore.Action, others ...explore.Action) []explore.Buyer {
+	all := newBuyers(processes, append([]explore.Action{twice, twice}, others...)...)
 	all[1].User = all[0].Name
 	return all
 }
 
-// oneKey returns two users whose requests have the same key: two requests.
+// oneKey returns two users whose requests have the same Idempotency-Key. They are different
+// requests.
 func oneKey(processes int) []explore.Buyer {
 	all := twoCopies(processes, 1, explore.Asks)
 	all[1].User = all[1].Name
 	return all
 }
 
-// newBuyers returns buyers of a scenario, each in a process of its own or all in one. Their
-// quantities differ: writing an equal value twice would hide a lost update.
-func newBuyers(processes int, does ...explore.Does) []explore.Buyer {
+// newBuyers returns buyers in a process each, or in one process if processes is 1. Their quantities
+// differ, because writing an equal value twice would hide a lost update.
+func newBuyers(processes int, does ...explore.Action) []explore.Buyer {
 	list := make([]explore.Buyer, len(does))
 	for i, d := range does {
-		list[i] = explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(2 - i%2), Does: d}
+		list[i] = explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(2 - i%2), Action: d}
 		if processes > 1 {
 			list[i].Process = i
 		}
@@ -33,8 +34,8 @@ func newBuyers(processes int, does ...explore.Does) []explore.Buyer {
 	return list
 }
 
-// twoCopies returns two actors with one order, or one request, between them.
-func twoCopies(processes, again int, does explore.Does) []explore.Buyer {
+// twoCopies returns two actors with the same order or request.
+func twoCopies(processes, again int, does explore.Action) []explore.Buyer {
 	list := newBuyers(processes, does, does)
 	list[1].Same, list[1].Quantity = "A", list[0].Quantity
 	for i := range list {
@@ -43,14 +44,14 @@ func twoCopies(processes, again int, does explore.Does) []explore.Buyer {
 	return list
 }
 
-// written are the commands that change something in Redis.
-var written = []string{"DECRBY", "DEL", "HDEL", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "PEXPIRE",
+// writeCommands lists the commands with which strategies write to Redis.
+var writeCommands = []string{"DECRBY", "DEL", "HDEL", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "PEXPIRE",
 	"PUBLISH", "SET", "XACK", "XADD",
 	"XAUTOCLAIM", "XDEL", "XGROUP", "XREADGROUP", "ZADD", "ZREM"}
 
-// refusedCommands returns a scenario for each command, in which Redis refuses it to a
-// strategy that has scripts. A command that is refused outside of a script changes nothing:
-// strategies without scripts have no such scenario.
+// refusedCommands returns a scenario for each command that the strategy uses, in which Redis
+// refuses it. Only strategies with scripts have such scenarios: outside of a script, a refused
+// command changes nothing.
 func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...string) (list []*explore.Scenario) {
 	sent := t.info.RedisCommands()
 	for _, command := range commands {
@@ -63,10 +64,10 @@ func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...str
 }
 
 // sharedTransactions returns further scenarios for a strategy whose buyers share a transaction
-// (catalog.Info.Shares). Two buyers never do: the first goes ahead at once. So
-// three are in one process, where the second and the third share, and with two
-// processes a fourth does something beside them. Other strategies have none.
-func (t *trial) sharedTransactions(processes int, fourth explore.Does, s explore.Scenario) []*explore.Scenario {
+// (catalog.Info.Shares); none for other strategies. The first buyer always starts at once, so it
+// takes three buyers in one process for two to share. With two processes, a fourth buyer acts in
+// the other one.
+func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explore.Scenario) []*explore.Scenario {
 	if !t.info.Shares {
 		return nil
 	}
@@ -82,7 +83,8 @@ func (t *trial) sharedTransactions(processes int, fourth explore.Does, s explore
 	return []*explore.Scenario{&s}
 }
 
-// withCopies returns the same scenarios once more. The third buyer is a copy of another.
+// withCopies returns copies of the scenarios in which the third buyer repeats the request of
+// another one.
 func withCopies(scenarios []*explore.Scenario, of string) (copies []*explore.Scenario) {
 	for _, s := range scenarios {
 		c := *s

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// answers are how each is shown.
+// answerWords are the sign and the word for each answer.
 var answerWords = map[Answer]struct{ sign, words string }{
 	Holds: {"✓", "holds"}, Breaks: {"✗", "breaks"}, Measured: {"•", "measured"}, NotAsked: {"–", "does not apply"},
 	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
 }
 
-// Sign is a cell in a few characters. What holds in all schedules that there
-// are, and what holds in those that were tried, are different things.
+// Sign returns the cell in a few characters. The sign in parentheses means that not all schedules
+// were run.
 func (c Cell) Sign() string {
 	if c.Answer == Holds && !c.Exhausted {
 		return "(✓)"
@@ -22,7 +22,7 @@ func (c Cell) Sign() string {
 	return answerWords[c.Answer].sign
 }
 
-// describeBound says in brackets how much was tried.
+// describeBound returns, in parentheses, how many schedules were run.
 func (c Cell) describeBound() string {
 	switch {
 	case c.Schedules == 0:
@@ -45,10 +45,10 @@ func (c Cell) describeBound() string {
 	if c.Orders > 0 {
 		bound += fmt.Sprintf("; %d sequences of conflicting commands", c.Orders)
 	}
-	return bound + fmt.Sprintf("; %d turns not taken)", c.Cut)
+	return bound + fmt.Sprintf("; %d turns not taken)", c.NotRun)
 }
 
-// Summary is a cell in a line.
+// Summary returns the cell on one line.
 func (c Cell) Summary() string {
 	words := answerWords[c.Answer].words
 	if c.Text != "" {
@@ -57,8 +57,8 @@ func (c Cell) Summary() string {
 	return words + c.describeBound()
 }
 
-// WriteText writes the matrix for a terminal: a table of signs, and under it
-// what broke, with its file, and what was measured.
+// WriteText writes the matrix for a terminal: a table of signs, then the violations with their
+// files, and the measurements.
 func (m *Matrix) WriteText(w io.Writer) error {
 	var b strings.Builder
 	width := len("strategy")
@@ -96,7 +96,7 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	return err
 }
 
-// serverNames says on what the matrix was computed; nothing if no server was started.
+// serverNames returns the servers on which the matrix was computed, or "".
 func (m *Matrix) serverNames() string {
 	var names []string
 	for _, s := range m.Backends {
@@ -110,16 +110,16 @@ func (m *Matrix) serverNames() string {
 	return ", on " + strings.Join(names, ", ")
 }
 
-// legend says what the signs mean.
+// legend explains the signs.
 const legend = "✓ holds in all schedules   (✓) holds in the schedules that were tried   ✗ breaks   • measured   " +
 	"– does not apply   ! failed   ? not computed"
 
-// Block names the marks in a Markdown file between which the matrix stands.
+// Block is the name of the marks in a Markdown file between which the matrix is written.
 const Block = "matrix"
 
-// WriteMarkdown writes the matrix for a page that has no room for all questions: the
-// answers to those that matter for choosing, and what else breaks, by the names of
-// the questions. Times are left out, so that two runs give the same text.
+// WriteMarkdown writes the matrix for a page that has no room for all questions: the columns that
+// help to choose a strategy, and the IDs of the other questions in which it breaks. It leaves out
+// times, so that two runs give the same text.
 func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	columns, others := []Question{}, []Question{}

@@ -11,17 +11,17 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// WrapEtcd lets the commands that locks send by c pass the Tap of their context. What the client does by itself
-// (a KeepAlive and its heartbeats, a watch taken up again) belongs to no purchase
-// and is left out.
+// WrapEtcd passes the commands that locks send by c through the Tap of their context. It leaves out
+// what the client sends by itself: the heartbeats of KeepAlive, and watches that it resumes.
 func WrapEtcd(c *clientv3.Client) {
 	c.KV = etcdKV{c.KV}
 	c.Lease = etcdLease{c.Lease}
 	c.Watcher = etcdWatcher{c.Watcher}
 }
 
-func etcdDo[T any](ctx context.Context, describe func() *Command, send func(context.Context) (T, error)) (got T, err error) {
-	err = Ask(ctx, Etcd, describe, func(ctx context.Context) error {
+func sendEtcd[T any](ctx context.Context, describe func() *Command, send func(context.Context) (T, error)) (T, error) {
+	var got T
+	err := DoWithReply(ctx, Etcd, describe, func(ctx context.Context) error {
 		answer, err := send(ctx)
 		if !IsLate(ctx) {
 			got = answer
@@ -34,8 +34,8 @@ func etcdDo[T any](ctx context.Context, describe func() *Command, send func(cont
 	return got, err
 }
 
-// etcdReply leaves out revisions: they count what others wrote as well. After an error
-// there is nothing in r.
+// etcdReply describes r without its revisions, which depend on what others write. After an error, r
+// has no response.
 func etcdReply(r clientv3.OpResponse) string {
 	switch {
 	case r.Get() != nil:
@@ -68,11 +68,11 @@ func keyValues(list []*mvccpb.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// Every operation is a Do, a transaction too: it passes the Tap when it is committed.
+// etcdKV sends every operation by Do. A transaction passes the Tap when it is committed.
 type etcdKV struct{ clientv3.KV }
 
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	return etcdDo(ctx, func() *Command {
+	return sendEtcd(ctx, func() *Command {
 		verb, text := describeOp(op)
 		return &Command{Name: verb, Text: text, Sets: keysWritten(op)}
 	}, func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
@@ -125,12 +125,12 @@ func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
 type etcdLease struct{ clientv3.Lease }
 
 func (l etcdLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
-	return etcdDo(ctx, describeCall("grant", fmt.Sprint(ttl, "s")),
+	return sendEtcd(ctx, describeCall("grant", fmt.Sprint(ttl, "s")),
 		func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) { return l.Lease.Grant(ctx, ttl) })
 }
 
 func (l etcdLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
-	return etcdDo(ctx, describeCall("revoke", fmt.Sprintf("%x", int64(id))),
+	return sendEtcd(ctx, describeCall("revoke", fmt.Sprintf("%x", int64(id))),
 		func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
 }
 
@@ -140,12 +140,12 @@ func describeCall(verb, what string) func() *Command {
 
 type etcdWatcher struct{ clientv3.Watcher }
 
-// Watch passes when it begins; waiting for what it brings is Wait's business.
-// A Tap's error shows as a channel that is closed, as the client's own does
-// when the context has ended; a watch that began all the same ends with ctx.
+// Watch passes the Tap when it starts; receiving events is up to Wait. If the Tap returns an error,
+// Watch returns a closed channel, as the client does when its context has ended. If the watch has
+// started all the same, it ends with ctx.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
 	_, text := describeOp(clientv3.OpGet(key, opts...))
-	changes, err := etcdDo(ctx, describeCall("watch", strings.TrimPrefix(text, "get ")),
+	changes, err := sendEtcd(ctx, describeCall("watch", strings.TrimPrefix(text, "get ")),
 		func(ctx context.Context) (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
 	if err != nil {
 		closed := make(chan clientv3.WatchResponse)
@@ -155,7 +155,7 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	return changes
 }
 
-// keysWritten are the keys that operations write.
+// keysWritten returns the keys that ops put, with their values, also inside transactions.
 func keysWritten(ops ...clientv3.Op) (sets []Pair) {
 	for _, op := range ops {
 		switch _, onSuccess, onFailed := op.Txn(); {
@@ -168,7 +168,7 @@ func keysWritten(ops ...clientv3.Op) (sets []Pair) {
 	return sets
 }
 
-// describeOp writes an operation as etcdctl would.
+// describeOp returns the verb of op, and op as etcdctl would write it.
 func describeOp(op clientv3.Op) (verb, text string) {
 	key := string(op.KeyBytes())
 	switch {
@@ -208,7 +208,7 @@ func describeTxn(cmps []clientv3.Cmp, onSuccess, onFailed []clientv3.Op) string 
 	return b.String()
 }
 
-// describeCmp has words for the comparisons that locks make.
+// describeCmp formats the two comparisons that locks make; others in the client's own format.
 func describeCmp(c *pb.Compare) string {
 	switch {
 	case c.Result == pb.Compare_EQUAL && c.Target == pb.Compare_CREATE:

@@ -13,12 +13,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisHook lets every Redis command pass the Tap of its context. What
-// go-redis sends by itself when it opens a connection (HELLO, CLIENT, AUTH,
-// SELECT), or asks about a Cluster (CLUSTER, COMMAND), belongs to no purchase
-// and is left out. On a Cluster every node's client needs a hook of its own. Use
-// it with redis.Options.MaxRetries -1: a retry below the hook is invisible here, and
-// deducts twice when only the reply was lost.
+// RedisHook passes every Redis command through the Tap of its context. It leaves out the commands
+// that go-redis sends by itself: HELLO, CLIENT, AUTH and SELECT on a new connection, CLUSTER and
+// COMMAND for a Cluster. Each node of a Cluster needs a hook of its own. Set
+// redis.Options.MaxRetries to -1: the hook does not see a retry, and after a lost reply a retry
+// would deduct a second time.
 type RedisHook struct {
 	Node string // becomes Command.Node
 }
@@ -29,12 +28,14 @@ func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		return h.sendCommands(ctx, []redis.Cmder{cmd}, func(ctx context.Context, cmds []redis.Cmder) error { return next(ctx, cmds[0]) })
+		return h.sendCommands(ctx, []redis.Cmder{cmd}, func(ctx context.Context, cmds []redis.Cmder) error {
+			return next(ctx, cmds[0])
+		})
 	}
 }
 
-// A pipeline is one round trip and one command here: nothing can come between
-// its parts from this client.
+// ProcessPipelineHook treats a pipeline as one command: it is one round trip, and no other command
+// of this client comes between its parts.
 func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error { return h.sendCommands(ctx, cmds, next) }
 }
@@ -43,7 +44,7 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 	if len(cmds) == 0 || isHandshake(cmds[0]) {
 		return send(ctx, cmds)
 	}
-	err := Ask(ctx, Redis, func() *Command {
+	err := DoWithReply(ctx, Redis, func() *Command {
 		named := cmds[0]
 		if named.Name() == "asking" && len(cmds) > 1 {
 			named = cmds[1]
@@ -68,11 +69,12 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 	return setErrors(err, cmds)
 }
 
-// copyCommands are the same commands with answers of their own.
+// copyCommands copies commands, so that a late delivery does not write to replies that the caller
+// reads.
 func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	list := make([]redis.Cmder, len(cmds))
 	for i, cmd := range cmds {
-		switch cmd.Name() { // the client reads their answers by their types
+		switch cmd.Name() { // the client parses the reply by the type of the command
 		case "multi", "asking":
 			list[i] = redis.NewStatusCmd(ctx, cmd.Args()...)
 		case "exec":
@@ -84,8 +86,9 @@ func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	return list
 }
 
-// setErrors makes what the Tap decided what the caller reads from the commands. An error
-// that one of them answered (redis.Nil, say) is no decision, and the others' answers stay.
+// setErrors stores the Tap's error in each command that has none, because callers read errors from
+// the commands. If err is the error of one of cmds (such as redis.Nil), it came from Redis and not
+// from the Tap, and the other commands keep their replies.
 func setErrors(err error, cmds []redis.Cmder) error {
 	if err == nil || slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return errors.Is(cmd.Err(), err) }) {
 		return err
@@ -106,7 +109,8 @@ func isHandshake(cmd redis.Cmder) bool {
 	return false
 }
 
-// repliesOf leaves out what MULTI and its queue say: EXEC has the answers.
+// repliesOf joins the replies of cmds. It leaves out MULTI ("OK", "QUEUED") and EXEC, whose
+// commands have the replies.
 func repliesOf(cmds []redis.Cmder) string {
 	var parts []string
 	for _, cmd := range cmds {
@@ -117,8 +121,7 @@ func repliesOf(cmds []redis.Cmder) string {
 	return strings.Join(parts, "; ")
 }
 
-// replyOf is a command's answer as redis-cli writes it, on one line; "" for an
-// error.
+// replyOf returns a reply on one line as redis-cli writes it; "" for an error.
 func replyOf(cmd redis.Cmder) string {
 	switch {
 	case errors.Is(cmd.Err(), redis.Nil):
@@ -148,22 +151,22 @@ func replyOf(cmd redis.Cmder) string {
 	return strings.Trim(fmt.Sprint(v), "[]")
 }
 
-// A Subscription is one Redis channel, listened to. Messages beyond its buffer
-// are dropped: they are wake-up calls, and one of them is enough.
+// A Subscription listens to one Redis channel. It drops messages when its buffer is full: messages
+// only wake a waiter, and one of them is enough.
 type Subscription struct {
-	// Messages is closed when the connection is.
+	// Messages is closed when the connection is lost.
 	Messages <-chan *redis.Message
 
 	channel string
 	pubsub  *redis.PubSub
 	done    chan struct{}
-	pongs   sync.Map // of chan struct{}, by the token of their PING
+	pongs   sync.Map // a chan struct{} for the token of each PING
 }
 
 const subscriptionBuffer = 16
 
-// Subscribe subscribes and waits for the server's confirmation, so that
-// nothing published afterwards is missed. Close the Subscription.
+// Subscribe waits until the server has confirmed the subscription, so that the caller misses
+// nothing that is published afterwards. The caller must close the Subscription.
 func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*Subscription, error) {
 	var sub *redis.PubSub
 	err := Do(ctx, Redis, func() *Command {
@@ -207,14 +210,14 @@ func (s *Subscription) readMessages(messages chan<- *redis.Message) {
 	}
 }
 
-// Receive waits for the next message, nil when the connection is lost; for so
-// long at most (ErrTimeUp), and until ctx ends (its error is returned then).
+// Receive waits for the next message. It returns nil if the connection is lost, ErrTimeUp if limit
+// has passed, and the cause of ctx if that ends first.
 func (s *Subscription) Receive(ctx context.Context, limit time.Duration) (*redis.Message, error) {
-	return WaitAtMost(ctx, "message on "+s.channel, limit, s.Messages, s.awaitPong)
+	return WaitWithin(ctx, "message on "+s.channel, limit, s.Messages, s.awaitPong)
 }
 
-// awaitPong: Redis answers in order, so with the PONG every message that was
-// published before the PING has come.
+// awaitPong sends a PING and waits for its PONG. Redis answers in order, so every message published
+// before the PING has arrived by then.
 func (s *Subscription) awaitPong(ctx context.Context) error {
 	token, pong := rand.Text(), make(chan struct{})
 	s.pongs.Store(token, pong)
@@ -225,13 +228,13 @@ func (s *Subscription) awaitPong(ctx context.Context) error {
 	case <-pong:
 		return nil
 	case <-s.done:
-		return nil // nothing will come any more
+		return nil // the connection is lost, so no message follows
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// Close ends the subscription.
+// Close unsubscribes and closes the connection.
 func (s *Subscription) Close() error {
 	err := s.pubsub.Close()
 	<-s.done

@@ -11,25 +11,25 @@ import (
 	"sync/atomic"
 )
 
-// Connector puts the tap under database/sql: every connection it opens, a
-// pooled one or a pinned *sql.Conn, lets each statement pass the Tap of the
-// context it is called with. COMMIT and ROLLBACK carry no context, so they use
-// the one their transaction was begun with. The inner driver must know contexts
-// (ConnBeginTx, ConnPrepareContext, ExecerContext, StmtExecContext, StmtQueryContext)
-// and check values (NamedValueChecker), as both of ours do.
+// Connector wraps the driver of database/sql: each statement on its connections, pooled or pinned
+// (*sql.Conn), passes the Tap of its context. COMMIT and ROLLBACK have no context of their own and
+// use the one of their BEGIN. The inner driver must implement ConnBeginTx, ConnPrepareContext,
+// ExecerContext, StmtExecContext, StmtQueryContext and NamedValueChecker, as both of our drivers
+// do.
 func Connector(inner driver.Connector, o SQLOptions) driver.Connector {
 	return &connector{inner, o}
 }
 
-// SQLOptions are what Connector must know of the inner driver.
+// SQLOptions describe the inner driver to Connector.
 type SQLOptions struct {
-	// OnConnect, if not nil, is given every new connection of the inner driver.
+	// OnConnect, if not nil, is called with every new connection of the inner driver.
 	OnConnect func(context.Context, driver.Conn) error
-	// Error, if not nil, replaces an error of the inner driver. One that is
-	// driver.ErrBadConn ends the connection.
+	// Error, if not nil, replaces each error of the inner driver. If it returns driver.ErrBadConn,
+	// the connection is closed.
 	Error func(error) error
-	// PreparesArgs: the driver prepares every statement that has arguments. Such
-	// a statement passes the tap when it is executed, not when it is refused.
+	// PreparesArgs is true if the driver prepares every statement that has arguments. Such a
+	// statement passes the Tap when it is executed, not when the driver first refuses it with
+	// ErrSkip.
 	PreparesArgs bool
 }
 
@@ -52,27 +52,27 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{Conn: inner, options: c.options}, nil
 }
 
-// conn forwards every optional interface of database/sql/driver. Those which SQLite's
-// driver lacks answer as database/sql does without them.
+// A conn implements every optional interface of database/sql/driver. Where SQLite's driver lacks
+// one, conn answers as database/sql does without it.
 type conn struct {
 	driver.Conn
 	options SQLOptions
-	cut     atomic.Bool
+	isCut   atomic.Bool
 }
 
-// sendStatement sends a command past the tap. When the Tap puts an error in the place of
-// an answer (the command was stopped, or its reply was lost), the connection
-// is cut, as it would be: the server rolls back what is open on it, and no one
-// uses it again. A command that is late is the last on its connection: the
-// server sees its end only behind it. reply describes the answer to a command that worked.
+// sendStatement sends a statement through the Tap. If the Tap replaces the answer by an error (the
+// statement was stopped, or its reply was lost), the connection is closed, as a real failure would
+// close it: the server then rolls back the open transaction. A late statement is the last one on
+// its connection, which is closed after the statement has been delivered. If the statement
+// succeeds, reply describes its result.
 func sendStatement[T any](
 	ctx context.Context, c *conn, describe func() *Command, send func(context.Context) (T, error), reply func(*T) string,
 ) (got T, err error) {
-	if c.cut.Load() {
+	if c.isCut.Load() {
 		return got, driver.ErrBadConn
 	}
 	answered := errNotSent
-	err = Ask(ctx, SQL, describe, func(ctx context.Context) error {
+	err = DoWithReply(ctx, SQL, describe, func(ctx context.Context) error {
 		if IsLate(ctx) {
 			defer c.Conn.Close()
 			_, err := send(ctx)
@@ -89,15 +89,16 @@ func sendStatement[T any](
 		}
 		return reply(&got)
 	})
-	if err != nil && (answered == nil || errors.Is(answered, errNotSent)) && !c.cut.Swap(true) {
+	if err != nil && (answered == nil || errors.Is(answered, errNotSent)) && !c.isCut.Swap(true) {
 		if _, late := errors.AsType[*Late](err); !late {
 			c.Conn.Close()
 		}
 	}
-	if errors.Is(answered, driver.ErrBadConn) && !c.cut.Swap(true) {
+	if errors.Is(answered, driver.ErrBadConn) && !c.isCut.Swap(true) {
 		c.Conn.Close()
 	}
-	if rows, ok := any(got).(driver.Rows); ok && err != nil { // its reply was lost
+	// The reply is lost, so nobody else closes the rows.
+	if rows, ok := any(got).(driver.Rows); ok && err != nil {
 		rows.Close()
 	}
 	return got, err
@@ -105,7 +106,7 @@ func sendStatement[T any](
 
 var errNotSent = errors.New("not sent")
 
-// Raw is the inner driver's connection.
+// Raw returns the inner driver's connection.
 func (c *conn) Raw() driver.Conn { return c.Conn }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
@@ -132,7 +133,9 @@ func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedVa
 	if !ok || c.options.PreparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	return sendStatement(ctx, c, describeStatement(q, args), func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) }, readAhead)
+	return sendStatement(ctx, c, describeStatement(q, args), func(ctx context.Context) (driver.Rows, error) {
+		return e.QueryContext(ctx, q, args)
+	}, readAhead)
 }
 
 func (c *conn) PrepareContext(ctx context.Context, q string) (s driver.Stmt, err error) {
@@ -143,7 +146,7 @@ func (c *conn) PrepareContext(ctx context.Context, q string) (s driver.Stmt, err
 }
 
 func (c *conn) Close() error {
-	if c.cut.Swap(true) {
+	if c.isCut.Swap(true) {
 		return nil
 	}
 	return c.Conn.Close()
@@ -157,7 +160,7 @@ func (c *conn) Ping(ctx context.Context) error {
 }
 
 func (c *conn) ResetSession(ctx context.Context) error {
-	if c.cut.Load() {
+	if c.isCut.Load() {
 		return driver.ErrBadConn
 	}
 	if r, ok := c.Conn.(driver.SessionResetter); ok {
@@ -167,7 +170,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 }
 
 func (c *conn) IsValid() bool {
-	if c.cut.Load() {
+	if c.isCut.Load() {
 		return false
 	}
 	if v, ok := c.Conn.(driver.Validator); ok {
@@ -213,7 +216,9 @@ func (t *transaction) Commit() error { return t.endTransaction("COMMIT", t.Tx.Co
 func (t *transaction) Rollback() error { return t.endTransaction("ROLLBACK", t.Tx.Rollback) }
 
 func (t *transaction) endTransaction(verb string, send func() error) error {
-	_, err := sendStatement(t.ctx, t.conn, describeVerb(verb), func(context.Context) (struct{}, error) { return struct{}{}, send() }, noReply)
+	_, err := sendStatement(t.ctx, t.conn, describeVerb(verb), func(context.Context) (struct{}, error) {
+		return struct{}{}, send()
+	}, noReply)
 	return err
 }
 
@@ -231,7 +236,7 @@ func describeStatement(q string, args []driver.NamedValue) func() *Command {
 	}
 }
 
-// firstWord is a statement's first word in upper case.
+// firstWord returns the first word of a statement in upper case.
 func firstWord(q string) string {
 	q = strings.TrimSpace(q)
 	if end := strings.IndexAny(q, " \t\n(;"); end > 0 {
@@ -240,10 +245,10 @@ func firstWord(q string) string {
 	return strings.ToUpper(q)
 }
 
-// noReply: a BEGIN, COMMIT or ROLLBACK answers nothing.
+// noReply is the reply of BEGIN, COMMIT and ROLLBACK, which return no data.
 func noReply[T any](*T) string { return "" }
 
-// describeChange says how many rows a statement has changed.
+// describeChange returns the number of rows that a statement has changed.
 func describeChange(res *driver.Result) string {
 	n, err := (*res).RowsAffected()
 	switch {
@@ -255,18 +260,18 @@ func describeChange(res *driver.Result) string {
 	return fmt.Sprint(n, " rows")
 }
 
-// readAhead says what a query has read, and keeps it for its caller.
+// readAhead describes the first rows of a query and keeps them for the caller.
 func readAhead(rows *driver.Rows) string {
 	kept := &keptRows{Rows: *rows}
 	*rows = kept
 	return kept.describeRows()
 }
 
-// keptRows have read their first rows ahead.
+// keptRows is a driver.Rows whose first rows have already been read.
 type keptRows struct {
 	driver.Rows
 	ahead [][]driver.Value
-	end   error // of reading ahead
+	end   error // the error that ended reading ahead
 }
 
 const rowsAhead = 4
@@ -277,7 +282,7 @@ func (r *keptRows) describeRows() string {
 		row := make([]driver.Value, len(columns))
 		if r.end = r.Rows.Next(row); r.end == nil {
 			for i, v := range row {
-				if b, ok := v.([]byte); ok { // the driver uses it again
+				if b, ok := v.([]byte); ok { // the driver reuses the buffer
 					row[i] = slices.Clone(b)
 				}
 			}

@@ -39,9 +39,9 @@ func rows(t *testing.T, db *sql.DB) (n int) {
 	return n
 }
 
-// A command that the tap stops is never sent. One whose reply is lost has run. One that
-// is late runs when it arrives, after its sender has left, and writes nothing into what
-// that has read: alone, in a pipeline, in a transaction.
+// A stopped command never runs. A command whose reply is lost has run once. A late command runs
+// when it is delivered, after its sender has left, and does not write to the sender's variables.
+// This holds for single commands, for pipelines and for transactions.
 func TestFaults(t *testing.T) {
 	db, c, fault := openSQL(t), openRedis(t), errors.New("a fault")
 	for name, send := range map[string]func(context.Context) error{
@@ -111,7 +111,7 @@ func TestLostReplyOfBeginLeavesNothingOpen(t *testing.T) {
 	if _, err := db.BeginTx(tap.With(t.Context(), r), nil); !errors.Is(err, lost) {
 		t.Fatalf("BEGIN said %v, want %v", err, lost)
 	}
-	// Were the transaction still open, this would meet it on its connection.
+	// If the transaction were still open, this BEGIN would fail on its connection.
 	if _, err := db.Exec("BEGIN IMMEDIATE; ROLLBACK"); err != nil {
 		t.Errorf("after a BEGIN whose reply was lost: %v", err)
 	}
@@ -124,7 +124,7 @@ func openRedis(t testing.TB) *redis.Client {
 	return c
 }
 
-// A reader is a Tap that keeps replies.
+// A reader is a Tap that records replies.
 type reader struct {
 	taptest.Tap
 	replies []string
@@ -144,7 +144,7 @@ func TestSQLReplies(t *testing.T) {
 		}
 	}
 	r.replies = nil
-	// What the tap has read ahead its caller reads, too.
+	// The caller still gets the rows that the Tap has read ahead.
 	rows, err := db.QueryContext(ctx, "SELECT n FROM t ORDER BY rowid")
 	labtest.Must(t, err)
 	defer rows.Close()
@@ -170,8 +170,7 @@ func TestSQLReplies(t *testing.T) {
 	}
 }
 
-// A missing key is a result (redis.Nil) of its own, which its neighbours in a pipeline do
-// not share. Other replies are those of the counterexamples that are kept.
+// The error redis.Nil of one command does not affect the other commands of its pipeline.
 func TestAMissingKeyInAPipeline(t *testing.T) {
 	r := &reader{}
 	var number *redis.IntCmd

@@ -89,7 +89,7 @@ func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-cha
 // A tap may ask for the state of the wait by sending a request (see tap.WaitAtMost). The server sends the event of a
 // watch before it answers a request that it receives after the change, so the answer tells that no event is under way.
 func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
-	_, err := tap.WaitAtMost(ctx, what, tap.Forever, fired, func(context.Context) error {
+	_, err := tap.WaitWithin(ctx, what, tap.NoLimit, fired, func(context.Context) error {
 		_, _, err := c.conn.Exists("/")
 		return err
 	})
@@ -176,7 +176,7 @@ func sendCommand[T any](ctx context.Context, c *Client, name, text string, send 
 		err   error
 	}
 	var got result
-	err := tap.Ask(ctx, tap.ZooKeeper, func() *tap.Command {
+	err := tap.DoWithReply(ctx, tap.ZooKeeper, func() *tap.Command {
 		return &tap.Command{Name: name, Text: name + " " + text}
 	}, func(ctx context.Context) error {
 		if ctx.Err() != nil {

@@ -224,7 +224,7 @@ func (c *trial) forgotten(p *locktest.Process, goes func()) {
 	ports := p.In.Dialer.LocalPorts(tap.SQL)
 	goes()
 	p.Kill()
-	if err := server.Gone(c.Context(), ports, false); err != nil {
+	if err := server.AwaitClosed(c.Context(), ports, false); err != nil {
 		c.Fatal(err)
 	}
 }

@@ -179,7 +179,7 @@ func (me *contender) waitUntilGone(
 			}
 		}
 	}()
-	_, err := tap.WaitAtMost(me.waiting, "end of "+key, tap.Forever, gone,
+	_, err := tap.WaitWithin(me.waiting, "end of "+key, tap.NoLimit, gone,
 		func(ctx context.Context) error { // is a notice on its way to us?
 			got, err := me.etcd.Get(ctx, key)
 			if err == nil && !stillExists(got, rev) {

@@ -69,8 +69,8 @@ func (c *sessions) current(ctx context.Context) (*session, error) {
 	default:
 		ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, errDown)
 		defer cancel()
-		_, err := tap.WaitAtMost(ctx, "this process's lease",
-			tap.Forever, s.ready,
+		_, err := tap.WaitWithin(ctx, "this process's lease",
+			tap.NoLimit, s.ready,
 			func(context.Context) error {
 				<-s.ready
 				return nil

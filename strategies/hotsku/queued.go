@@ -74,7 +74,7 @@ func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
 	if err != nil || place == nil {
 		return err
 	}
-	_, err = tap.WaitAtMost(ctx, fmt.Sprint("the turn at SKU ", sku),
+	_, err = tap.WaitWithin(ctx, fmt.Sprint("the turn at SKU ", sku),
 		s.wait, place.Value.(turn), nil)
 	if err != nil {
 		s.giveUp(sku, l, place)

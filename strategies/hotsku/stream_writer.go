@@ -105,7 +105,7 @@ func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 }
 
 func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
-	_, err := tap.WaitAtMost(ctx, "who writes for all",
+	_, err := tap.WaitWithin(ctx, "who writes for all",
 		max(0, time.Until(end)), r.done, nil)
 	return err
 }

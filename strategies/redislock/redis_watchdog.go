@@ -165,7 +165,7 @@ func (l *watchdogLock) waitForRelease(
 		permit.Shared = sub
 		return nil
 	}
-	limit := tap.Forever
+	limit := tap.NoLimit
 	if left >= 0 { // a dead holder publishes nothing
 		limit = time.Duration(left+1) * time.Millisecond
 	}

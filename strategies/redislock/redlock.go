@@ -137,7 +137,7 @@ func (v *voter) connectFor(
 	ctx context.Context, limit time.Duration,
 ) (c redsyncredis.Conn, done func(error)) {
 	v.background.RLock()
-	if !tap.TimeStands(ctx) {
+	if !tap.ClockStopped(ctx) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := tap.WithTimeout(ctx, limit)

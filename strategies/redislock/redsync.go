@@ -109,7 +109,7 @@ func (l *redsyncLock) newMutex(
 		v.attempts.Store(token, make(chan struct{}))
 	}
 	return l.sync.NewMutex(key,
-		redsync.WithFailFast(!tap.TimeStands(ctx)),
+		redsync.WithFailFast(!tap.ClockStopped(ctx)),
 		redsync.WithExpiry(ttl),
 		redsync.WithTimeoutFactor(l.maxAttempt),
 		redsync.WithValue(token),

@@ -6,56 +6,58 @@ import (
 	"slices"
 )
 
-// Fewest runs every schedule once, those with the fewest preemptions first
-// (Musuvathi and Qadeer, "Iterative context bounding for systematic testing of
-// multithreaded programs", PLDI 2007), so that the first one that breaks
-// something is a simple one.
+// Fewest runs every schedule once, those with the fewest preemptions first, so that the first
+// broken schedule is a simple one. (Musuvathi and Qadeer, "Iterative context bounding for
+// systematic testing of multithreaded programs", PLDI 2007.)
+//
+// Each schedule starts with a known prefix of choices; after the prefix, Fewest takes the first
+// option at each choice and keeps the other options as prefixes of later schedules.
 type Fewest struct {
-	// Reduce leaves out schedules that differ from one that is run only in the
-	// order of independent steps. Preemptions say nothing then.
+	// Reduce leaves out schedules that differ from another one only in the order of independent
+	// steps. Then CompleteUpTo is unknown.
 	Reduce bool
 
-	Same     int // schedules that ended with ErrSame
-	Diverged int // that were given up with ErrDiverged
+	Redundant int // schedules that ended with ErrRedundant
+	Diverged  int // schedules that were abandoned after ErrDiverged
 
-	todo  [][]turn // that were not taken, by the fewest preemptions of their schedules; nil: none has begun
-	least int      // of schedules that were given up
+	pending      [][]prefix // prefixes by the minimum of preemptions of their schedules; nil before the first Begin
+	minAbandoned int        // the minimum of preemptions among the abandoned schedules
 
-	// Of the schedule that runs:
-	first  turn
-	level  int    // index in todo that first was taken from
-	again  Replay // of first
-	here   []Choice
-	asleep sleepers
-	others []branch
+	// The current schedule:
+	prefix       prefix
+	level        int      // the index in pending from which prefix was taken
+	replay       Replay   // replays prefix
+	made         []Choice // the choices so far
+	sleeping     sleepSet
+	alternatives []alternative
 }
 
-// A turn that was not taken yet: the choices up to it, and it.
-type turn struct {
-	choices []Choice
-	asleep  sleepers // behind it
-	tries   int      // in which it could not be repeated
+// A prefix is the beginning of a schedule that was not run yet.
+type prefix struct {
+	choices  []Choice
+	sleeping sleepSet // the sleep set after choices
+	tries    int      // how often it was tried
 }
 
-// A branch is a turn that the running schedule did not take.
-type branch struct {
-	turn
+// An alternative is an option that the current schedule did not take.
+type alternative struct {
+	prefix
 	preemptions int
 }
 
-// maxTries: a schedule that does not repeat itself is begun so often.
+// maxTries is how often a prefix is tried if its choices are not possible again.
 const maxTries = 3
 
 // Begin implements Policy.
 func (p *Fewest) Begin() bool {
-	if p.todo == nil {
-		p.todo, p.least = [][]turn{{{}}}, math.MaxInt
+	if p.pending == nil {
+		p.pending, p.minAbandoned = [][]prefix{{{}}}, math.MaxInt
 	}
-	for n, list := range p.todo {
+	for n, list := range p.pending {
 		if len(list) > 0 {
-			p.first, p.level, p.todo[n] = list[0], n, list[1:]
-			p.again = Replay{Choices: p.first.choices}
-			p.here, p.others, p.asleep = nil, nil, p.first.asleep
+			p.prefix, p.level, p.pending[n] = list[0], n, list[1:]
+			p.replay = Replay{Choices: p.prefix.choices}
+			p.made, p.alternatives, p.sleeping = nil, nil, p.prefix.sleeping
 			return true
 		}
 	}
@@ -64,89 +66,90 @@ func (p *Fewest) Begin() bool {
 
 // Choose implements Policy.
 func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
-	if len(p.here) < len(p.first.choices) {
-		i, err = p.again.Choose(options, preemptions)
+	if len(p.made) < len(p.prefix.choices) {
+		i, err = p.replay.Choose(options, preemptions)
 	} else {
-		i, err = p.branch(options, preemptions)
+		i, err = p.explore(options, preemptions)
 	}
 	if err == nil {
-		p.here = append(p.here, options[i].Choice)
+		p.made = append(p.made, options[i].Choice)
 	}
 	return i, err
 }
 
-// branch takes the first option that does not sleep, and notes the others.
-func (p *Fewest) branch(options []Option, preemptions int) (int, error) {
+// explore takes the first option that does not sleep, and keeps the others as alternatives.
+func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 	if options[0].Forced {
-		p.asleep = nil
+		p.sleeping = nil
 	}
-	awake := p.asleep.awake(options)
+	awake := p.sleeping.awakeOptions(options)
 	if len(awake) == 0 {
-		return 0, ErrSame
+		return 0, ErrRedundant
 	}
-	before := p.asleep
+	before := p.sleeping
 	for n, i := range awake {
 		o := options[i]
 		if n > 0 {
-			most := preemptions
+			other := alternative{prefix{choices: append(slices.Clone(p.made), o.Choice), sleeping: before.afterStep(o)}, preemptions}
 			if o.Preempts {
-				most++
+				other.preemptions++
 			}
-			p.others = append(p.others, branch{turn{choices: append(slices.Clone(p.here), o.Choice), asleep: before.after(o)}, most})
+			p.alternatives = append(p.alternatives, other)
 		}
 		if p.Reduce {
 			before = append(slices.Clone(before), o)
 		}
 	}
-	p.asleep = p.asleep.after(options[awake[0]])
+	p.sleeping = p.sleeping.afterStep(options[awake[0]])
 	return awake[0], nil
 }
 
 // End implements Policy.
 func (p *Fewest) End(err error) {
-	if err == nil && len(p.here) < len(p.first.choices) { // it was over before they were made
+	if err == nil && len(p.made) < len(p.prefix.choices) { // the schedule ended within its prefix
 		err = ErrDiverged
 	}
-	switch p.first.tries++; {
-	case errors.Is(err, ErrDiverged) && p.first.tries < maxTries: // it is the next
-		p.todo[p.level] = slices.Insert(p.todo[p.level], 0, p.first)
+	switch p.prefix.tries++; {
+	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // try it again next
+		p.pending[p.level] = slices.Insert(p.pending[p.level], 0, p.prefix)
 	case errors.Is(err, ErrDiverged):
 		p.Diverged++
-		p.least = min(p.least, p.level)
-	case errors.Is(err, ErrSame):
-		p.Same++
-		p.keep()
+		p.minAbandoned = min(p.minAbandoned, p.level)
+	case errors.Is(err, ErrRedundant):
+		p.Redundant++
+		p.addAlternatives()
 	case err == nil:
-		p.keep()
+		p.addAlternatives()
 	}
 }
 
-func (p *Fewest) keep() {
-	for _, b := range p.others {
-		for len(p.todo) <= b.preemptions {
-			p.todo = append(p.todo, nil)
+func (p *Fewest) addAlternatives() {
+	for _, b := range p.alternatives {
+		for len(p.pending) <= b.preemptions {
+			p.pending = append(p.pending, nil)
 		}
-		p.todo[b.preemptions] = append(p.todo[b.preemptions], b.turn)
+		p.pending[b.preemptions] = append(p.pending[b.preemptions], b.prefix)
 	}
 }
 
-// Open counts the turns that were not taken, as the search was stopped. One that
-// was to be tried again is among them.
-func (p *Fewest) Open() (n int) {
-	if p.todo == nil {
+// Pending returns the number of prefixes that were not run when the search stopped, including those
+// to be tried again.
+func (p *Fewest) Pending() (n int) {
+	if p.pending == nil {
 		return 1
 	}
-	for _, list := range p.todo {
+	for _, list := range p.pending {
 		n += len(list)
 	}
 	return n
 }
 
-// Complete is the number of preemptions up to which every schedule was run; -1:
-// not even those without one, or all there are, or it is not known (Reduce).
-func (p *Fewest) Complete() int {
-	least := p.least
-	for n, list := range p.todo {
+// CompleteUpTo returns the number of preemptions up to which every schedule was run. It returns -1
+// if not even those without preemptions were run, if all schedules were run, or if it is unknown
+// (Reduce).
+func (p *Fewest) CompleteUpTo() int {
+	least := p.minAbandoned
+	for n, list := range p.pending {
 		if len(list) > 0 {
 			least = min(least, n)
 			break
@@ -158,26 +161,28 @@ func (p *Fewest) Complete() int {
 	return least - 1
 }
 
-// A sleep set names the turns that need not be taken at a state, because a
-// schedule that begins with them is run elsewhere (Godefroid, "Partial-Order
-// Methods for the Verification of Concurrent Systems", LNCS 1032, 1996, chapter 5).
-// Removing a turn from it too early costs schedules, and loses none.
-type sleepers []Option
+// A sleepSet contains the choices that need not be made at a state, because a schedule that makes
+// them there is run elsewhere (Godefroid, "Partial-Order Methods for the Verification of Concurrent
+// Systems", LNCS 1032, 1996, chapter 5). Removing a choice too early only costs additional
+// schedules.
+type sleepSet []Option
 
-// after is what still sleeps when a turn was taken.
-func (z sleepers) after(o Option) (next sleepers) {
+// afterStep returns the choices that still sleep after the step o.
+func (z sleepSet) afterStep(o Option) sleepSet {
+	var next sleepSet
 	for _, s := range z {
-		if independent(s, o) {
+		if areIndependent(s, o) {
 			next = append(next, s)
 		}
 	}
 	return next
 }
 
-// awake are the options that do not sleep.
-func (z sleepers) awake(options []Option) (list []int) {
+// awakeOptions returns the indexes of the options that do not sleep.
+func (z sleepSet) awakeOptions(options []Option) []int {
+	var list []int
 	for i, o := range options {
-		if find(z, o.Choice) < 0 {
+		if indexOf(z, o.Choice) < 0 {
 			list = append(list, i)
 		}
 	}

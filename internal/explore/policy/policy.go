@@ -1,11 +1,13 @@
-// Package policy decides which schedules of a concurrent system are run. It knows no servers, commands or buyers: a world
-// offers the choices that can be made now, and a Policy picks one until the schedule is over.
+// Package policy decides which schedules of a concurrent system are run. It knows no servers,
+// commands or buyers: a world offers the choices that are possible now, and a Policy picks one of
+// them until the schedule is over.
 //
 //	for p.Begin() {
 //		p.End(play(p.Choose))
 //	}
 //
-// A schedule is repeated by making the same choices again, so a world must offer the same choices after the same choices.
+// A schedule is repeated by making the same choices again, so a world must offer the same choices
+// after the same choices.
 package policy
 
 import (
@@ -14,14 +16,14 @@ import (
 	"strings"
 )
 
-// A Fault is something that goes wrong in place of somebody's turn.
+// A Fault is something that goes wrong instead of a turn.
 type Fault string
 
-// A Choice is one step of a schedule: whose turn it is and, with a Fault, what
-// happens instead. A fault may belong to nobody.
+// A Choice is one step of a schedule: the actor whose turn it is or, with a Fault, what happens
+// instead. Some faults concern no actor.
 type Choice struct {
 	Who     string `json:"who,omitempty"`
-	Renewer bool   `json:"renewer,omitempty"` // of Who's lock
+	Renewer bool   `json:"renewer,omitempty"` // the turn of the renewer of Who's lock
 	Fault   Fault  `json:"fault,omitempty"`
 }
 
@@ -39,35 +41,35 @@ func (c Choice) String() string {
 	return who + ": " + string(c.Fault)
 }
 
-// An Option is a choice that can be made now. The first of several goes on with
-// the thread that went last, if it can go on.
+// An Option is a choice that is possible now. The first option continues with the thread of the
+// last step, if that can continue.
 type Option struct {
 	Choice
-	// Preempts: it takes the turn from a thread that could go on.
+	// Preempts is true if the choice takes the turn from a thread that could continue.
 	Preempts bool
-	// Touches is what the step may change or see; "" is anything. Steps of different
+	// Touches names what the step may change or read; "" means anything. Steps of different
 	// processes that touch different things lead to the same state in either order.
 	Touches string
-	Process int // whose memory the step may change or see
-	// Forced, of the first option: something happened since the last choice that was
-	// not chosen.
+	Process int // the process whose memory the step may change or read
+	// Forced is set on the first option if a step that nobody chose has happened since the last
+	// choice.
 	Forced bool
 }
 
-// independent: the steps may be taken in either order.
-func independent(a, b Option) bool {
+// areIndependent reports whether the steps a and b lead to the same state in either order.
+func areIndependent(a, b Option) bool {
 	return a.Process != b.Process && a.Touches != "" && b.Touches != "" && a.Touches != b.Touches
 }
 
-// Order writes all schedules that differ only in the order of independent steps alike,
-// as they lead to the same end: of the steps that may come next, the one whose name is
-// first comes.
+// Order returns the same text for all schedules that differ only in the order of independent steps,
+// because they end in the same state. Of the steps that may come next, it writes the one with the
+// smallest name first.
 func Order(steps []Option) string {
 	var b strings.Builder
 	for left := slices.Clone(steps); len(left) > 0; {
 		next := -1
 		for i, o := range left {
-			waits := slices.ContainsFunc(left[:i], func(before Option) bool { return !independent(before, o) })
+			waits := slices.ContainsFunc(left[:i], func(before Option) bool { return !areIndependent(before, o) })
 			if !waits && (next < 0 || o.String() < left[next].String()) {
 				next = i
 			}
@@ -80,22 +82,22 @@ func Order(steps []Option) string {
 
 // A Policy chooses schedules, one after the other.
 type Policy interface {
-	// Begin starts a schedule. False: there is none left.
+	// Begin starts a schedule. It returns false if there are none left.
 	Begin() bool
-	// Choose picks one of options, of which there is at least one, when the schedule
-	// has had so many preemptions. An error ends the schedule.
+	// Choose returns the index of one of options, which is not empty. The schedule has had
+	// preemptions preemptions so far. An error ends the schedule.
 	Choose(options []Option, preemptions int) (int, error)
-	// End says how the schedule ended: nil, or the error of Choose.
+	// End is called with the result of the schedule: nil, or the error of Choose.
 	End(err error)
 }
 
 var (
-	// ErrSame ends a schedule that another one is the same as.
-	ErrSame = errors.New("another schedule is the same")
-	// ErrDiverged: a choice that was made before cannot be made again.
+	// ErrRedundant ends a schedule that is equivalent to another one.
+	ErrRedundant = errors.New("another schedule is the same")
+	// ErrDiverged ends a schedule in which an earlier choice is not possible again.
 	ErrDiverged = errors.New("the schedule does not fit any more")
 )
 
-func find(options []Option, c Choice) int {
+func indexOf(options []Option, c Choice) int {
 	return slices.IndexFunc(options, func(o Option) bool { return o.Choice == c })
 }

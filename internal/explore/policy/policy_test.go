@@ -11,21 +11,21 @@ import (
 	"seckill/internal/explore/policy"
 )
 
-// A toy is a world of threads that read and write two counters, x and y. A step is
-// "x=" (write what was read, plus one) or "x?" (read x); "*=" and "*?" are the same, and
-// say that they may touch anything. One with a ! comes if 1 was read in x.
+// A toy is a world of threads that read and write two counters, x and y. The step "x?" reads x, and
+// "x=" writes the value that was read, plus one. The steps "*?" and "*=" do the same with x, but
+// say that they may touch anything. The step "y=!" is only possible if the thread has read 1 in x.
 type toy struct {
-	threads []string // steps of A, B, …, by blanks
-	apart   bool     // each thread is a process
+	threads []string // the steps of A, B, …, separated by blanks
+	apart   bool     // each thread is a process of its own
 	fault   policy.Fault
-	rings   int                         // so many steps are taken when x becomes 9 by itself; 0: never
-	mood    func(thread, step int) bool // false: the thread does not offer this step now
+	rings   int                         // after this many steps x becomes 9 without a choice; 0: never
+	mood    func(thread, step int) bool // returns false if the thread does not offer this step now
 
 	counters map[string]int
-	trace    string // whose turn it was, as in "AABB"; "!" is the fault
+	trace    string // the turns so far, as in "AABB"; "!" is the fault
 	taken    []policy.Option
 	preempts int
-	stopped  bool // by the fault, A ends
+	stopped  bool // the fault has happened, which ends A
 }
 
 // play plays one schedule.
@@ -86,7 +86,7 @@ func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
 	}
 }
 
-// order: the thread that went last comes first.
+// order returns the threads, the one of the last step first.
 func (w *toy) order(last int) (list []int) {
 	if last >= 0 {
 		list = append(list, last)
@@ -99,10 +99,11 @@ func (w *toy) order(last int) (list []int) {
 	return list
 }
 
-// run plays all schedules of a policy, so many at most.
-func (w *toy) run(t *testing.T, p policy.Policy, most int, each func()) {
+// run plays all schedules of a policy, and calls each after each of them. It fails if there are
+// more than maxSchedules.
+func (w *toy) run(t *testing.T, p policy.Policy, maxSchedules int, each func()) {
 	t.Helper()
-	for range most {
+	for range maxSchedules {
 		if !p.Begin() {
 			return
 		}
@@ -111,14 +112,14 @@ func (w *toy) run(t *testing.T, p policy.Policy, most int, each func()) {
 		switch {
 		case err == nil:
 			each()
-		case !errors.Is(err, policy.ErrSame) && !errors.Is(err, policy.ErrDiverged):
+		case !errors.Is(err, policy.ErrRedundant) && !errors.Is(err, policy.ErrDiverged):
 			t.Fatal(err)
 		}
 	}
-	t.Fatalf("after %d schedules there are more", most)
+	t.Fatalf("after %d schedules there are more", maxSchedules)
 }
 
-// interleavings are all ways to merge a A's and b B's.
+// interleavings returns all ways to merge a As and b Bs.
 func interleavings(a, b int) (list []string) {
 	if a+b == 0 {
 		return []string{""}
@@ -136,7 +137,8 @@ func interleavings(a, b int) (list []string) {
 	return list
 }
 
-// preemptions of two threads with so many steps: turns taken from one that could go on.
+// preemptions returns the number of turns in trace that were taken from a thread that could
+// continue. Both threads have the given number of steps.
 func preemptions(trace string, steps int) (n int) {
 	for i := 1; i < len(trace); i++ {
 		if trace[i] != trace[i-1] && strings.Count(trace[:i], trace[i-1:i]) < steps {
@@ -150,47 +152,49 @@ func TestEveryInterleavingIsRunOnce(t *testing.T) {
 	w := &toy{threads: []string{"x? x= x? x=", "x? x= x? x="}}
 	p := &policy.Fewest{}
 	var seen []string
-	so := 0
+	last := 0
 	w.run(t, p, 100, func() {
-		if w.preempts < so || w.preempts != preemptions(w.trace, 4) {
-			t.Errorf("%s has %d preemptions and comes after a schedule with %d", w.trace, w.preempts, so)
+		if w.preempts < last || w.preempts != preemptions(w.trace, 4) {
+			t.Errorf("%s has %d preemptions and comes after a schedule with %d", w.trace, w.preempts, last)
 		}
-		so = w.preempts
+		last = w.preempts
 		seen = append(seen, w.trace)
 	})
 	slices.Sort(seen)
 	if want := interleavings(4, 4); !slices.Equal(seen, want) {
 		t.Errorf("%d schedules %v, want %d: %v", len(seen), seen, len(want), want)
 	}
-	if p.Open() != 0 || p.Complete() != -1 || p.Same != 0 || p.Diverged != 0 {
+	if p.Pending() != 0 || p.CompleteUpTo() != -1 || p.Redundant != 0 || p.Diverged != 0 {
 		t.Errorf("open %d, complete to %d, same %d, diverged %d; want that nothing is left",
-			p.Open(), p.Complete(), p.Same, p.Diverged)
+			p.Pending(), p.CompleteUpTo(), p.Redundant, p.Diverged)
 	}
 }
 
-// A search that is stopped says up to how many preemptions it has run every schedule.
+// A stopped search knows up to which number of preemptions it has run every schedule.
 func TestASearchThatIsStopped(t *testing.T) {
-	for most := range 4 {
+	for complete := range 4 {
 		w := &toy{threads: []string{"x? x= x?", "x? x= x?"}}
 		p := &policy.Fewest{}
-		want := len(slices.DeleteFunc(interleavings(3, 3), func(trace string) bool { return preemptions(trace, 3) > most }))
+		want := len(slices.DeleteFunc(interleavings(3, 3), func(trace string) bool {
+			return preemptions(trace, 3) > complete
+		}))
 		for n := range want {
-			if complete := p.Complete(); n > 0 && complete >= most {
-				t.Errorf("after %d of %d schedules it is complete to %d", n, want, complete)
+			if n > 0 && p.CompleteUpTo() >= complete {
+				t.Errorf("after %d of %d schedules it is complete to %d", n, want, p.CompleteUpTo())
 			}
 			p.Begin()
 			p.End(w.play(p.Choose))
 		}
-		if p.Complete() != most || p.Open() == 0 {
-			t.Errorf("after %d schedules it is complete to %d, want %d", want, p.Complete(), most)
+		if p.CompleteUpTo() != complete || p.Pending() == 0 {
+			t.Errorf("after %d schedules it is complete to %d, want %d", want, p.CompleteUpTo(), complete)
 		}
-		if p.Reduce = true; p.Complete() != -1 {
-			t.Errorf("a reduced search is complete to %d", p.Complete())
+		if p.Reduce = true; p.CompleteUpTo() != -1 {
+			t.Errorf("a reduced search is complete to %d", p.CompleteUpTo())
 		}
 	}
 }
 
-// Leaving out orders of independent steps leaves out no end.
+// Leaving out orders of independent steps loses no result.
 func TestReductionReachesTheSameEnds(t *testing.T) {
 	for _, threads := range [][]string{
 		{"x? x= y? y=", "y? y= x? x="},
@@ -221,23 +225,24 @@ func TestReductionReachesTheSameEnds(t *testing.T) {
 				t.Errorf("%v: %d schedules end in %v, and %d reduced ones in %v", threads, n, whole, m, fewer)
 			}
 		}
-		// Threads of one process share memory that no step shows: all their orders are run.
+		// Threads of one process share memory that Touches does not name, so all their orders are run.
 		if _, together := ends(true, false, 0); together != n {
 			t.Errorf("%v in one process: %d schedules of %d", threads, together, n)
 		}
 	}
 }
 
-// Schedules that do not repeat themselves are begun three times, and told.
+// A schedule that cannot be repeated is tried three times, and then counted as abandoned.
 func TestDivergence(t *testing.T) {
 	calls := 0
 	w := &toy{threads: []string{"x? x=", "x? x="}}
 	p := &policy.Fewest{}
-	// B comes only in the first schedule and in one more.
+	// B offers its steps in the first schedule only.
 	w.mood = func(thread, _ int) bool { return thread == 0 || calls == 0 }
-	for n, open := range []int{1, 2, 2, 2, 1} { // what is to be tried again is open, as is all before the first
-		if p.Open() != open || p.Diverged != n/4 || p.Complete() != -1 {
-			t.Errorf("after %d: open %d, complete to %d, diverged %d; want %d open, and that what begins with B is told", n, p.Open(), p.Complete(), p.Diverged, open)
+	for n, open := range []int{1, 2, 2, 2, 1} {
+		if p.Pending() != open || p.Diverged != n/4 || p.CompleteUpTo() != -1 {
+			t.Errorf("after %d schedules: %d pending, want %d; %d diverged, want %d; complete to %d, want -1",
+				n, p.Pending(), open, p.Diverged, n/4, p.CompleteUpTo())
 		}
 		p.Begin()
 		p.End(w.play(p.Choose))
@@ -257,7 +262,7 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// What is not needed in the middle goes, too.
+// Shorten also removes choices in the middle that are not needed.
 func TestShorten(t *testing.T) {
 	w := &toy{threads: []string{"x? x= x? x=", "x? x=", "y? y="}, fault: "A stops"}
 	breaks := func(choices []policy.Choice) (bool, error) {
@@ -278,7 +283,8 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// One seed draws the same schedules again, and in the end all with few preemptions.
+// A seed always draws the same schedules. In the long run, all schedules with few preemptions are
+// drawn.
 func TestRandom(t *testing.T) {
 	draw := func(seed uint64, n int) (list []string) {
 		w := &toy{threads: []string{"x? x= x? x= x?", "x? x= x? x= x?"}, fault: "A stops"}
@@ -318,7 +324,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// Of all interleavings only those count that change the order at one counter.
+// Two interleavings count as different only if their steps at one counter have a different order.
 func TestOrdersOfConflictingStepsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		a, b   string

@@ -2,43 +2,42 @@ package policy
 
 import "math/rand/v2"
 
-// Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized
-// scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010): the
-// thread with the highest goes on until, at a few moments that are drawn before,
-// its priority falls below all others, or a fault happens in place of its turn. Of n
-// threads and k steps, a bug that needs d such moments is found with a probability
-// of at least 1/(n·k^d), however unlikely it is by chance. It never ends.
+// Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized scheduler with
+// probabilistic guarantees of finding bugs", ASPLOS 2010). The thread with the highest priority
+// takes every turn. At a few moments, drawn in advance, its priority falls below all others, or a
+// fault happens instead of its turn. With n threads and k steps, a bug that needs d such moments is
+// found with a probability of at least 1/(n·k^d) per schedule. Begin never returns false.
 type Random struct {
-	draw     *rand.Rand
-	length   int // of the longest schedule so far, in choices
-	made     int
-	change   map[int]bool
+	rng      *rand.Rand
+	length   int // choices in the longest schedule so far
+	steps    int
+	changeAt map[int]bool
 	priority map[Choice]float64
 	lowest   float64
 }
 
 const (
-	changes  = 3 // moments of a schedule
-	shortest = 8 // a guess, before there is a schedule
+	changePoints  = 3 // moments per schedule at which the priority falls
+	initialLength = 8 // the assumed length of the first schedule
 )
 
-// NewRandom draws from r alone: one seed gives one series of schedules.
-func NewRandom(r *rand.Rand) *Random { return &Random{draw: r, length: shortest} }
+// NewRandom returns a Random that draws from r only, so that a seed determines all schedules.
+func NewRandom(r *rand.Rand) *Random { return &Random{rng: r, length: initialLength} }
 
 // Begin implements Policy.
 func (p *Random) Begin() bool {
-	p.made, p.lowest = 0, 0
-	p.change, p.priority = map[int]bool{}, map[Choice]float64{}
-	for range changes {
-		p.change[p.draw.IntN(p.length)] = true
+	p.steps, p.lowest = 0, 0
+	p.changeAt, p.priority = map[int]bool{}, map[Choice]float64{}
+	for range changePoints {
+		p.changeAt[p.rng.IntN(p.length)] = true
 	}
 	return true
 }
 
 // Choose implements Policy.
 func (p *Random) Choose(options []Option, _ int) (int, error) {
-	change := p.change[p.made]
-	p.made++
+	change := p.changeAt[p.steps]
+	p.steps++
 	var turns, faults []int
 	for i, o := range options {
 		if o.Fault == "" {
@@ -47,24 +46,24 @@ func (p *Random) Choose(options []Option, _ int) (int, error) {
 			faults = append(faults, i)
 		}
 	}
-	if len(turns) == 0 || change && len(faults) > 0 && p.draw.IntN(2) == 0 {
-		return faults[p.draw.IntN(len(faults))], nil
+	if len(turns) == 0 || change && len(faults) > 0 && p.rng.IntN(2) == 0 {
+		return faults[p.rng.IntN(len(faults))], nil
 	}
-	first := p.highest(options, turns)
+	first := p.highestPriority(options, turns)
 	if change {
 		p.lowest--
 		p.priority[options[first].Choice] = p.lowest
-		first = p.highest(options, turns)
+		first = p.highestPriority(options, turns)
 	}
 	return first, nil
 }
 
-func (p *Random) highest(options []Option, turns []int) int {
+func (p *Random) highestPriority(options []Option, turns []int) int {
 	best := turns[0]
 	for _, i := range turns {
 		c := options[i].Choice
 		if _, drawn := p.priority[c]; !drawn {
-			p.priority[c] = p.draw.Float64()
+			p.priority[c] = p.rng.Float64()
 		}
 		if p.priority[c] > p.priority[options[best].Choice] {
 			best = i
@@ -74,4 +73,4 @@ func (p *Random) highest(options []Option, turns []int) int {
 }
 
 // End implements Policy.
-func (p *Random) End(error) { p.length = max(p.length, p.made) }
+func (p *Random) End(error) { p.length = max(p.length, p.steps) }

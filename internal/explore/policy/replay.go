@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Replay makes the choices of one schedule again; then each thread
-// goes on as long as it can. It runs once.
+// Replay makes the choices of one schedule again. After them, each thread runs as long as it can. A
+// Replay is used for one schedule.
 type Replay struct {
 	Choices []Choice
 	made    int
 }
 
-// Choose takes the next of its choices; ErrDiverged if that is none of the options.
+// Choose returns the next of the choices; ErrDiverged if it is not among the options.
 func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	if p.made >= len(p.Choices) {
 		return 0, nil
 	}
-	i := find(options, p.Choices[p.made])
+	i := indexOf(options, p.Choices[p.made])
 	if i < 0 {
 		return 0, fmt.Errorf("%w: step %d should be %s's, and there is only %v", ErrDiverged, p.made+1, p.Choices[p.made], options)
 	}
@@ -25,10 +25,10 @@ func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	return i, nil
 }
 
-// Shorten finds fewer choices that still break something when all go on
-// undisturbed after them: first the shortest beginning that does; then single
-// choices are left out of its middle, faults before turns, until each is needed.
-// breaks plays a schedule; its error ends the search.
+// Shorten looks for fewer choices that still break something, if all threads run undisturbed after
+// them. First it takes the shortest beginning that does. Then it removes single choices, faults
+// before turns, until each is needed. The function breaks plays a schedule; its error ends the
+// search.
 func Shorten(choices []Choice, breaks func([]Choice) (bool, error)) ([]Choice, error) {
 	for n := range choices {
 		ok, err := breaks(choices[:n])
@@ -43,7 +43,7 @@ func Shorten(choices []Choice, breaks func([]Choice) (bool, error)) ([]Choice, e
 	for again := true; again; {
 		again = false
 		for _, faults := range []bool{true, false} {
-			// From the end: what comes late depends on less.
+			// Start at the end, because fewer choices depend on a late one.
 			for i := len(choices) - 1; i >= 0; i-- {
 				if (choices[i].Fault != "") != faults {
 					continue

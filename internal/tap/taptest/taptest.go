@@ -1,4 +1,4 @@
-// Package taptest has tests act between two commands.
+// Package taptest provides Taps with which tests act between two commands.
 package taptest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Tap acts before and after commands. Its error is what the caller sees.
+// A Tap calls OnBefore and OnAfter, if they are set. The caller of the command gets their error.
 type Tap struct {
 	OnBefore func(c *tap.Command) error
 	OnAfter  func(c *tap.Command, err error) error
@@ -31,10 +31,11 @@ func (m *Tap) After(_ context.Context, c *tap.Command, err error) error {
 	return err
 }
 
-// ErrLostReply is what a caller sees of a command whose reply is lost.
+// ErrLostReply is the error with which tests replace the reply of a command.
 var ErrLostReply = errors.New("the reply was lost")
 
-// Before does something once, before the first command that begins with verb.
+// Before returns a context that calls do once, before the first command whose text begins with
+// verb.
 func Before(ctx context.Context, verb string, do func()) context.Context {
 	var once sync.Once
 	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
@@ -45,7 +46,7 @@ func Before(ctx context.Context, verb string, do func()) context.Context {
 	}})
 }
 
-// Nth acts at the nth command, counted from 1. Waits do not count.
+// Nth acts on the command number N, counted from 1. Waits are not counted.
 type Nth struct {
 	N        int
 	OnBefore func()
@@ -83,20 +84,20 @@ func (n *Nth) After(_ context.Context, c *tap.Command, err error) error {
 	return err
 }
 
-// Reached reports whether there was an nth command.
+// Reached reports whether command number N was sent.
 func (n *Nth) Reached() bool { return len(n.Seen()) >= n.N }
 
-// Seen names the commands so far: a transaction that is rolled back may still be
-// passing the tap.
+// Seen returns the names of the commands so far. It may be called while commands are still being
+// sent.
 func (n *Nth) Seen() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.seen)
 }
 
-// A Recorder keeps the backend and the text of each command.
+// A Recorder records the backend and the text of each command.
 type Recorder struct {
-	OnBefore func(*tap.Command) error // nil: every command is sent
+	OnBefore func(*tap.Command) error // if nil, every command is sent
 
 	mu   sync.Mutex
 	seen []string
@@ -114,7 +115,7 @@ func (r *Recorder) Before(_ context.Context, c *tap.Command) error {
 
 func (r *Recorder) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
-// Seen returns the commands so far, each as "sql BEGIN".
+// Seen returns the commands so far, such as "sql BEGIN".
 func (r *Recorder) Seen() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,148 @@
+package tap
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// A Tap that schedules commands must know when a waiting goroutine will not continue by itself. It
+// calls Command.Barrier, which proceeds in three steps:
+//
+//  1. If the event comes from a server, the barrier sends that server a request. Servers answer in
+//     order, so when the answer is here, all earlier events are in the awaited channel.
+//  2. The barrier sends on the channel checks. The waiter receives, then looks at the awaited
+//     channel, its timer and its context before it blocks again.
+//  3. The barrier sends on checks a second time. The waiter receives this only if the look of step 2
+//     found nothing. If the look found something, the wait is over and the barrier returns, too.
+
+// A Sleeper is a Tap with a clock of its own. Its Sleep replaces the real back-off, and
+// Command.FireTimer replaces the real timer of a wait.
+type Sleeper interface {
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// ClockStopped reports whether the context's Tap is a Sleeper. Then no timer fires by itself.
+func ClockStopped(ctx context.Context) bool {
+	_, is := From(ctx).(Sleeper)
+	return is
+}
+
+// Wait waits until done yields a value or is closed. If ctx ends first, Wait returns its cause. The
+// text what names the awaited event, such as "mutex stock 1".
+func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
+	return WaitWithin(ctx, what, NoLimit, done, nil)
+}
+
+// NoLimit makes WaitWithin wait for any time.
+const NoLimit time.Duration = -1
+
+// ErrTimeUp is the error of a wait whose limit has passed.
+var ErrTimeUp = errors.New("the limit of this wait is over")
+
+// WaitWithin is Wait with a limit, such as the rest of a lease. It returns ErrTimeUp when the limit
+// has passed. (A context with a deadline cannot replace the limit: no Tap controls its clock.) If
+// the event comes from a server, barrier returns when all that the server has sent is in done.
+func WaitWithin[T any](
+	ctx context.Context, what string, limit time.Duration,
+	done <-chan T, barrier func(context.Context) error,
+) (T, error) {
+	if w := observersOf(ctx); w.tap == nil { // nobody sees the wait, so do not describe it
+		w.countCommand(Waiting)
+		return awaitEvent(ctx, realTimer(limit), done, nil)
+	}
+	checks, over := make(chan struct{}), make(chan struct{})
+	end := sync.OnceFunc(func() { close(over) })
+	defer end()
+	c := &Command{Name: "wait", Text: what, FromServer: barrier != nil, Barrier: func(ctx context.Context) error {
+		if barrier != nil {
+			if err := barrier(ctx); err != nil {
+				return err
+			}
+		}
+		return requestCheck(ctx, checks, over)
+	}}
+	timer := realTimer(limit)
+	if ClockStopped(ctx) && limit >= 0 {
+		fired := make(chan time.Time, 1)
+		timer, c.FireTimer = fired, fired
+	}
+	var got T
+	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
+		defer end() // before After, which may call the barrier
+		got, err = awaitEvent(ctx, timer, done, checks)
+		return err
+	})
+	return got, err
+}
+
+// requestCheck performs steps 2 and 3 of the barrier.
+func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struct{}) error {
+	for range 2 {
+		select {
+		case checks <- struct{}{}:
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// awaitEvent returns the first value of done. After each value of checks it looks for an event
+// before it receives from checks again.
+func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan T, checks <-chan struct{}) (T, error) {
+	var got T
+	for {
+		select {
+		case got = <-done:
+			return got, nil
+		case <-timer:
+			return got, ErrTimeUp
+		case <-ctx.Done():
+			return got, context.Cause(ctx)
+		case <-checks:
+		}
+		select {
+		case got = <-done:
+			return got, nil
+		case <-timer:
+			return got, ErrTimeUp
+		case <-ctx.Done():
+			return got, context.Cause(ctx)
+		default:
+		}
+	}
+}
+
+// realTimer returns a channel that yields a value after limit; never if there is no limit.
+func realTimer(limit time.Duration) <-chan time.Time {
+	if limit < 0 {
+		return nil
+	}
+	return time.After(limit)
+}
+
+// Sleep waits for d. If ctx ends first, Sleep returns its cause.
+func Sleep(ctx context.Context, d time.Duration) error {
+	return Do(ctx, Waiting, func() *Command {
+		return &Command{Name: "back-off", Text: d.String()}
+	}, func(ctx context.Context) error {
+		if s, ok := From(ctx).(Sleeper); ok {
+			return s.Sleep(ctx, d)
+		}
+		_, err := awaitEvent(ctx, nil, time.After(d), nil)
+		return err
+	})
+}
+
+// WithTimeout is context.WithTimeout. If the Tap is a Sleeper, the context has no deadline: a person
+// who steps through a schedule takes any time.
+func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if ClockStopped(ctx) {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, d)
+}
