@@ -21,10 +21,6 @@ import (
 	"seckill/internal/tables"
 )
 
-// ShopSKU is the SKU that the shop of `seckill up` sells. Only a run that joins the shop's
-// sale may sell it; any other run would reset that sale.
-const ShopSKU = 1_000_000
-
 // A Scenario says what load is sent to which sale. Scenario files set it first, then flags;
 // results repeat it. All random choices follow from Seed: the same Scenario sends the same
 // purchases in the same order.
@@ -312,9 +308,9 @@ func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
 // checkReset returns an error if the run would reset the sale of the lab's shop.
 func (s Scenario) checkReset() error {
-	if last := s.SKU + int64(s.withDefaults().SKUs) - 1; s.SKU <= ShopSKU && ShopSKU <= last {
+	if last := s.SKU + int64(s.withDefaults().SKUs) - 1; s.SKU <= seckill.ShopSKU && seckill.ShopSKU <= last {
 		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, whose sale the run would reset: give others",
-			s.SKU, last, int64(ShopSKU))
+			s.SKU, last, int64(seckill.ShopSKU))
 	}
 	return nil
 }

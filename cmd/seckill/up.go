@@ -25,6 +25,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 	"seckill/internal/tables"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -146,7 +147,7 @@ func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, er
 	ctx, cancel = context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if err = l.Serve(ctx, serviceSettings(u.Services, u.LockTimes)); err == nil {
-		for _, sku := range []int64{1, loadtest.ShopSKU} { // for trying the service by hand
+		for _, sku := range []int64{1, seckill.ShopSKU} { // for trying the service by hand
 			err = errors.Join(err, loadtest.PutOnSale(ctx, l.Services()[0].URL, l.Token(), sku, 100))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/seckill"
 	"seckill/internal/stats"
 	"seckill/internal/tables"
 )
@@ -78,7 +79,7 @@ func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 	trial := o.newTrial(info, s, tableContenders)
 	trial.load.keys = make([]string, 5*tableContenders)
 	for i := range trial.load.keys {
-		trial.load.keys[i] = fmt.Sprint(info.Key(sku), ":", i)
+		trial.load.keys[i] = fmt.Sprint(info.Key(seckill.BenchSKU), ":", i)
 	}
 	return trial
 }

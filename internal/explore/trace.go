@@ -59,7 +59,7 @@ func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, 
 	}
 	defer func() { err = errors.Join(err, p.In.Close()) }()
 	// The SKU is so large that it is found in the text of any command.
-	r := &traceRun{StrategyProcess: p, probes: probe.Of(p.In, info), sku: 8_000_000_000_000 + time.Now().UnixMilli()}
+	r := &traceRun{StrategyProcess: p, probes: probe.Of(p.In, info), sku: seckill.TracedSKU + time.Now().UnixMilli()}
 	r.names = NewNormalizer(r.sku)
 	if err := ledger.Migrate(ctx, p.In.DB); err != nil {
 		return nil, err

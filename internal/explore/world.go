@@ -103,7 +103,7 @@ const byHandLimit = 24 * time.Hour
 // because servers still have the data of earlier programs; a second has room for 1,000 schedules.
 var lastScheduleSKU atomic.Int64
 
-func init() { lastScheduleSKU.Store(7_000_000_000_000 + 1000*time.Now().Unix()) }
+func init() { lastScheduleSKU.Store(seckill.ExploredSKU + 1000*time.Now().Unix()) }
 
 // Open creates a world for the strategy info on the backends of config.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {

@@ -29,7 +29,7 @@ type fakeShop struct {
 func (f *fakeShop) Snapshot(_ context.Context, sku int64) (judge.Snapshot, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if sku != loadtest.ShopSKU {
+	if sku != seckill.ShopSKU {
 		return judge.Snapshot{}, fmt.Errorf("SKU %d was read", sku)
 	}
 	return f.snap, f.err
@@ -42,7 +42,7 @@ func (f *fakeShop) set(change func(*fakeShop)) {
 }
 
 func newFakeShop() *fakeShop {
-	return &fakeShop{snap: judge.Snapshot{Stock: judge.Stock{ID: loadtest.ShopSKU, Initial: 100, Num: 100, Run: 7}}}
+	return &fakeShop{snap: judge.Snapshot{Stock: judge.Stock{ID: seckill.ShopSKU, Initial: 100, Num: 100, Run: 7}}}
 }
 
 func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, *fakeShop) {
@@ -84,7 +84,7 @@ func TestRivals(t *testing.T) {
 	if status != 201 || !begun.Shop || begun.ID == "" || begun.Lanes[0].Command != "" {
 		t.Fatalf("POST rivals: %d %s", status, body)
 	}
-	if c := <-load.configs; !c.Joins || c.SKU != loadtest.ShopSKU || c.Stock != 100 || c.Buyers != 500 || c.Quantity != 1 || c.Strategy != "good" ||
+	if c := <-load.configs; !c.Joins || c.SKU != seckill.ShopSKU || c.Stock != 100 || c.Buyers != 500 || c.Quantity != 1 || c.Strategy != "good" ||
 		c.Seed == 0 || len(c.Targets) != 1 {
 		t.Errorf("the rivals were started with %+v", c)
 	}

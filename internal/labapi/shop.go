@@ -16,7 +16,6 @@ import (
 	"seckill/internal/seckill"
 	"seckill/internal/tables"
 	"seckill/internal/web"
-	"seckill/loadtest"
 )
 
 // A shop holds the state that all buyers' pages share, except stock and start, which the service keeps.
@@ -40,7 +39,7 @@ func (s *Server) showShop(c *gin.Context) {
 func (s *Server) answerShop(c *gin.Context) {
 	info := s.shop.strategy
 	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined,
-		"sku_id": loadtest.ShopSKU, "strategy": info.Name, "stock": visibleStock(info), "reserves": info.Reserves})
+		"sku_id": seckill.ShopSKU, "strategy": info.Name, "stock": visibleStock(info), "reserves": info.Reserves})
 }
 
 // visibleStock returns the store of the number of units that buyers see.
@@ -117,7 +116,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
 	e, err := s.beginRun(c, wanted, tables.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
-		r.Lanes[0].SKU, r.Lanes[0].Command = loadtest.ShopSKU, "" // no command joins a sale
+		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // no command joins a sale
 	})
 	if err == nil {
 		s.shop.rivals, s.shop.joined = e, sale.Run
@@ -144,7 +143,7 @@ func (s *Server) readShop(ctx context.Context) (judge.Snapshot, error) {
 	if s.Ledger == nil {
 		return judge.Snapshot{}, noLedger
 	}
-	snap, err := s.Ledger.Snapshot(ctx, loadtest.ShopSKU)
+	snap, err := s.Ledger.Snapshot(ctx, seckill.ShopSKU)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownSKU):
 		err = nothingOnSale

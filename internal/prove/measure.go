@@ -62,7 +62,7 @@ func (t *trial) openClient(ctx context.Context) (*client, error) {
 // its own; schedules use other SKUs.
 var lastMeasuredSKU atomic.Int64
 
-func init() { lastMeasuredSKU.Store(6_000_000_000) }
+func init() { lastMeasuredSKU.Store(seckill.MeasuredSKU) }
 
 // newSale starts a sale with a SKU of its own.
 func (c *client) newSale(ctx context.Context, stock int64) (sku int64, err error) {

@@ -14,6 +14,15 @@ const (
 	MaxStock    = 1_000_000_000
 )
 
+// The reserved SKUs. Their users may share a database, so nobody else may sell these SKUs.
+const (
+	ShopSKU     = 1_000_000         // the shop of `seckill up`: any other run would reset its sale
+	BenchSKU    = 9_000_000         // the locks of `seckill bench`
+	MeasuredSKU = 6_000_000_000     // plus the number of the measurement by `seckill prove`
+	ExploredSKU = 7_000_000_000_000 // plus 1,000 for each second since 1970, plus the schedule's number
+	TracedSKU   = 8_000_000_000_000 // plus the milliseconds since 1970
+)
+
 // A Purchase is one buyer's request for some units of one SKU.
 type Purchase struct {
 	SKU      int64

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"seckill/loadtest"
+	"seckill/internal/seckill"
 )
 
 // refusedInThePage matches the message that a browser writes to its console for every answer with an error status, even
@@ -255,7 +255,7 @@ func (tb *tab) sells(strategy string, stock, seconds int) {
 				if (!answer.ok) isOn = await answer.text();
 			}
 			isOn ||= "yes";
-		})()`, seconds, strategy, loadtest.ShopSKU, stock))
+		})()`, seconds, strategy, seckill.ShopSKU, stock))
 	tb.await(`isOn !== ""`)
 	if !ask[bool](tb, `isOn === "yes"`) {
 		tb.fail("the sale is not on")
