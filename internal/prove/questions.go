@@ -62,8 +62,8 @@ func unlessRenewed(_ *trial, r explore.Result) string {
 	return "nothing renews it by commands of its own"
 }
 
-// unlessAsksTime returns the reason for not asking if the strategy has not read its process's clock.
-func unlessAsksTime(t *trial, _ explore.Result) string {
+// unlessReadsClock returns the reason for not asking if the strategy has not read its process's clock.
+func unlessReadsClock(t *trial, _ explore.Result) string {
 	if t.world.ReadsClock() {
 		return ""
 	}

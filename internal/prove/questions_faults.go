@@ -97,7 +97,7 @@ func clocksDisagree() Question {
 		Asks:    "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
 		premise: "it breaks whatever the clocks say",
 		across:  "it breaks across processes whatever their clocks say",
-		notSeen: unlessAsksTime, breaks: explore.LedgerRule,
+		notSeen: unlessReadsClock, breaks: explore.LedgerRule,
 		scenarios: clocksDisagreeScenarios}
 }
 

@@ -86,7 +86,7 @@ func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-cha
 
 // Wait waits until a watch of this client fires or ctx ends.
 //
-// A tap may ask for the state of the wait by sending a request (see tap.WaitAtMost). The server sends the event of a
+// A tap may ask for the state of the wait by sending a request (see tap.WaitWithin). The server sends the event of a
 // watch before it answers a request that it receives after the change, so the answer tells that no event is under way.
 func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
 	_, err := tap.WaitWithin(ctx, what, tap.NoLimit, fired, func(context.Context) error {
