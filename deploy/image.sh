@@ -29,7 +29,8 @@ milliseconds() {
 
 # await_page waits until the lab has started, at most two minutes. The page itself appears earlier.
 await_page() {
-	for _ in {1..600}; do
+	local until=$((SECONDS + 120))
+	while [ $SECONDS -lt $until ]; do
 		docker exec "$name" /seckill doctor --ready http://127.0.0.1:8080 >/dev/null 2>&1 && return
 		sleep 0.2
 	done
