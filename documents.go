@@ -5,5 +5,5 @@ import "embed"
 
 // Files are README.md and the documents that it leads to, in their folders, with their pictures.
 //
-//go:embed README.md README.zh.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/screens web/docs/page.png
+//go:embed README.md README.zh.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/screens web/docs/page.png internal/prove/mutants/README.md
 var Files embed.FS

@@ -13,6 +13,14 @@ var static embed.FS
 //go:embed guarantees/*.json
 var guarantees embed.FS
 
+//go:embed recordings
+var recordings embed.FS
+
+// Recordings are what `seckill play --record` wrote: what real servers answered to the moves of each level.
+func Recordings() fs.FS {
+	return subFolder(recordings, "recordings")
+}
+
 // Files are index.html and whatever it loads from /static/.
 func Files() fs.FS {
 	return subFolder(static, "static")

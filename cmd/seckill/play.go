@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -25,6 +26,9 @@ type PlayCmd struct {
 	Level    string `placeholder:"NAME" help:"Play a level. Without --level and --strategy the levels are listed."`
 	Strategy string `placeholder:"NAME" help:"Play freely with a strategy: two buyers, two units."`
 	Language string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
+
+	Record    string        `placeholder:"FOLDER" help:"Record what the servers answer to every move of the level, or of all levels, into files from which seckill site plays them."`
+	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"Begin no more schedules of a level after this time (${default})."`
 
 	// Given has the servers to play on; the others are started privately.
 	Given backend.Config `embed:""`
@@ -61,6 +65,8 @@ func (c *PlayCmd) Validate() (err error) {
 	switch {
 	case c.Level != "" && c.Strategy != "":
 		return errors.New("--level or --strategy says what is played: give one of them")
+	case c.Record != "" && c.Strategy != "":
+		return errors.New("--record records levels: leave out --strategy")
 	case c.Level != "":
 		if c.level = game.LevelNamed(c.Level); c.level == nil {
 			return fmt.Errorf("--level: there is no level %q; seckill play lists them", c.Level)
@@ -76,6 +82,10 @@ func (c *PlayCmd) Validate() (err error) {
 }
 
 func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
+	if c.Record != "" {
+		redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
+		return c.recordLevels(ctx, stdout, stderr)
+	}
 	if c.info.Name == "" {
 		for _, t := range game.Levels() {
 			if _, err := fmt.Fprintf(stdout, "%3d  %-22s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title); err != nil {

@@ -22,7 +22,7 @@ other server for anything. What needs a lab says so there.`
 }
 
 func (c SiteCmd) Run(stdout io.Writer) error {
-	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Documents: documents.Files,
+	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(), Documents: documents.Files,
 		Strategies: strategies.All(), Version: buildVersion()}
 	if err := s.Write(c.Dir); err != nil {
 		return err

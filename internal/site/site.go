@@ -24,6 +24,7 @@ import (
 type Site struct {
 	Page       fs.FS // index.html and the files that it loads
 	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
+	Recordings fs.FS // of levels
 	Documents  fs.FS // README.md and what it leads to
 	Strategies []catalog.Info
 	Version    string // of this program
@@ -46,6 +47,7 @@ func (s Site) Write(dir string) error {
 	f.write("index.html", pageAt(index, "./", ""))
 	f.copyAll(s.Page, "static", func(name string) bool { return name == "index.html" || strings.HasPrefix(name, "shop/") })
 	f.copyAll(s.Guarantees, "guarantees", func(string) bool { return false })
+	f.copyAll(s.Recordings, "recordings", func(string) bool { return false })
 	f.copyAll(s.Documents, "documents", func(string) bool { return false })
 	f.err = errors.Join(f.err, s.writeExamples(f, index), s.writeAnswers(f))
 	return f.err
@@ -94,7 +96,11 @@ func (s Site) writeAnswers(f *folder) error {
 	}
 	var levels []game.Level
 	for _, level := range game.Levels() {
-		levels = append(levels, *level)
+		l := *level
+		if _, err := fs.Stat(s.Recordings, l.Name+".json.gz"); err == nil {
+			l.Available = true
+		}
+		levels = append(levels, l)
 	}
 	all := []httpapi.Strategy{}
 	for _, info := range s.Strategies {

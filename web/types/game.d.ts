@@ -94,7 +94,7 @@ declare namespace Json {
     over: boolean;
     verdict: GameVerdict | null;
     grade: GameGrade | null;
-    recording?: { recorded: string; servers: string[]; turns: number }; // of a site, which plays it
+    recording?: { recorded: string; servers: string[]; turns: number; whole: boolean }; // of a site, which plays it
   }
 
   interface LevelText {

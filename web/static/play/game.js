@@ -59,6 +59,7 @@ function Task({ level, game, query, stuck }) {
       <h1>${level ? html`<span class="hint">${w.number(level.number)}</span> ${textOf(level).title}` : w.free}</h1>
       ${level && html`<p class="goal">${textOf(level).goal}</p>`}
       <p class="hint">${name && html`<a href=${link('lessons', name)} title=${w.lesson}><code>${name}</code></a>`}${setting && ` · ${w.setting(setting.buyers.length, setting.stock, setting.faults.length ? setting.max_faults : 0)}`}</p>
+      ${game?.recording && html`<p class="hint recorded">${w.recorded(game.recording)}</p>`}
       ${level?.text.en.hint && html`<details class="play-hint" data-offered=${String(stuck)}><summary>${stuck ? w.offerHint : w.hint}</summary><p>${textOf(level).hint}</p></details>`}
     </header>`;
 }

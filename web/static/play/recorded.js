@@ -7,7 +7,7 @@ import { request, refused } from '../source.js';
  * a turn then, and the next position, -1 if it was not recorded. Numbers are indexes of parts.
  * @typedef {{m: number, s?: number[], c?: number[], t?: number[], p: number}} Edge
  * @typedef {{b: number[], v: number[] | null, f?: number, e?: number, m?: Edge[]}} Position
- * @typedef {{level: string, recorded: string, servers: string[], turns: number, parts: any[], positions: Position[]}} Recording
+ * @typedef {{level: string, recorded: string, servers: string[], turns: number, whole: boolean, parts: any[], positions: Position[]}} Recording
  * @typedef {{id: string, level: Json.Level, recording: Recording, path: string[], said: boolean}} Played
  */
 
@@ -95,7 +95,7 @@ function changed(steps, now) {
  * As the lab answers (game.State in Go).
  * @param {Played} game @param {Position} at @param {{moves: Json.GameMove[], steps: Json.GameStep[], switches: number}} more
  */
-function stateOf({ id, level, recording: { parts, recorded, servers, turns }, path, said }, at, more) {
+function stateOf({ id, level, recording: { parts, recorded, servers, turns, whole }, path, said }, at, more) {
   const verdict = at.e === undefined ? null : parts[at.e];
   const won = Boolean(verdict?.problems.some((p) => level.breaks.includes(p.rule)));
   const { impossible, moves } = level.solution;
@@ -103,6 +103,6 @@ function stateOf({ id, level, recording: { parts, recorded, servers, turns }, pa
     : verdict ? { won, best_moves: won ? moves : 0 } : null;
   return {
     id, level: level.name, setting: level.setting, schedule: path.join(''), buyers: at.b.map((n) => parts[n]), values: (at.v ?? []).map((n) => parts[n]),
-    moves_made: path.length, faults_left: at.f ?? 0, over: Boolean(verdict), verdict, grade, recording: { recorded, servers, turns }, ...more,
+    moves_made: path.length, faults_left: at.f ?? 0, over: Boolean(verdict), verdict, grade, recording: { recorded, servers, turns, whole }, ...more,
   };
 }

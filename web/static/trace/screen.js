@@ -37,7 +37,8 @@ export function Trace({ route }) {
     ${failed?.error && html`<${Failed} error=${failed.error} again=${failed.again} said=${said(failed.error)} />`}
     ${ready && trace && html`
       <${Title} trace=${trace} file=${fileOf(name)} matrix=${matrix} />
-      <${Player} key=${name} trace=${trace} at=${place(route.query.step, trace)} move=${(n) => stay('trace', name, { step: trace.live ? n : n || '' })} />`}
+      <${Player} key=${name} trace=${trace} at=${place(route.query.step, trace)} move=${(n) => stay('trace', name, { guess: read().query.guess, step: trace.live ? n : n || '' })}
+        guesses=${'guess' in route.query} setGuesses=${(on) => stay('trace', name, { ...read().query, guess: on ? 1 : '' })} />`}
     ${ready && html`<${Chooser} matrix=${matrix} name=${name} />`}`;
 }
 

@@ -74,4 +74,5 @@ export default {
       'bench articles': (run) => `${run.lock}, 8 contenders, tasks of ${run.task_ms} ms. One central row took ${run.central_over_segmented[0]} times as long as a hundred segments.`,
     },
   },
+  guess: 'Predict each answer, then see it',
 };

@@ -74,4 +74,5 @@ export default {
       'bench articles': (run) => `${run.lock}，8 个竞争者，任务 ${run.task_ms} 毫秒。一行中央锁用的时间是一百个分段的 ${run.central_over_segmented[0]} 倍。`,
     },
   },
+  guess: '先猜每个应答，再看结果',
 };

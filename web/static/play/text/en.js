@@ -64,6 +64,9 @@ export default {
   judge: 'The judge says', toldTitle: 'What the buyers were told',
   stars: (n, all) => `${count(n)} of ${plural(all, 'star')}`, hard: { easy: 'easy', medium: 'medium', hard: 'hard' },
   continue: 'Continue', offerHint: 'Would a hint help?',
+  recorded: ({ recorded, servers, turns, whole }) => `Real servers answered this on ${recorded}: ${servers.join(', ')}. ${whole ? 'Every move was recorded.'
+    : `Recorded: the known solution, and what has at most ${plural(turns, 'fault or interruption', 'faults and interruptions')} beside it.`}`,
+  ends: 'The recording ends before this move.',
   first: 'Press the button with A’s command: it runs on the database. Then look at the stock beside the buyers, and decide who goes next.',
   over: 'That was the last one: no sale of this kind can surprise you any more. Free play has every strategy.',
   won: 'Solved', notWon: 'Not yet: that is not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',

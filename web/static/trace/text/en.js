@@ -83,4 +83,5 @@ export default {
     to: (who, server) => `${who} to ${server}`, answers: (server, who) => `${server} answers ${who}`, done: 'done' },
   state: 'In the database now', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
   broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',
+  guess: { title: 'Predict first', asks: 'What does the server answer?', right: 'Right.', wrong: (a) => `No: ${a}`, next: 'Go on' }, speed: 'Speed',
 };

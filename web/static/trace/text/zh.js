@@ -89,4 +89,5 @@ export default {
     to: (who, server) => `${who} 发给 ${server}`, answers: (server, who) => `${server} 答复 ${who}`, done: '完成' },
   state: '服务器里现在有什么', row: (stock) => `库存行，共 ${count(stock)} 件`, nothing: '没有',
   broken: '被打破', unbroken: '没有出错', told: '买家得到的答复',
+  guess: { title: '先猜再看', asks: '服务器会怎样应答？', right: '对。', wrong: (a) => `不对：${a}`, next: '继续' }, speed: '速度',
 };

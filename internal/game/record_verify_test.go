@@ -1,0 +1,10 @@
+//go:build verify
+
+package game_test
+
+import "testing"
+
+// As TestServersAnswerAsRecorded, with a hundred schedules of each level.
+func TestServersAnswerAsRecordedAtLength(t *testing.T) {
+	playRecordings(t, 100)
+}

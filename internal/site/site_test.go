@@ -1,0 +1,124 @@
+package site_test
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	documents "seckill"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/site"
+	"seckill/strategies"
+	"seckill/web"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+func writeSite(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "site")
+	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(), Documents: documents.Files,
+		Strategies: strategies.All(), Version: "test"}
+	labtest.Must(t, s.Write(dir))
+	labtest.Must(t, s.Write(dir)) // in place of the old one
+	return dir
+}
+
+var (
+	reference = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
+	imported  = regexp.MustCompile(`(?m)(?:^|[^'\w])(?:from |import |import\()'(\.[^']+)'|styled\('([^']+)'\)`)
+	linked    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+)
+
+// Every address that a page, a module or a document of the site names within the site leads to a file, and none
+// of its pages begins an address with a slash, so that the site works below any path.
+func TestLinks(t *testing.T) {
+	dir := writeSite(t)
+	files, size := 0, int64(0)
+	seen := 0
+	leads := func(from, to string) {
+		t.Helper()
+		to, _, _ = strings.Cut(to, "#")
+		to, err := url.PathUnescape(to)
+		labtest.Must(t, err)
+		if to == "" || strings.Contains(to, "://") || strings.Contains(to, "${") {
+			return
+		}
+		seen++
+		if _, err := os.Stat(filepath.Join(dir, path.Join(path.Dir(from), to))); strings.HasPrefix(to, "/") || err != nil {
+			t.Errorf("%s leads to %s, which the site does not have", from, to)
+		}
+	}
+	labtest.Must(t, filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		labtest.Must(t, err)
+		files, size = files+1, size+info.Size()
+		name, _ := filepath.Rel(dir, file)
+		name = filepath.ToSlash(name)
+		text, err := os.ReadFile(file)
+		switch path.Ext(name) {
+		case ".html":
+			for _, m := range reference.FindAllSubmatch(text, -1) {
+				leads(name, string(m[1]))
+			}
+		case ".js":
+			for _, m := range imported.FindAllSubmatch(text, -1) {
+				if len(m[2]) > 0 {
+					leads("static/x", string(m[2]))
+				} else {
+					leads(name, string(m[1]))
+				}
+			}
+		case ".md":
+			for _, m := range linked.FindAllSubmatch(text, -1) {
+				if at, _, _ := strings.Cut(string(m[1]), "#"); path.Ext(at) == ".md" || path.Ext(at) == ".svg" || path.Ext(at) == ".png" {
+					leads(name, at)
+				}
+			}
+		}
+		return err
+	}))
+	if seen < 300 || size > 12<<20 {
+		t.Errorf("%d files with %d bytes were written, and %d links followed", files, size, seen)
+	}
+}
+
+// Modules without comments are the same programs: each line of code is there.
+func TestModulesKeepTheirCode(t *testing.T) {
+	dir := writeSite(t)
+	for _, name := range []string{"lessons/screen.js", "trace/model.js", "main.js"} {
+		whole, err := fs.ReadFile(web.Files(), name)
+		labtest.Must(t, err)
+		short, err := os.ReadFile(filepath.Join(dir, "static", name))
+		labtest.Must(t, err)
+		for line := range strings.Lines(string(whole)) {
+			if line = strings.TrimSpace(line); !regexp.MustCompile(`^(/\*|\*|//)`).MatchString(line) && !strings.Contains(string(short), line) {
+				t.Errorf("%s has lost the line %s", name, line)
+			}
+		}
+		if strings.Contains(string(short), "\n// ") || len(short) >= len(whole) {
+			t.Errorf("%s has its comments still", name)
+		}
+	}
+}
+
+// A folder with something else in it is left alone.
+func TestNoOtherFolderIsOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	labtest.Must(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
+	err := site.Site{Page: web.Files()}.Write(dir)
+	if err == nil || !strings.Contains(err.Error(), "name another folder") {
+		t.Errorf("it says: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "thesis.tex")); err != nil {
+		t.Error(err)
+	}
+}
