@@ -2,9 +2,8 @@
 // the lab's servers.
 import { call } from '../api.js';
 import { exampleOf } from '../guarantees/matrix.js';
-import { Stage } from '../lab/stage.js';
 import { start } from '../lab.js';
-import { useAction, Wrong } from '../loaded.js';
+import { later, useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { isSite } from '../source.js';
 import { NeedsLab } from '../story/needs.js';
@@ -16,6 +15,8 @@ import { readExample } from '../trace/read.js';
 import { InWords } from './drawn.js';
 import { Predict } from './predict.js';
 import { words as lessonWords } from './text.js';
+
+const Stage = later(() => import('../lab/stage.js'), 'Stage'); // a site never needs it
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
 export function BreakIt({ chapter, lab, matrix }) {
