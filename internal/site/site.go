@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"seckill/internal/catalog"
@@ -152,7 +153,7 @@ func (f *folder) writePacked(name string, text []byte) {
 	f.write(name+".json.gz", packed.Bytes())
 }
 
-// copyAll copies files into a folder of the site: modules without their comments, and JSON compressed. A
+// copyAll copies files into a folder of the site: modules and styles without their comments, and JSON compressed. A
 // counterexample is also there as it is, to be saved.
 func (f *folder) copyAll(files fs.FS, into string, leaveOut func(name string) bool) {
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -170,7 +171,7 @@ func (f *folder) copyAll(files fs.FS, into string, leaveOut func(name string) bo
 			if isExample := strings.Contains(path.Base(to), "."); isExample {
 				f.write(to+".json", text)
 			}
-		case path.Ext(name) == ".js":
+		case path.Ext(name) == ".js", path.Ext(name) == ".css":
 			f.write(to, []byte(withoutComments(string(text))))
 		default:
 			f.write(to, text)
@@ -180,7 +181,11 @@ func (f *folder) copyAll(files fs.FS, into string, leaveOut func(name string) bo
 	f.err = errors.Join(f.err, err)
 }
 
-// withoutComments removes a module's lines that are comments, and indentation: a third of what a visitor loads.
+// typeNote is a type that only the compiler reads, before an expression.
+var typeNote = regexp.MustCompile(`/\*\* @type .*?\*/ ?`)
+
+// withoutComments removes a module's lines that are comments, types and indentation: a third of what a visitor
+// loads.
 func withoutComments(module string) string {
 	var b strings.Builder
 	inside := false
@@ -189,7 +194,7 @@ func withoutComments(module string) string {
 		_, behind, ends := strings.Cut(line, "*/")
 		begins := strings.HasPrefix(line, "/*") && strings.TrimSpace(behind) == "" // code may follow a type
 		if isComment := inside || begins || strings.HasPrefix(line, "//"); !isComment {
-			b.WriteString(line)
+			b.WriteString(typeNote.ReplaceAllString(line, ""))
 		}
 		inside = (inside || begins) && !ends
 	}

@@ -1,5 +1,4 @@
 import { connect, useLab, wantStrategies } from './lab.js';
-import { Lab } from './lab/screen.js';
 import { later } from './loaded.js';
 import { usePreferences } from './preferences.js';
 import { link, scrollToPlace, useRoute } from './route.js';
@@ -8,7 +7,8 @@ import { isSite } from './source.js';
 import { t } from './text.js';
 import { html, render, useEffect, useLayoutEffect, useRef } from './ui.js';
 
-// The lab is the first screen; the others are loaded on demand.
+// The first screen of a lab comes at once; the others, and all of a site, are loaded on demand.
+const { Lab } = isSite ? { Lab: null } : await import('./lab/screen.js');
 const screen = (/** @type {() => Promise<Record<string, any>>} */ load, /** @type {string} */ name) => later(load, name, () => t.nav.failed);
 const ofLab = { lab: Lab, compare: screen(() => import('./compare/screen.js'), 'Compare') };
 const needs = screen(() => import('./story/needs.js'), 'NeedsLab');
