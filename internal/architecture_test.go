@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lab", "internal/explore"},
 	"internal/stats":  {"internal/tables"},
 	"internal/tables": {},
-	"internal/bench":  {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/stats", "internal/tables"},
+	"internal/bench":  {"internal/backend", "internal/lock", "internal/seckill", "internal/catalog", "internal/tap", "internal/stats", "internal/tables"},
 	"internal/game":   {"internal/backend", "internal/catalog", "internal/explore", "internal/web"},
 	"internal/httpapi": {"internal/judge", "internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/point"},

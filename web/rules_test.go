@@ -13,7 +13,7 @@ import (
 // explorer that it may show. It has a Chinese translation of every sentence of the lab.
 func TestWhatIsNamedHasWords(t *testing.T) {
 	const fault, rule = `(?m)^\t(?:\w+ +Name = |\{Name: )"(\w+_\w+)"`, `(?m)^\tRule\w+ += "(\w+)"`
-	const exploring, actor = `(?m)^\t\w+ Fault = "([^"]+)"`, `(?m)^\t\w+ +Does = "(\w+)"`
+	const exploring, actor = `(?m)^\t\w+ Fault = "([^"]+)"`, `(?m)^\t\w+ +Action = "(\w+)"`
 	const both = "en zh"
 	for _, list := range []struct {
 		files, code string // where they are, and what they look like

@@ -8,7 +8,7 @@ import { t } from './text.js';
 import { html, render, useEffect, useLayoutEffect, useRef } from './ui.js';
 
 // The first screen of a lab comes at once; the others, and all of a site, are loaded on demand.
-const { Lab } = isSite ? { Lab: null } : await import('./lab/screen.js');
+const { Lab } = isSite ? /** @type {Record<string, any>} */ ({}) : await import('./lab/screen.js');
 const screen = (/** @type {() => Promise<Record<string, any>>} */ load, /** @type {string} */ name) => later(load, name, () => t.nav.failed);
 const ofLab = { lab: Lab, compare: screen(() => import('./compare/screen.js'), 'Compare') };
 const needs = screen(() => import('./story/needs.js'), 'NeedsLab');

@@ -119,12 +119,13 @@ function linked(text, href) {
  */
 export function Blocks({ blocks, strategies, figures, drawing }) {
   return blocks.map((b, i) => {
+    const [head = [], ...rows] = b.rows ?? [];
     switch (b.kind) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
       case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
-      case 'table': return html`<div key=${i} class="scroll" tabindex="0" role="region" aria-label=${b.rows[0][0]}><table class="in-text">
-        <thead><tr>${b.rows[0].map((cell, n) => html`<th key=${n} scope="col">${inline(cell, strategies)}</th>`)}</tr></thead>
-        <tbody>${b.rows.slice(1).map((row, n) => html`<tr key=${n}>${row.map((cell, c) => html`<td key=${c}>${inline(cell, strategies)}</td>`)}</tr>`)}</tbody></table></div>`;
+      case 'table': return html`<div key=${i} class="scroll" tabindex="0" role="region" aria-label=${head[0]}><table class="in-text">
+        <thead><tr>${head.map((cell, n) => html`<th key=${n} scope="col">${inline(cell, strategies)}</th>`)}</tr></thead>
+        <tbody>${rows.map((row, n) => html`<tr key=${n}>${row.map((cell, c) => html`<td key=${c}>${inline(cell, strategies)}</td>`)}</tr>`)}</tbody></table></div>`;
       case 'picture': return html`<${Sketch} key=${i} name=${b.text} />`;
       case 'figures': return figures?.(b.text, i);
       case 'drawn': return drawing?.(b.text, i);
