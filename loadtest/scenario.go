@@ -161,7 +161,7 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 	}
 	s := base
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
-	if err = d.Decode(&s); err == nil && !errors.Is(d.Decode(new(any)), io.EOF) {
+	if err = decodeYAML(d, &s); err == nil && !errors.Is(decodeYAML(d, new(any)), io.EOF) {
 		err = errors.New("it has several YAML documents: keep one")
 	}
 	switch {
@@ -172,6 +172,16 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 		return base, configError("%s: %s", path, text)
 	}
 	return s, nil
+}
+
+// decodeYAML decodes one document. The library panics at some files, such as a list that is only a tag.
+func decodeYAML(d *yaml.Decoder, into any) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the file is not YAML that can be read")
+		}
+	}()
+	return d.Decode(into)
 }
 
 // Command returns the command line that repeats the sale of s with the same buyers.
