@@ -11,7 +11,7 @@ while IFS=: read -r file target; do
 	[[ $target =~ $pattern ]] || continue
 	targets=$((targets + 1))
 	echo "fuzz: $target of $(dirname "$file") for $time"
-	$GO test -vet=off -ldflags=-s -run '^$' -fuzz "^$target\$" -fuzztime "$time" "./$(dirname "$file")" || status=$?
+	$GO test -vet=off -ldflags=-s -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 100x "./$(dirname "$file")" || status=$?
 done < <(git grep -oE 'func Fuzz\w+' -- '*_test.go' | sed 's/func //' | sort)
 
 echo "fuzz: $targets targets"
