@@ -542,7 +542,7 @@ func joined(t *testing.T, cheats bool) (*fake, *Result) {
 	t.Helper()
 	f := &fake{}
 	f.resetTo(testStock)
-	for _, user := range []int64{-1, -2} {
+	for _, user := range []int64{1_000_001, 1_000_002} {
 		f.take(asked{SKU: 1, User: user, Quantity: 1, key: "by hand", strategy: "zk"})
 	}
 	f.orders[1].Status = judge.Cancelled

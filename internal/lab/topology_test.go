@@ -16,19 +16,19 @@ import (
 
 func TestTopologiesThatCannotBe(t *testing.T) {
 	for want, o := range map[string]lab.Options{
-		"there is no topology":                       {Topology: "ring of fire"},
-		"--mysql-dsn and --sqlite-path are given":    {Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}},
-		"--redis-addrs names others":                 {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
-		"ZooKeeper, and --zookeeper-addrs names":     {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
-		"etcd, and --etcd-endpoints names others":    {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
-		"--redis-ring names others":                  {Topology: lab.Ring, Given: backend.Config{RedisRing: []string{"127.0.0.1:1"}}},
-		"sentinel starts several servers of Redis":   {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
-		"ensemble needs real servers":                {Topology: lab.Ensembles, Embedded: true},
-		"Redis, and its server is not installed: no": {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
-		"not installed: no mariadbd or mysqld was":   {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: nothingFound},
-		"galera: no Galera library (libgalera_smm":   {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: noGalera},
-		"--mysql-dsn names others":                   {Topology: lab.Galera, Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
-		"ensemble needs etcd, and its server is not": {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
+		"there is no topology":                             {Topology: "ring of fire"},
+		"--mysql-dsn and --sqlite-path exclude each other": {Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}},
+		"--redis-addrs names others":                       {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
+		"ZooKeeper, and --zookeeper-addrs names":           {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
+		"etcd, and --etcd-endpoints names others":          {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
+		"--redis-ring names others":                        {Topology: lab.Ring, Given: backend.Config{RedisRing: []string{"127.0.0.1:1"}}},
+		"sentinel starts several servers of Redis":         {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
+		"ensemble needs real servers":                      {Topology: lab.Ensembles, Embedded: true},
+		"Redis, and its server is not installed: no":       {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
+		"not installed: no mariadbd or mysqld was":         {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: nothingFound},
+		"galera: no Galera library (libgalera_smm":         {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: noGalera},
+		"--mysql-dsn names others":                         {Topology: lab.Galera, Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
+		"ensemble needs etcd, and its server is not":       {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
 	} {
 		o.Host = labtest.HostIn(t)
 		l, err := lab.Start(t.Context(), o)
