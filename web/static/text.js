@@ -5,5 +5,12 @@
 /** @type {Words} */
 export let t;
 
+/** The proof's sentences in the chosen language, by the English ones. English needs none. @type {Record<string, string>} */
+export let sentences = {};
+
 /** @param {string} language whose texts are loaded on first use */
-export const speak = async (language) => { t = (await import(`./text/${language}.js`)).default; };
+export async function speak(language) {
+  const proof = language === 'zh' && import('./guarantees/text/proof.zh.js');
+  t = (await import(`./text/${language}.js`)).default;
+  sentences = proof ? (await proof).default : {};
+}

@@ -1,7 +1,7 @@
 // What the proof says, in the chosen language. Its sentences are fixed but for
 // numbers and actors, so they serve as keys.
 import { preferences } from '../preferences.js';
-import zh from './text/proof.zh.js';
+import { sentences } from '../text.js';
 
 const holes = /-?\d+(?:\.\d+)?|\b(?:A|B|C|next)\b/g;
 
@@ -9,6 +9,6 @@ const holes = /-?\d+(?:\.\d+)?|\b(?:A|B|C|next)\b/g;
 export function say(text) {
   if (preferences().language !== 'zh') return text;
   const args = text.match(holes) ?? [];
-  const sentence = zh[text.replace(holes, (hole) => (/\d/.test(hole) ? '#' : '@'))];
+  const sentence = sentences[text.replace(holes, (hole) => (/\d/.test(hole) ? '#' : '@'))];
   return sentence?.replace(/\{(\d)\}/g, (_, i) => (args[i] === 'next' ? '后来者' : args[i])) ?? text;
 }

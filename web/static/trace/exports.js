@@ -36,7 +36,9 @@ async function modules(entry, language) {
   const next = [entry];
   for (let name = next.pop(); name; name = next.pop()) {
     if (imports[bare(name)]) continue;
-    const source = name === '/static/text.js' ? `import t from './text/${language}.js';\nexport { t };\nexport const speak = async () => {};`
+    const source = name === '/static/text.js' ? `import t from './text/${language}.js';
+${language === 'zh' ? "import sentences from './guarantees/text/proof.zh.js';" : 'const sentences = {};'}
+export { t, sentences };\nexport const speak = async () => {};`
       : await ask(name, {}, (answer) => (answer.ok ? answer.text() : Promise.reject(new Refused({ status: answer.status }))));
     const at = name;
     imports[bare(name)] = data(source.replace(/(\bfrom\s*|^import\s*)(['"])(\.[^'"]+)\2/gm, (_, begin, quote, other) => {
