@@ -59,7 +59,7 @@ func newTally(p *plan, r *Result) *tally {
 
 func (t *tally) skuOf(p purchase) *skuTally { return &t.skus[p.sku-t.plan.scenario.SKU] }
 
-// maxOnTimeDelay is how long after it was due a request may be sent and still be on time.
+// maxOnTimeDelay limits how long after it was due a request may be sent and still be on time.
 const maxOnTimeDelay = time.Millisecond
 
 // A timing says when a request was due, was sent, and was answered. Times count from the

@@ -132,8 +132,8 @@ func (h *harness) heldOrLost(t *testing.T, what string, r judge.Report) {
 // others hold or ask for the rest.
 func (h *harness) undersells() bool { return h.Info.Guarantees[catalog.SoldOut] == catalog.Breaks }
 
-// neverOversells: the strategy is shipped as broken, and what it does wrong is
-// to refuse what is there.
+// neverOversells reports whether the strategy is shipped as broken because it refuses units
+// that are there.
 func (h *harness) neverOversells() bool {
 	return h.Info.Broken() && h.Info.Guarantees[catalog.Oversell] == catalog.Holds
 }
@@ -304,9 +304,8 @@ func (h *harness) restocked(t *testing.T) {
 	}
 }
 
-// expected is what a load run over two processes comes to on this server: MariaDB
-// with innodb_snapshot_isolation refuses the one thing that snapshot-first and unlock-before-commit do
-// wrong.
+// expected returns how a load run over two processes must end on this server. A MariaDB with
+// innodb_snapshot_isolation refuses the statement with which snapshot-first and unlock-before-commit oversell.
 func (h *harness) expected(t *testing.T) catalog.Expectation {
 	t.Helper()
 	var refuses int
@@ -318,8 +317,8 @@ func (h *harness) expected(t *testing.T) catalog.Expectation {
 	return h.Info.Guarantees[catalog.Processes]
 }
 
-// Load runs of buyers, spread over so many processes: what is promised must
-// hold, and what is shipped as broken must be seen to break in one of ten.
+// loadRun sells to buyers that are spread over several processes. A strategy that is declared
+// to hold must hold. A strategy that is shipped as broken must break in one of ten runs.
 func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectation) {
 	breaks := expect == catalog.Breaks && !h.neverOversells()
 	rounds := 1
@@ -349,7 +348,7 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 	}
 }
 
-// round is one sale in which some buyers want two units.
+// round runs one sale, in which some buyers want two units.
 func (h *harness) round(t *testing.T, processes int, seed uint64) judge.Report {
 	buyers, together, units := 60, 16, int64(25)
 	if h.Info.Broken() || processes == 2 && h.Info.Guarantees[catalog.Processes] == catalog.Breaks {
@@ -422,7 +421,7 @@ func (h *harness) cancelLoadRun(t *testing.T) {
 	}
 }
 
-// insist tries again when it is told busy: some must get through.
+// insist repeats a call that is answered busy, at most twenty times.
 func insist(try func() error) (err error) {
 	for n := 0; n == 0 || n < 20 && errors.Is(err, seckill.ErrBusy); n++ {
 		err = try()

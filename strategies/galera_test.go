@@ -34,8 +34,8 @@ func TestSeveralNodes(t *testing.T) {
 }
 
 // A transaction whose COMMIT is refused has sold nothing, and is run again from its
-// first read. When that is refused again and again, the buyer is told of a
-// conflict: no unknown outcome.
+// first read. If every COMMIT is refused, the buyer gets a conflict, not an unknown
+// outcome.
 func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 	const sku = 98_002
 	labtest.Must(t, ledger.Migrate(t.Context(), two[0].DB))

@@ -169,8 +169,8 @@ func listed(t *testing.T, info catalog.Info, language string) (list []string) {
 	return list
 }
 
-// lines are the commands of a block that has one a line: what is indented, in
-// brackets, or behind two spaces or an arrow explains.
+// lines returns the commands of a block with one command on each line. Text that is indented,
+// in brackets, or behind two spaces or an arrow is an explanation and left out.
 func lines(block string) (list []string) {
 	for _, l := range strings.Split(block, "\n") {
 		if l == "" || l[0] == ' ' || strings.HasPrefix(l, "(") || strings.HasPrefix(l, "（") || strings.HasPrefix(l, "…") && !regexp.MustCompile("write|写").MatchString(l) {
@@ -184,14 +184,14 @@ func lines(block string) (list []string) {
 	return list
 }
 
-// sent is what a purchase sends that is alone, and for strategies with
-// reservations: reserve, pay, and the cancellation of another.
+// sent returns the commands of a purchase without competitors. Of strategies with reservations
+// it returns those of a reservation, of its payment, and of the cancellation of another one.
 func sent(t *testing.T, info catalog.Info) (list []string) {
 	t.Helper()
 	h := saletest.Open(t, info, 100, catalog.Deps{Settings: catalog.DefaultSettings()})
 	h.SKU += 8_200_000_000 // digits that no other number in a command has
 	h.Reset(t, 100)
-	// Once before, so that servers know the scripts and what is made once is there.
+	// The first purchase loads the scripts and makes the keys and nodes that are made once.
 	if _, err := h.Buy(t.Context(), 1, 2); err != nil {
 		t.Fatal(err)
 	}

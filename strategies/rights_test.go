@@ -22,9 +22,9 @@ import (
 	"seckill/strategies/saletest"
 )
 
-// In mid-sale the user of Redis loses the right to one command, each in turn, and gets
-// it back: also the one that is in the middle of a script, where Redis keeps what the
-// script has written. Then everything that was left is sold, and the audit is exact.
+// In the middle of a sale, the Redis user loses the right to one command and gets it back, for
+// each command in turn. If the command is inside a script, Redis keeps the script's earlier
+// writes. Afterwards the rest is sold, and the audit is exact.
 func TestARightIsWithdrawn(t *testing.T) {
 	for _, info := range strategies.All() {
 		if slices.Contains(info.Needs, backend.Redis) && info.Guarantees[catalog.LostReply] == catalog.Holds {

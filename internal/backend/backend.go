@@ -74,7 +74,7 @@ type Config struct {
 	// MaxSQLConns limits the connections of each of the two SQL pools: one for the business, one for locks.
 	// 0 means 32.
 	MaxSQLConns int `kong:"-"`
-	// RowLockWait is how long the SQL server lets a statement wait for a row. It is rounded up to whole seconds,
+	// RowLockWait limits how long the SQL server lets a statement wait for a row. It is rounded up to whole seconds,
 	// the unit of MySQL. 0 means 3 s.
 	RowLockWait time.Duration `kong:"-"`
 	// CreateNothing makes Open check the SQL server without opening a database, because opening creates a missing

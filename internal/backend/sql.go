@@ -69,7 +69,7 @@ func prepareSession(statement string) func(context.Context, sqldriver.Conn) erro
 	}
 }
 
-// rowLockWait is how long the server lets a statement wait for a row. Without this limit the statement of a buyer
+// rowLockWait limits how long the server lets a statement wait for a row. Without this limit the statement of a buyer
 // who has left would wait on. MySQL counts the limit in whole seconds.
 func (in *Instance) rowLockWait() time.Duration { return cmp.Or(in.Config.RowLockWait, 3*time.Second) }
 

@@ -93,7 +93,7 @@ func (r *run) fireTimers(ctx context.Context) (any bool, err error) {
 	return any || woke, err
 }
 
-// maxIdleTries is how often all back-offs and limited waits end although nothing has changed. After
+// maxIdleTries limits how often all back-offs and limited waits end although nothing has changed. After
 // that, the waiting buyers give up.
 const maxIdleTries = 3
 

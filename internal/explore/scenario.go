@@ -41,7 +41,7 @@ type Scenario struct {
 	// InLine lets the first buyer take the lock, and the others come one by one and wait for it,
 	// before anything is chosen.
 	InLine bool `json:"in_line,omitempty"`
-	// Latecomers is the number of buyers, counted from the last, to whom InLine does not apply:
+	// Latecomers is the number of buyers, counted from the last, that InLine does not affect:
 	// each of their commands is a choice. Then LeaseEnds ends the session of a waiting buyer, not
 	// of the holder.
 	Latecomers int `json:"latecomers,omitempty"`

@@ -20,11 +20,11 @@ const (
 	// quiet is how long to wait for a report that is probably on its way. No conclusion rests on it
 	// alone: a server or a barrier is asked as well.
 	quiet = time.Millisecond
-	// usual is the time within which most commands return. A server that is asked for its waiting
+	// replyTime is the time within which most commands return. A server that is asked for its waiting
 	// commands is slower to answer the others, so it is asked earlier only where commands have
 	// waited before.
-	usualReplyTime = 5 * time.Millisecond
-	// lateness is how long a buyer may stay silent before it counts as stuck.
+	replyTime = 5 * time.Millisecond
+	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
 )
 
@@ -89,7 +89,7 @@ func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
 	if len(commands) == 0 {
 		return s.barriersPassed == s.handled && s.awaitReport(ctx, quiet) == nil
 	}
-	return s.awaitReport(ctx, quiet) == nil || !s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, usualReplyTime-quiet) == nil
+	return s.awaitReport(ctx, quiet) == nil || !s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil
 }
 
 // allBlocked reports whether the servers say that each command waits. It fails if there is neither an

@@ -238,7 +238,7 @@ func (r *recorder) play(ctx context.Context, moves []string) error {
 	})
 }
 
-// follow begins the game anew, and makes the moves that choose returns, until the game is over.
+// follow begins the game again, and makes the moves that choose returns, until the game is over.
 func (g *Game) follow(ctx context.Context, choose func(State) (move string, err error)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -31,7 +31,7 @@ func recordingOf(t *testing.T, level *game.Level) *game.Recording {
 }
 
 // The servers still answer as each level's recording says: to the moves of the known solution or, where there
-// is none, to some that are chosen by chance. `seckill play --record web/recordings` records them anew.
+// is none, to some that are chosen by chance. `seckill play --record web/recordings` records them again.
 func TestServersAnswerAsRecorded(t *testing.T) {
 	playRecordings(t, 1)
 }

@@ -127,7 +127,7 @@ func (s *Server) addFault(c *gin.Context) error {
 }
 
 const (
-	// buyerTimeout is how long a buyer of the lab waits for an answer.
+	// buyerTimeout limits how long a buyer of the lab waits for an answer.
 	buyerTimeout = 15 * time.Second
 	// restartTimeout bounds how long the service processes may take to finish their purchases and restart.
 	restartTimeout = time.Minute

@@ -45,7 +45,7 @@ func (r *Record) isFinal() bool {
 	return r.State.Ended() && !r.Started.IsZero() && r.Started.Before(time.Now().Add(24*time.Hour))
 }
 
-// maxEntries is how many entries a store keeps. A new entry replaces the oldest.
+// maxEntries limits how many entries a store keeps. A new entry replaces the oldest.
 const maxEntries = 50
 
 // A store keeps the runs, the comparisons or the traces of this lab. Entries that have ended are also files of

@@ -39,7 +39,7 @@ func (c Cell) rules() (list []string) {
 type brokenRules struct {
 	counts func(rule string) bool
 	list   []brokenRule
-	// furtherSchedules is how many more schedules a search runs after a broken one; 0: no limit.
+	// furtherSchedules limits how many more schedules a search runs after a broken one; 0: no limit.
 	// left counts them down.
 	furtherSchedules, left int
 }

@@ -1,6 +1,6 @@
-// Package contract is the contract of lock.Locker as one suite of tests. Every
-// lock has a row in locks_test.go, which says what it can, and a Harness of its
-// server. Both decide what is asked. A promise that a lock is known to break is asked as
+// Package contract tests the contract of lock.Locker. Every lock has a row in
+// locks_test.go, which says what the lock can do, and a Harness of its server. Both
+// decide which promises are tested. A promise that a lock is known to break is tested as
 // well: the suite fails unless it sees the promise broken.
 package contract
 
@@ -53,8 +53,8 @@ type Harness struct {
 	Foreign []Foreign
 	// Wire opens a process that reaches the backend through a wire.
 	Wire func(t testing.TB, s catalog.Settings) (*locktest.Process, *labtest.Wire)
-	// Alone names what all keys of the lock share, and so slow each other down: the
-	// lock is asked one promise at a time, in turn with others that share it.
+	// Alone names a resource that all keys of the lock share, so that they slow each other
+	// down. The promises of such locks are tested one at a time.
 	Alone string
 
 	only []Promise // are asked; nil: all that apply
@@ -148,8 +148,8 @@ type trial struct {
 	errors []string // of the test's surroundings
 }
 
-// failures are what the test fails by: flaws that were not declared, or a
-// declared one that did not show.
+// failures returns why the test fails: flaws that were not declared, or a declared
+// flaw that the test did not see.
 func (c *trial) failures() []string {
 	switch {
 	case !c.known:

@@ -39,8 +39,8 @@ func leaseEnd(c *trial) {
 	}
 }
 
-// The answer comes when the lease is over and another has the lock: its time has run
-// since it was asked for, and the holder is told before they begin.
+// The server's grant arrives after the lease has ended and another contender has the lock.
+// The lease counts from the request, so the holder learns of the loss before it begins to work.
 func (c *trial) answeredTooLate() {
 	for n, reached := 1, true; reached && n <= most; n++ {
 		key, in := c.fresh(), make(chan struct{})
@@ -144,9 +144,9 @@ type lossy struct {
 }
 
 // The reply to one command is lost, or the buyer leaves before or after it, or both.
-// Whatever the command, the next contender gets in: at once where the attempt
-// is taken back, otherwise when its lease is over. Its process asks nothing else: a WATCH
-// whose reply is lost stays with the connection, and has the next EXEC there refused.
+// After every such command the next contender gets the lock: at once if the attempt was
+// taken back, otherwise when the lease ends. The process sends nothing else, because a WATCH
+// whose reply is lost stays with the connection and makes the next EXEC there fail.
 func lostReply(c *trial) {
 	loser := c.open(locktest.Long)
 	for _, a := range []lossy{{}, {held: true}, {held: true, until: 10 * time.Millisecond}} {
@@ -227,8 +227,8 @@ func (c *trial) acquireLossy(loser *locktest.Process, a lossy) (reached bool) {
 	return at.Reached()
 }
 
-// The connection breaks before the first command of a release is sent. The next gets in at
-// once all the same, long before the lease is over.
+// The connection breaks before the first command of a release is sent. The next contender
+// still gets the lock at once, long before the lease ends.
 func lostRelease(c *trial) {
 	l, lost := c.take(c.open(locktest.Long), c.key, locktest.Long), false
 	_ = l.Release(tap.With(context.Background(), &taptest.Tap{OnBefore: func(cmd *tap.Command) error {
@@ -300,8 +300,8 @@ func renewal(c *trial) {
 	c.nothingLeft(c.key)
 }
 
-// The renewer finds that the lock is another's: the holder is told, and the
-// other keeps it.
+// The renewer finds that another contender has the lock. The holder is notified, and the
+// other contender keeps the lock.
 func renewalLost(c *trial) {
 	l := c.takeRenewed(c.open(renewedLease), nil)
 	next := c.usurp(c.key, l)
@@ -419,8 +419,8 @@ var faults = map[string]func(*labtest.Wire){
 	"connections closed": (*labtest.Wire).Cut, "server silent": (*labtest.Wire).Freeze,
 }
 
-// The wire breaks under a holder whose process lives: the holder is told before
-// the next gets in, releases too late, and its process gets locks again.
+// The connection of a living holder breaks. The holder is notified before the next contender
+// gets the lock, its release comes too late, and its process gets locks again.
 func holderCutOff(c *trial) {
 	var all sync.WaitGroup
 	for _, fault := range faults {

@@ -18,8 +18,8 @@ type row struct {
 	breaks []Promise
 }
 
-// differs are the promises by which a lock differs in its code from the one that has
-// all of the rest in common with it: make test asks these alone, make verify all.
+// differs lists the promises that depend on code which a lock does not share with its
+// sibling. make test tests these only, make verify tests all promises.
 var differs = map[string][]Promise{
 	"lock-table-segmented": {Exclusion, Overtaking, OtherKeys},
 

@@ -63,8 +63,8 @@ func (c *trial) contend(p *locktest.Process, key string) *locktest.Waiter {
 	return own.Contend(c)
 }
 
-// limit is how long to wait for what has to happen, or for what is known not
-// to.
+// limit returns how long a step waits for an event: long if the event must happen, and
+// shorter if the lock is known not to bring it.
 func (c *trial) limit() time.Duration {
 	if c.known {
 		return 4 * max(c.h.Lease, 100*time.Millisecond)

@@ -82,7 +82,7 @@ func TestZooKeeperNodesRemovedByHand(t *testing.T) {
 	}
 }
 
-// A buyer gives up while their create is on its way: the node goes when it has come.
+// A buyer gives up while the create is still on its way. The node is removed once it exists.
 func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
 		t.Run(info.Name, func(t *testing.T) {

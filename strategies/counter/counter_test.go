@@ -224,8 +224,8 @@ func (sh *shop) dies(t *testing.T, p seckill.Purchase) {
 	}
 }
 
-// A request's id belongs to a user, not to a SKU: what it bought elsewhere is
-// not what is open here.
+// The id of a request belongs to a user, not to a SKU. An order of another SKU does not settle
+// the request that is open at this one.
 func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 5)
 	elsewhere := open(t, counter.RedisCounterMySQL, 5)

@@ -13,8 +13,8 @@ import (
 	"seckill/strategies/counter"
 )
 
-// loses plays a Redis that comes back without its data, with the number made
-// anew by the next buyer.
+// loses imitates a Redis that comes back without its data. The next buyer sets the number
+// again from the row.
 func loses(t *testing.T) (sh *shop, before seckill.Receipt) {
 	t.Helper()
 	sh = open(t, counter.RedisCounterMySQL, 5)

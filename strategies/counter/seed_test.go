@@ -14,8 +14,8 @@ import (
 	"seckill/strategies/saletest"
 )
 
-// seedAgain is the reset of the run that is on, as another strategy or process
-// sends it, however much later: what lives for a time is gone by then.
+// seedAgain resets the current run as another strategy or process would, at any later time:
+// keys with a time to live have expired by then.
 func (sh *shop) seedAgain(t *testing.T) error {
 	t.Helper()
 	companions := fmt.Sprintf("{seckill:stock:%d}:*", sh.SKU)

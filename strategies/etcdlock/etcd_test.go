@@ -63,9 +63,8 @@ func (b *bench) queued(t *testing.T, n int) {
 	labtest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
 }
 
-// Somebody revokes the lease: its holder is told at the next renewal, or when
-// its process is about to queue again, which it does under a new lease, or when one that
-// has left makes sure that its key does not come.
+// Somebody revokes the lease. The process notices at the next renewal, or when it queues again
+// (under a new lease), or when a contender that has left makes sure that its key will not appear.
 func TestLeaseIsRevoked(t *testing.T) {
 	for name, notice := range map[string]struct {
 		lease time.Duration
@@ -244,7 +243,7 @@ func TestKeyAheadComesAgain(t *testing.T) {
 	locktest.Free(t, locktest.In(t, behind))
 }
 
-// What a server knows that lags behind what we were told is not enough: the
+// A server may lag behind a state that we have already seen. Its answer is not enough, so the
 // majority is asked.
 func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 	b := newBench(t, long)

@@ -28,7 +28,7 @@ type crowd struct {
 	first  seckill.Purchase
 	others []seckill.Purchase
 	seen   watcher
-	// meanwhile is what happens when all wait, before the first goes on.
+	// meanwhile runs when all others wait, before the first buyer goes on.
 	meanwhile func(leave []context.CancelFunc)
 }
 
@@ -246,8 +246,8 @@ func (c *crowd) nextBatch(t *testing.T) func() []answer {
 	}
 }
 
-// Only what is committed is sold out: the batch that has the last units may yet be
-// rolled back.
+// A buyer is told sold out only after the COMMIT of the last units, because the batch that
+// takes them may still be rolled back.
 func TestMergedTellsSoldOutByWhatIsCommitted(t *testing.T) {
 	s := open(t, Merged, 3)
 	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(1, 1)}

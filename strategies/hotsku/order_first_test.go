@@ -25,7 +25,7 @@ func each(t *testing.T, infos []catalog.Info, stock int64, test func(t *testing.
 
 var lastAtTheRow = []catalog.Info{OrderFirst, OneTrip, Queued, Merged}
 
-// After the last unit a buyer is told sold out even while others hold the row.
+// After the last unit a buyer gets sold out even while others hold the row.
 func TestSoldOutWithoutAQueue(t *testing.T) {
 	each(t, lastAtTheRow, 1, func(t *testing.T, s *sale) {
 		if _, err := s.Buy(t.Context(), 1, 1); err != nil {

@@ -61,8 +61,8 @@ func TestTheQueueServesInOrder(t *testing.T) {
 	})
 }
 
-// One who leaves gives the place up, whether the time is over, the client has
-// gone, or the turn came at the same moment.
+// A buyer who leaves the queue gives the place up: when the time is up, when the client has
+// gone, and also when the turn comes at that moment.
 func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 	gone := errors.New("the client has gone")
 	for what, c := range map[string]struct {

@@ -38,8 +38,8 @@ func (s *sale) num(t *testing.T) int64 {
 	return row.Num
 }
 
-// A sweeper leaves a reservation whose sale was set anew after it looked; it goes
-// with the orders of its run.
+// If a sale is reset after the sweeper has found an expired reservation, the sweeper leaves
+// the reservation alone. It is removed with the orders of its run.
 func TestASweepMeetsAReset(t *testing.T) {
 	s := open(t, Reserve, 5)
 	s.hold(t, 1, 2)

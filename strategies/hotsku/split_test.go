@@ -25,8 +25,8 @@ func TestBucketsAreLevelled(t *testing.T) {
 	s.Held(t)
 }
 
-// The look for a free unit locks what it takes and nothing else, whatever index
-// the server would choose by itself.
+// The search for a free unit locks the rows that it takes and no others, even if the server
+// would prefer another index.
 func TestAHeldUnitHindersNoOther(t *testing.T) {
 	s := open(t, UnitRows, 50)
 	err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {

@@ -297,7 +297,7 @@ func (s *streamed) written(t *testing.T, user int64) {
 	})
 }
 
-// Redis loses all, or the epoch, or its number is a text: what it lacks is made anew from the row.
+// Redis loses everything, or only the epoch, or its number becomes a text. The missing keys are set again from the row.
 func TestStreamIsRebuilt(t *testing.T) {
 	s := openStream(t, RedisStream, 3)
 	r, err := s.Buy(t.Context(), 1, 1)

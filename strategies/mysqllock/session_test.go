@@ -37,7 +37,7 @@ func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *l
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
 
-// The lock of the row is over with COMMIT, and with ROLLBACK; GET_LOCK's is not.
+// COMMIT and ROLLBACK release the lock of the row. They do not release GET_LOCK's.
 func TestCommit(t *testing.T) {
 	for _, info := range sessionInfos {
 		for _, fails := range []error{nil, seckill.ErrSoldOut} {

@@ -44,7 +44,7 @@ func TestWatchdogRenewsNothingElse(t *testing.T) {
 	}
 }
 
-// The turn in the process comes when the buyer's time is over: they ask Redis once.
+// A buyer's turn in the process comes when the buyer's time is up. The buyer asks Redis once.
 func TestRegistryTurnComesTooLate(t *testing.T) {
 	a, b := locktest.Open(t, RedisRegistry, catalog.Deps{}), locktest.Open(t, RedisRegistry, catalog.Deps{})
 	defer locktest.Free(t, a.Take(t, lock.Options{Lease: locktest.Long}))

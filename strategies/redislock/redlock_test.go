@@ -85,8 +85,7 @@ func freedEverywhere(t *testing.T, l *locktest.Process) {
 // sold, and nobody waits.
 func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 	l, wires := wired(t)
-	// asked says how many of the first so many nodes are asked for the lock, and what the
-	// buyer is told.
+	// asked counts which of the first nodes are asked for the lock, and returns the buyer's error.
 	overdue := make(chan error, 100)
 	asked := func(first int) (nodes int32, told error) {
 		var count atomic.Int32

@@ -27,8 +27,8 @@ func (c *clock) now() time.Time {
 	return c.at
 }
 
-// One buyer has come and gone. Another, A, has read the row when B buys, and
-// goes on. A must notice B, which works if B's time differs from the first buyer's.
+// After a first purchase, A reads the row, B buys, and A goes on. A must notice B's purchase,
+// which works only if B's timestamp differs from the first buyer's.
 func TestTwoWritesAtTheSameTime(t *testing.T) {
 	const tick = time.Microsecond
 	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)

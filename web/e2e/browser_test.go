@@ -222,7 +222,7 @@ func (tb *tab) in(l look) {
 	tb.drawn()
 }
 
-// patience is how long a step in the browser may take.
+// patience limits how long a step in the browser may take.
 const patience = 2 * time.Minute
 
 func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {

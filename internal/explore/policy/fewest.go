@@ -45,7 +45,7 @@ type alternative struct {
 	preemptions int
 }
 
-// maxTries is how often a prefix is tried if its choices are not possible again.
+// maxTries limits how often a prefix is tried if its choices are not possible again.
 const maxTries = 3
 
 // Begin implements Policy.

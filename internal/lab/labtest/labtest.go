@@ -210,7 +210,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Patience is how long tests wait for an event, also on a busy machine.
+// Patience limits how long tests wait for an event, also on a busy machine.
 const Patience = time.Minute
 
 // Soon waits until f returns true. After Patience it fails the test.
