@@ -37,7 +37,7 @@ async function modules(entry, language) {
   for (let name = next.pop(); name; name = next.pop()) {
     if (imports[bare(name)]) continue;
     const source = name === '/static/text.js' ? `import t from './text/${language}.js';
-${language === 'zh' ? "import sentences from './guarantees/text/proof.zh.js';" : 'const sentences = {};'}
+${language === 'zh' ? `import sentences from './guarantees/text/proof.${language}.js';` : 'const sentences = {};'}
 export { t, sentences };\nexport const speak = async () => {};`
       : await ask(name, {}, (answer) => (answer.ok ? answer.text() : Promise.reject(new Refused({ status: answer.status }))));
     const at = name;
