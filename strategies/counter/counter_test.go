@@ -164,11 +164,6 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	})
 }
 
-func (sh *shop) invents(t *testing.T, units int64) {
-	t.Helper()
-	labtest.Must(t, sh.in.Redis.IncrBy(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.SKU), units).Err())
-}
-
 // The number is too high, as Redis has lost purchases. The row decides, and a refusal
 // takes from the number what the row has not, or all that is too much if no one else buys.
 func TestRefusalsCorrectTheNumber(t *testing.T) {
