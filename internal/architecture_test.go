@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"internal/stats":  {"internal/tables"},
 	"internal/tables": {},
 	"internal/bench":  {"internal/backend", "internal/lock", "internal/seckill", "internal/catalog", "internal/tap", "internal/stats", "internal/tables"},
-	"internal/game":   {"internal/backend", "internal/catalog", "internal/explore", "internal/web"},
+	"internal/game":   {"internal/backend", "internal/catalog", "internal/explore", "internal/explore/policy", "internal/web"},
 	"internal/httpapi": {"internal/judge", "internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.

@@ -207,10 +207,8 @@ func (gs *Games) Levels() []Level {
 	list := []Level{}
 	for _, level := range Levels() {
 		l := *level
-		for _, info := range gs.Strategies {
-			if info.Name == l.Setting.Strategy {
-				l.Missing = gs.missingFor(info)
-			}
+		if info, err := gs.findStrategy(l.Setting.Strategy); err == nil {
+			l.Missing = gs.missingFor(info)
 		}
 		l.Available = l.Missing == nil
 		list = append(list, l)

@@ -16,6 +16,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/explore/policy"
 )
 
 // A Recording holds what real servers answered to the moves of a level, so that it can be played without them.
@@ -83,7 +84,8 @@ var (
 	revision     = regexp.MustCompile(`(create\([^)]*\) = )[1-9]\d*`)
 )
 
-func addAll[T any](t *partTable, list []T) (indexes []int) {
+func addAll[T any](t *partTable, list []T) []int {
+	var indexes []int
 	for _, v := range list {
 		indexes = append(indexes, t.add(v))
 	}
@@ -109,29 +111,32 @@ type RecordLimits struct {
 
 // Record plays a level on servers: first the schedules with few turns, then those with more, until all are
 // recorded or a limit is reached.
-func Record(ctx context.Context, config backend.Config, info catalog.Info, level *Level, limits RecordLimits) (_ *Recording, err error) {
+func Record(
+	ctx context.Context, config backend.Config, info catalog.Info, level *Level, limits RecordLimits,
+) (best *Recording, err error) {
 	g, err := Open(ctx, config, info, level.Setting, level, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close(ctx)) }()
-	r := &recorder{game: g, solution: movesIn(level.Schedule), due: map[int][][]string{0: {nil}}}
+	r := &recorder{game: g, solution: level.Schedule, root: &position{next: map[string]*position{}}}
 	end := time.Now().Add(limits.Time)
-	var best *Recording
-	for turns := 0; len(r.due) > 0; turns++ {
-		for len(r.due[turns]) > 0 {
-			last := len(r.due[turns]) - 1
-			moves := r.due[turns][last]
-			r.due[turns] = r.due[turns][:last]
-			if err := r.play(ctx, moves); err != nil {
-				return nil, fmt.Errorf("record %s: %w", level.Name, err)
-			}
-			if best != nil && time.Now().After(end) {
-				return best, nil
-			}
+	order := &policy.Fewest{}
+	for order.Begin() {
+		turns, err := r.play(ctx, order)
+		order.End(err)
+		if err != nil {
+			return nil, fmt.Errorf("record %s: %w", level.Name, err)
 		}
-		delete(r.due, turns)
+		if best != nil && time.Now().After(end) {
+			return best, nil
+		}
+		whole := order.Pending() == 0
+		if !whole && order.CompleteUpTo() < turns {
+			continue
+		}
 		now := r.pack(level, turns)
+		now.Whole = whole
 		var size byteCounter
 		if err := now.Write(&size); err != nil {
 			return nil, err
@@ -141,7 +146,6 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, level
 		}
 		best = now
 	}
-	best.Whole = true
 	return best, nil
 }
 
@@ -155,10 +159,9 @@ func (c *byteCounter) Write(p []byte) (int, error) {
 // A recorder plays schedules, and keeps what came of them as a tree.
 type recorder struct {
 	game      *Game
-	solution  []string
+	solution  string
 	parts     partTable
-	root      *position
-	due       map[int][][]string // schedules that begin with a move not made yet, by their turns
+	root      *position // is before the first position, to which the move "" leads
 	schedules int
 }
 
@@ -173,19 +176,10 @@ type position struct {
 
 // A moveSeen is a move that was possible.
 type moveSeen struct {
-	part    int
-	name    string
-	takes   bool // the turn from a buyer who could go on
-	isFault bool
-}
-
-// movesIn splits a schedule into its moves.
-func movesIn(schedule string) (moves []string) {
-	choices, _ := ParseSchedule(schedule) // of a level: it was read before
-	for _, c := range choices {
-		moves = append(moves, FormatSchedule(c))
-	}
-	return moves
+	part   int
+	name   string
+	takes  bool          // it takes the turn from a buyer who could go on
+	option policy.Option // preempts if the move is a turn; the solution's own moves are none
 }
 
 // positionOf returns the state of the game in parts.
@@ -196,7 +190,10 @@ func (r *recorder) positionOf(s State) *position {
 		p.Verdict = new(r.parts.add(s.Verdict))
 	}
 	for _, m := range s.Moves {
-		seen := moveSeen{name: m.Move, takes: m.Switches, isFault: m.Fault != "" && m.Fault != explore.TimePasses}
+		isTurn := m.Switches || m.Fault != "" && m.Fault != explore.TimePasses
+		onSolution := strings.HasPrefix(r.solution, s.Schedule+m.Move)
+		seen := moveSeen{name: m.Move, takes: m.Switches,
+			option: policy.Option{Choice: m.Choice, Preempts: isTurn && !onSolution}}
 		m.Switches = false
 		seen.part = r.parts.add(m)
 		p.moves = append(p.moves, seen)
@@ -205,37 +202,48 @@ func (r *recorder) positionOf(s State) *position {
 	return p
 }
 
-// play plays these moves, and then on to the end with as few turns as possible. What was recorded before must
-// come again.
-func (r *recorder) play(ctx context.Context, moves []string) error {
+// options returns the moves of p for a policy, turns last.
+func (p *position) options() []policy.Option {
+	var list []policy.Option
+	for _, turns := range []bool{false, true} {
+		for _, m := range p.moves {
+			if m.option.Preempts == turns {
+				list = append(list, m.option)
+			}
+		}
+	}
+	return list
+}
+
+// play plays the next schedule of order to its end, and returns its turns. The positions that were recorded before
+// must come again.
+func (r *recorder) play(ctx context.Context, order *policy.Fewest) (turns int, err error) {
 	r.schedules++
-	var at *position
-	return r.game.follow(ctx, func(s State) (move string, err error) {
-		now, path := r.positionOf(s), movesIn(s.Schedule)
-		known := r.root
-		if at != nil {
-			known = at.next[path[len(path)-1]]
+	at, made := r.root, ""
+	err = r.game.follow(ctx, func(s State) (string, error) {
+		now := r.positionOf(s)
+		if at.next[made] == nil {
+			at.next[made], now.turns = now, turns
 		}
-		switch {
-		case known != nil:
-		case at == nil:
-			known, r.root = now, now
-			r.awaitOthers(now, path)
-		default:
-			made, before := path[len(path)-1], path[:len(path)-1]
-			known, at.next[made] = now, now
-			now.turns = r.turnsTo(at, before, made)
-			r.awaitOthers(now, path)
-		}
-		at = known
+		at = at.next[made]
 		if err := r.compare(at, now); err != nil {
 			return "", fmt.Errorf("after %s the servers answered otherwise than before: %w", s.Schedule, err)
 		}
-		if len(path) < len(moves) {
-			return moves[len(path)], nil
+		if s.Over {
+			return "", nil
 		}
-		return r.cheapest(at, path), nil
+		options := at.options()
+		i, err := order.Choose(options, turns)
+		if err != nil {
+			return "", err
+		}
+		if options[i].Preempts {
+			turns++
+		}
+		made = FormatSchedule(options[i].Choice)
+		return made, nil
 	})
+	return turns, err
 }
 
 // follow begins the game again, and makes the moves that choose returns, until the game is over.
@@ -261,7 +269,19 @@ func (g *Game) follow(ctx context.Context, choose func(State) (move string, err 
 	}
 }
 
-// compare says in what two positions differ; nil: in nothing.
+// sections returns the parts of p by what they describe.
+func (p *position) sections() map[string][]int {
+	parts := map[string][]int{"buyers": p.Buyers, "values": p.Values, "steps": p.steps}
+	for _, m := range p.moves {
+		parts["moves"] = append(parts["moves"], m.part)
+	}
+	if p.Verdict != nil {
+		parts["verdict"] = []int{*p.Verdict}
+	}
+	return parts
+}
+
+// compare returns an error that says in what two positions differ; nil if they are the same.
 func (r *recorder) compare(want, got *position) error {
 	text := func(indexes []int) string {
 		var b strings.Builder
@@ -270,70 +290,19 @@ func (r *recorder) compare(want, got *position) error {
 		}
 		return b.String()
 	}
-	moves := func(p *position) (parts []int) {
-		for _, m := range p.moves {
-			parts = append(parts, m.part)
-		}
-		return parts
-	}
-	verdict := func(p *position) []int {
-		if p.Verdict == nil {
-			return nil
-		}
-		return []int{*p.Verdict}
-	}
-	for _, part := range []struct {
-		name      string
-		want, got []int
-	}{
-		{"buyers", want.Buyers, got.Buyers}, {"values", want.Values, got.Values}, {"steps", want.steps, got.steps},
-		{"moves", moves(want), moves(got)}, {"verdict", verdict(want), verdict(got)},
-	} {
-		if !slices.Equal(part.want, part.got) {
-			return fmt.Errorf("the %s were%s\nand are%s", part.name, text(part.want), text(part.got))
+	for _, name := range []string{"buyers", "values", "steps", "moves", "verdict"} {
+		if was, is := want.sections()[name], got.sections()[name]; !slices.Equal(was, is) {
+			return fmt.Errorf("the %s were%s\nand are%s", name, text(was), text(is))
 		}
 	}
 	return nil
 }
 
-// awaitOthers notes the moves of a new position, all but the one with which the play goes on.
-func (r *recorder) awaitOthers(p *position, path []string) {
-	goesOn := r.cheapest(p, path)
-	for _, m := range p.moves {
-		if m.name != goesOn {
-			turns := r.turnsTo(p, path, m.name)
-			r.due[turns] = append(r.due[turns], append(slices.Clone(path), m.name))
-		}
-	}
-}
-
-// cheapest returns the move that needs the fewest turns; "" if the game is over.
-func (r *recorder) cheapest(p *position, path []string) (move string) {
-	for _, m := range p.moves {
-		if move == "" || r.turnsTo(p, path, m.name) < r.turnsTo(p, path, move) {
-			move = m.name
-		}
-	}
-	return move
-}
-
-// turnsTo counts the turns up to a move. The solution's own moves are none.
-func (r *recorder) turnsTo(p *position, path []string, move string) int {
-	if n := len(path); n < len(r.solution) && r.solution[n] == move && slices.Equal(path, r.solution[:n]) {
-		return p.turns
-	}
-	i := slices.IndexFunc(p.moves, func(m moveSeen) bool { return m.name == move })
-	if m := p.moves[i]; m.takes || m.isFault {
-		return p.turns + 1
-	}
-	return p.turns
-}
-
 // pack makes a recording of the positions that so many turns lead to.
 func (r *recorder) pack(level *Level, turns int) *Recording {
-	p := packer{&Recording{Level: level.Name, Turns: turns, Schedules: r.schedules, Parts: partTable{list: slices.Clone(r.parts.list)}},
-		turns, map[string]int{}}
-	p.add(r.root)
+	p := packer{&Recording{Level: level.Name, Turns: turns, Schedules: r.schedules,
+		Parts: partTable{list: slices.Clone(r.parts.list)}}, turns, map[string]int{}}
+	p.add(r.root.next[""])
 	return p.Recording
 }
 
@@ -349,18 +318,8 @@ func (p *packer) add(at *position) int {
 	for _, m := range at.moves {
 		e := Edge{Move: m.part, To: -1}
 		if next := at.next[m.name]; next != nil && next.turns <= p.turns {
-			e.To = p.add(next)
-			e.Steps = next.steps[len(at.steps):]
-			for i, part := range at.steps {
-				if next.steps[i] != part {
-					e.Changed = append(e.Changed, next.steps[i])
-				}
-			}
-			for i, m := range next.moves {
-				if m.takes {
-					e.Takes = append(e.Takes, i)
-				}
-			}
+			e = at.edgeTo(next)
+			e.Move, e.To = m.part, p.add(next)
 		}
 		packed.Edges = append(packed.Edges, e)
 	}
@@ -371,6 +330,22 @@ func (p *packer) add(at *position) int {
 		p.known[string(text)], p.Positions = i, append(p.Positions, packed)
 	}
 	return i
+}
+
+// edgeTo returns what happened between p and next, without the move and the index of next.
+func (p *position) edgeTo(next *position) Edge {
+	e := Edge{Steps: next.steps[len(p.steps):]}
+	for i, part := range p.steps {
+		if next.steps[i] != part {
+			e.Changed = append(e.Changed, next.steps[i])
+		}
+	}
+	for i, m := range next.moves {
+		if m.takes {
+			e.Takes = append(e.Takes, i)
+		}
+	}
+	return e
 }
 
 // Write writes the recording compressed.
@@ -390,67 +365,4 @@ func ReadRecording(r io.Reader) (*Recording, error) {
 	}
 	var recording Recording
 	return &recording, json.NewDecoder(packed).Decode(&recording)
-}
-
-// Check plays schedules on servers and fails if one answer differs from the recording. choose returns the next
-// move of a schedule, from those that were recorded.
-func (r *Recording) Check(ctx context.Context, g *Game, choose func(schedule string, moves []string) string) error {
-	seen := &recorder{parts: r.Parts}
-	at, steps := len(r.Positions)-1, []int(nil)
-	last := ""
-	return g.follow(ctx, func(s State) (string, error) {
-		if last != "" {
-			e := r.edge(at, last)
-			at, steps = e.To, r.after(steps, e)
-		}
-		want := &position{Position: r.Positions[at], steps: steps}
-		var moves []string
-		for _, e := range r.Positions[at].Edges {
-			want.moves = append(want.moves, moveSeen{part: e.Move})
-			if e.To >= 0 {
-				moves = append(moves, r.moveOf(e))
-			}
-		}
-		if err := seen.compare(want, seen.positionOf(s)); err != nil {
-			return "", fmt.Errorf("%s was recorded on %s, on %s. After %q the servers answer otherwise: %w",
-				r.Level, r.Recorded, strings.Join(r.Servers, ", "), s.Schedule, err)
-		}
-		if !s.Over {
-			last = choose(s.Schedule, moves)
-		}
-		return last, nil
-	})
-}
-
-func (r *Recording) moveOf(e Edge) string {
-	var m Move
-	_ = json.Unmarshal(r.Parts.list[e.Move], &m) // a move, as Record wrote it
-	return m.Move
-}
-
-func (r *Recording) edge(at int, move string) Edge {
-	edges := r.Positions[at].Edges
-	return edges[slices.IndexFunc(edges, func(e Edge) bool { return r.moveOf(e) == move })]
-}
-
-// after returns the steps as they are after an edge. A changed step takes the place of the latest one that is
-// the same command.
-func (r *Recording) after(steps []int, e Edge) []int {
-	steps = slices.Clone(steps)
-	for _, changed := range e.Changed {
-		for i := len(steps) - 1; i >= 0; i-- {
-			if r.sameCommand(steps[i], changed) {
-				steps[i] = changed
-				break
-			}
-		}
-	}
-	return append(steps, e.Steps...)
-}
-
-func (r *Recording) sameCommand(a, b int) bool {
-	var one, other explore.Step
-	_ = json.Unmarshal(r.Parts.list[a], &one)
-	_ = json.Unmarshal(r.Parts.list[b], &other)
-	return one.Choice == other.Choice && one.Command == other.Command
 }
