@@ -60,10 +60,6 @@ func aboutLock(rule string) bool { return !notOverlap(rule) }
 // search searches the scenarios of a question. After the first broken schedule it continues, with
 // fewer schedules per scenario, to find other rules that break.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
-	w, err := t.openWorld(ctx)
-	if err != nil {
-		return Cell{}, err
-	}
 	c, seen := Cell{Answer: Holds, Exhausted: true}, explore.Result{}
 	broken := t.brokenRules(q.breaks)
 	for _, s := range scenarios {
@@ -78,7 +74,7 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		// commands to different servers, which a reduced search ignores.
 		l.Reduce = !q.breaks(explore.RuleOverlap) &&
 			!slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
-		res, err := w.Search(ctx, s, l)
+		res, err := t.world.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}

@@ -15,20 +15,16 @@ type Finding struct {
 	Example string `json:"example,omitempty"` // the counterexample's file; it may break several rules
 }
 
-// findings returns all rules that the cell's counterexamples break, starting with the cell's own.
-func (c Cell) findings() []Finding {
-	if c.Answer != Breaks {
-		return nil
-	}
-	return append([]Finding{{c.Rule, c.Text, c.Example}}, c.Also...)
-}
-
 // Breaks reports whether a counterexample of the cell breaks rule.
 func (c Cell) Breaks(rule string) bool { return slices.Contains(c.rules(), rule) }
 
-// rules returns the rules of the findings.
-func (c Cell) rules() (list []string) {
-	for _, f := range c.findings() {
+// rules returns all rules that the cell's counterexamples break, starting with the cell's own.
+func (c Cell) rules() []string {
+	if c.Answer != Breaks {
+		return nil
+	}
+	list := []string{c.Rule}
+	for _, f := range c.Also {
 		list = append(list, f.Rule)
 	}
 	return list
@@ -58,7 +54,7 @@ func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
 
 // note adds the rules that s is the first to break. It stops a search that has run enough schedules
 // after the first broken one.
-func (r *brokenRules) note(s *explore.Schedule) (stop bool) {
+func (r *brokenRules) note(s *explore.Schedule) bool {
 	for _, p := range s.Problems {
 		if r.counts(p.Rule) && r.schedule(p.Rule) == nil {
 			r.list = append(r.list, brokenRule{p.Rule, s})
@@ -90,9 +86,9 @@ func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell
 		if slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == r.rule }) {
 			continue
 		}
-		shown, err := t.shortenSchedule(ctx, r)
+		shown, err := t.world.Shorten(ctx, r.schedule, func(rule string) bool { return rule == r.rule })
 		if err != nil {
-			return c, err
+			return c, fmt.Errorf("replay the counterexample of %s: %w", r.rule, err)
 		}
 		name := r.rule
 		if found == nil {
@@ -101,7 +97,8 @@ func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell
 		i := slices.IndexFunc(shown.Problems, func(p explore.Problem) bool { return p.Rule == r.rule })
 		switch {
 		case i < 0 && found == nil:
-			return c, fmt.Errorf("a schedule broke %s once and not again: its choices were %v", r.rule, r.schedule.Choices())
+			return c, fmt.Errorf("a schedule broke %s once and not again: its choices were %v",
+				r.rule, r.schedule.Choices())
 		case i < 0:
 			continue
 		}
@@ -120,17 +117,4 @@ func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell
 		c.Rule, c.Text, c.Example = found[0].Rule, found[0].Text, found[0].Example
 	}
 	return c, nil
-}
-
-// shortenSchedule shortens a schedule that broke a rule.
-func (t *trial) shortenSchedule(ctx context.Context, r brokenRule) (*explore.Schedule, error) {
-	w, err := t.openWorld(ctx)
-	if err != nil {
-		return nil, err
-	}
-	shown, err := w.Shorten(ctx, r.schedule, func(rule string) bool { return rule == r.rule })
-	if err != nil {
-		return nil, fmt.Errorf("replay the counterexample of %s: %w", r.rule, err)
-	}
-	return shown, nil
 }

@@ -38,15 +38,18 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	if s := t.faultless[processes]; s != nil {
 		return s, nil
 	}
-	w, err := t.openWorld(ctx)
-	if err != nil {
-		return nil, err
+	if t.world == nil {
+		w, err := explore.Open(ctx, t.info, t.servers.Config().Only(t.info.Uses()...), explore.Options{})
+		if err != nil {
+			return nil, err
+		}
+		t.world = w
 	}
 	s := &faultlessResult{cell: Cell{Answer: Holds, Exhausted: true}, broken: &brokenRules{counts: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 2*l.Schedules
 	for _, scenario := range t.faultlessScenarios(processes) {
-		res, err := w.Search(ctx, scenario, l)
+		res, err := t.world.Search(ctx, scenario, l)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +66,7 @@ func (s *faultlessResult) sellsWrongly() bool {
 
 // processesWithoutFlaw returns the number of processes for questions about faults: 2, or 1 if the
 // strategy sells wrongly in two processes without a fault, or 0 if it does so even in one.
-func (t *trial) processesWithoutFlaw(ctx context.Context) (processes int, err error) {
+func (t *trial) processesWithoutFlaw(ctx context.Context) (int, error) {
 	for _, n := range []int{2, 1} {
 		s, err := t.searchFaultless(ctx, n)
 		if err != nil {
@@ -77,9 +80,7 @@ func (t *trial) processesWithoutFlaw(ctx context.Context) (processes int, err er
 }
 
 // askFaultless returns a Question.ask that is answered by the searches without faults.
-func askFaultless(
-	question string, processes int, counts func(rule string) bool,
-) func(context.Context, *trial) (Cell, error) {
+func askFaultless(question string, processes int, counts func(rule string) bool) askFunc {
 	return func(ctx context.Context, t *trial) (Cell, error) {
 		s, err := t.searchFaultless(ctx, processes)
 		if err != nil {

@@ -102,7 +102,8 @@ func (c Cell) promise() string {
 // declared answers (catalog.Info.Guarantees) are compared instead; they name no rules. It is no
 // difference if a search with smaller limits misses a violation, or if a server is not available
 // here.
-func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Difference) {
+func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Difference {
+	var list []Difference
 	for _, row := range m.Rows {
 		before := published.rowOf(row.Strategy)
 		inMatrix := before != nil
@@ -190,8 +191,8 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 		return nil, fmt.Errorf("not a matrix of seckill prove: %w", err)
 	}
 	if m.Format != matrixFormat {
-		return nil, fmt.Errorf("the matrix has format %d, but this program reads format %d; compute it again (make prove)",
-			m.Format, matrixFormat)
+		return nil, fmt.Errorf("the matrix has format %d, but this program reads format %d; "+
+			"compute it again (make prove)", m.Format, matrixFormat)
 	}
 	return &m, nil
 }

@@ -65,8 +65,8 @@ var lastMeasuredSKU atomic.Int64
 func init() { lastMeasuredSKU.Store(seckill.MeasuredSKU) }
 
 // newSale starts a sale with a SKU of its own.
-func (c *client) newSale(ctx context.Context, stock int64) (sku int64, err error) {
-	sku = lastMeasuredSKU.Add(1)
+func (c *client) newSale(ctx context.Context, stock int64) (int64, error) {
+	sku := lastMeasuredSKU.Add(1)
 	return sku, c.Reset(ctx, sku, "measured", stock)
 }
 

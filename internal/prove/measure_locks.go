@@ -113,17 +113,24 @@ func (p *client) takesLock(ctx context.Context, sku int64) (bool, error) {
 	}), err
 }
 
+// atLock returns a Question.ask that measures something in a new sale, if the strategy takes a lock.
+func atLock(measure func(_ context.Context, _ *trial, _ *client, sku int64) (Cell, error)) askFunc {
+	return func(ctx context.Context, t *trial) (Cell, error) {
+		p, sku, err := t.openSale(ctx)
+		if err != nil {
+			return Cell{}, err
+		}
+		defer p.In.Close()
+		locks, err := p.takesLock(ctx, sku)
+		if err != nil || !locks {
+			return Cell{Answer: NotAsked, Text: whyNoLock}, err
+		}
+		return measure(ctx, t, p, sku)
+	}
+}
+
 // measureWait describes how a buyer waits while another one has the lock.
-func measureWait(ctx context.Context, t *trial) (Cell, error) {
-	p, sku, err := t.openSale(ctx)
-	if err != nil {
-		return Cell{}, err
-	}
-	defer p.In.Close()
-	locks, err := p.takesLock(ctx, sku)
-	if err != nil || !locks {
-		return Cell{Answer: NotAsked, Text: whyNoLock}, err
-	}
+func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, error) {
 	first, second := p.newBuyer(sku, 2), p.newBuyer(sku, 3)
 	if err := first.acquire(ctx); err != nil {
 		return Cell{}, err
@@ -201,31 +208,22 @@ func roughCount(n int) string {
 }
 
 // measureOrder queues six buyers behind a seventh and checks the order in which they get the lock.
-func measureOrder(ctx context.Context, t *trial) (Cell, error) {
+func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, error) {
 	s, err := t.searchFaultless(ctx, 2)
 	if err != nil {
 		return Cell{}, err
 	}
-	clients := make([]*client, 3)
-	if s.sellsWrongly() {
-		clients = clients[:1]
-	}
-	for i := range clients {
-		p, err := t.openClient(ctx)
+	clients := []*client{p}
+	for len(clients) < 3 && !s.sellsWrongly() {
+		other, sku, err := t.openSale(ctx)
 		if err != nil {
 			return Cell{}, err
 		}
-		defer p.In.Close()
-		clients[i] = p
-	}
-	for _, p := range clients { // the first purchase of each opens its sessions
-		sku, err := p.newSale(ctx, 100)
-		if err != nil {
+		defer other.In.Close()
+		if _, err := other.undisturbedCommands(ctx, sku); err != nil { // they open its sessions
 			return Cell{}, err
 		}
-		if locks, err := p.takesLock(ctx, sku); err != nil || !locks {
-			return Cell{Answer: NotAsked, Text: whyNoLock}, err
-		}
+		clients = append(clients, other)
 	}
 	for range orderRounds {
 		sku, err := clients[0].newSale(ctx, 100)
@@ -291,7 +289,8 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 	first.release()
 	all.Wait()
 	if early {
-		c, err = refusedOrIn(told[0], "no queue; the others are told busy", "no queue; the others get in beside the holder")
+		c, err = refusedOrIn(told[0], "no queue; the others are told busy",
+			"no queue; the others get in beside the holder")
 		return nil, c, err
 	}
 	return granted, c, errors.Join(told...)
@@ -347,22 +346,15 @@ func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
 
 // measureHungHolder lets a holder hang for longer than a lease while its process lives, and checks
 // whether the next buyer gets the lock.
-func measureHungHolder(ctx context.Context, t *trial) (Cell, error) {
-	p, sku, err := t.openSale(ctx)
-	if err != nil {
-		return Cell{}, err
-	}
-	defer p.In.Close()
-	locks, err := p.takesLock(ctx, sku)
-	if err != nil || !locks {
-		return Cell{Answer: NotAsked, Text: whyNoLock}, err
-	}
+func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cell, error) {
 	next := p
 	if t.processes > 1 {
-		if next, err = t.openClient(ctx); err != nil {
+		other, err := t.openClient(ctx)
+		if err != nil {
 			return Cell{}, err
 		}
-		defer next.In.Close()
+		defer other.In.Close()
+		next = other
 	}
 	holder, other := p.newBuyer(sku, 2), next.newBuyer(sku, 3)
 	if err := holder.acquire(ctx); err != nil {
@@ -373,7 +365,7 @@ func measureHungHolder(ctx context.Context, t *trial) (Cell, error) {
 	waiting, cancel := context.WithDeadline(ctx, deadline)
 	letIn := make(chan bool, 1)
 	go func() { letIn <- next.Locker != nil && next.admitsImpatient(waiting, sku) }()
-	err = other.acquire(waiting)
+	err := other.acquire(waiting)
 	took := time.Since(begun)
 	outwaited := !time.Now().Before(deadline) // a connection's deadline may come shortly before the context's
 	cancel()
@@ -413,12 +405,7 @@ func (c *client) admitsImpatient(ctx context.Context, sku int64) bool {
 const hungFor = realLease * 7 / 4
 
 // measureReentrancy asks for the lock again with the context of its lease.
-func measureReentrancy(ctx context.Context, t *trial) (Cell, error) {
-	p, sku, err := t.openSale(ctx)
-	if err != nil {
-		return Cell{}, err
-	}
-	defer p.In.Close()
+func measureReentrancy(ctx context.Context, t *trial, p *client, sku int64) (Cell, error) {
 	key, o := t.info.Key(sku), t.info.LockOptions(realSettings())
 	outer, err := p.Locker.Acquire(ctx, key, o)
 	if err != nil {
@@ -451,7 +438,8 @@ func measureReentrancy(ctx context.Context, t *trial) (Cell, error) {
 		if s.sellsWrongly() {
 			return Cell{Answer: Measured, Text: "yes"}, nil
 		}
-		return Cell{Answer: Measured, Text: "no; the inner lock excludes no one, or its release freed the outer one"}, nil
+		return Cell{Answer: Measured,
+			Text: "no; the inner lock excludes no one, or its release freed the outer one"}, nil
 	}
 	return Cell{Answer: Measured, Text: "yes"}, nil
 }

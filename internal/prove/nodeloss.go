@@ -130,13 +130,15 @@ func (t *trial) loseNode(
 	// Clients try the node that will be lost before the others.
 	w, err := explore.Open(ctx, t.info, e.Config(t.servers.Config().Only(t.info.Uses()...), lost),
 		explore.Options{Node: &explore.Node{
-			Name: what + with, Lag: e.StopReplication, Lose: func(ctx context.Context) error { return e.KillNode(ctx, lost) }}})
+			Name: what + with, Lag: e.StopReplication,
+			Lose: func(ctx context.Context) error { return e.KillNode(ctx, lost) }}})
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
 	s, err := w.Replay(ctx, &explore.Scenario{Name: what + " is lost" + with + whileLocked, Stock: 3, Next: true,
-		Buyers: newBuyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1}, choices)
+		Buyers: newBuyers(2, explore.Buys, explore.Buys),
+		Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1}, choices)
 	if err != nil {
 		return nil, err
 	}

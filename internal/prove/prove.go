@@ -124,7 +124,7 @@ type trial struct {
 	info      catalog.Info
 	servers   Servers
 	options   Options
-	world     *explore.World           // opened by the first question that explores
+	world     *explore.World           // opened by searchFaultless, before any other search
 	faultless map[int]*faultlessResult // results of searchFaultless, by number of processes
 	cells     map[string]Cell          // the answers so far, by question
 	// processes is the number of processes for the buyers of the current question. It is 0 if the
@@ -172,15 +172,6 @@ func (t *trial) missingBackend() string {
 		}
 	}
 	return ""
-}
-
-func (t *trial) openWorld(ctx context.Context) (*explore.World, error) {
-	if t.world != nil {
-		return t.world, nil
-	}
-	w, err := explore.Open(ctx, t.info, t.servers.Config().Only(t.info.Uses()...), explore.Options{})
-	t.world = w
-	return w, err
 }
 
 func (t *trial) closeWorld() {

@@ -36,8 +36,10 @@ type Question struct {
 	followUp func(context.Context, *trial, Cell) (Cell, error)
 
 	// ask answers the question without scenarios; nil: the scenarios are searched.
-	ask func(context.Context, *trial) (Cell, error)
+	ask askFunc
 }
+
+type askFunc = func(context.Context, *trial) (Cell, error)
 
 var (
 	nothingEnds = unlessFaulty("there is nothing that could end or be lost")
@@ -95,34 +97,12 @@ var (
 
 // Questions returns all columns, in order.
 func Questions() []Question {
-	return []Question{
-		oversell(),
-		lostUpdate(),
-		acrossProcesses(),
-		soldOut(),
-		deadHolder(),
-		buyerLeaves(),
-		hungHolder(),
-		leaseEnd(),
-		clocksDisagree(),
-		onlyOwnerReleases(),
-		lostReply(),
-		lateCommand(),
-		renewers(),
-		cancelling(),
-		resetAndStart(),
-		sameKey(),
-		twoFaults(),
-		otherSKUs(),
-		howItWaits(),
-		firstComeFirstServed(),
-		reentrant(),
-		lossOfOneNode(),
-	}
+	return slices.Concat(saleQuestions(), faultQuestions(), requestQuestions(), lockQuestions())
 }
 
 // QuestionIDs returns the IDs of all questions.
-func QuestionIDs() (ids []string) {
+func QuestionIDs() []string {
+	var ids []string
 	for _, q := range Questions() {
 		ids = append(ids, q.ID)
 	}
@@ -137,5 +117,6 @@ func chooseQuestions(ids []string) ([]Question, error) {
 			return nil, fmt.Errorf("there is no question %q, only %s", id, strings.Join(known, ", "))
 		}
 	}
-	return slices.DeleteFunc(Questions(), func(q Question) bool { return ids != nil && !slices.Contains(ids, q.ID) }), nil
+	isOut := func(q Question) bool { return ids != nil && !slices.Contains(ids, q.ID) }
+	return slices.DeleteFunc(Questions(), isOut), nil
 }

@@ -34,6 +34,12 @@ func newBuyers(processes int, does ...explore.Action) []explore.Buyer {
 	return list
 }
 
+// sale returns a scenario of actors in t.processes processes, and the next buyer.
+func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...explore.Action) *explore.Scenario {
+	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: newBuyers(t.processes, does...),
+		Faults: faults}
+}
+
 // twoCopies returns two actors with the same order or request.
 func twoCopies(processes, again int, does explore.Action) []explore.Buyer {
 	list := newBuyers(processes, does, does)
@@ -52,7 +58,8 @@ var writeCommands = []string{"DECRBY", "DEL", "HDEL", "HSET", "HSETNX", "INCR", 
 // refusedCommands returns a scenario for each command that the strategy uses, in which Redis
 // refuses it. Only strategies with scripts have such scenarios: outside of a script, a refused
 // command changes nothing.
-func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...string) (list []*explore.Scenario) {
+func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...string) []*explore.Scenario {
+	var list []*explore.Scenario
 	sent := t.info.RedisCommands()
 	for _, command := range commands {
 		if slices.Contains(sent, "EVALSHA") && slices.Contains(sent, command) {
@@ -85,7 +92,8 @@ func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explo
 
 // withCopies returns copies of the scenarios in which the third buyer repeats the request of
 // another one.
-func withCopies(scenarios []*explore.Scenario, of string) (copies []*explore.Scenario) {
+func withCopies(scenarios []*explore.Scenario, of string) []*explore.Scenario {
+	var copies []*explore.Scenario
 	for _, s := range scenarios {
 		c := *s
 		c.Name += ", " + of + " twice"

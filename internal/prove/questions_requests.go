@@ -1,0 +1,235 @@
+package prove
+
+import (
+	"context"
+	"slices"
+
+	"seckill/internal/explore"
+	"seckill/internal/seckill"
+)
+
+// requestQuestions are about other requests than purchases, several faults, and several SKUs.
+func requestQuestions() []Question {
+	return []Question{
+		{ID: "cancel", Title: "cancelling",
+			Asks: "Two cancel one order, or one cancels while another buys; replies are lost, a process dies, and " +
+				"the cancellation is sent again: is each order given back once, and only once? Reservations, where " +
+				"there are any, are paid, cancelled and swept, too.",
+			premise: "it breaks when nothing is cancelled", breaks: wrongStock,
+			scenarios: cancellingScenarios},
+		{ID: "reset", Title: "reset and start",
+			Asks: "The sale is set anew, or starts, beside buyers, cancellations and another reset, or Redis " +
+				"refuses a part of it: is the new sale's stock right, and is nothing sold before the start?",
+			premise: "it breaks without a reset", breaks: wrongStock,
+			scenarios: resetAndStartScenarios},
+		{ID: "same-key", Title: "one key, one order",
+			Asks: "Two copies of one request go through the whole service, in two processes; replies are lost, " +
+				"commands come late, a process dies, and they are sent again: do all copies hear one final answer, " +
+				"and is a request that has an order never refused? And has one user who buys with two keys one " +
+				"order? Is a key refused that was used for another quantity or call, and not for another SKU? Where " +
+				"a buyer is answered before the order is written: does every accepted request come to an order or a " +
+				"refusal, also after a death, and is its buyer told which?",
+			premise: "it breaks when every request comes once", breaks: explore.LedgerRule,
+			scenarios: sameKeyScenarios},
+		{ID: "two-faults", Title: "two faults",
+			Asks:    "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
+			premise: "it breaks without a fault", ask: drawTwoFaults},
+		{ID: "other-skus", Title: "other SKUs unhindered",
+			Asks:      "Two buyers of different SKUs: does one ever wait for the other?",
+			breaks:    func(rule string) bool { return rule == explore.RuleHindered },
+			scenarios: otherSKUsScenarios},
+	}
+}
+
+func cancellingScenarios(t *trial) []*explore.Scenario {
+	beside := newBuyers(t.processes, explore.Buys, explore.Cancels)
+	beside[1].Again = 1
+	more := append(t.sharedTransactions(2, explore.Cancels,
+		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
+		t.reservations()...)
+	if t.info.Stock == seckill.InBuckets { // then one bucket has all units
+		more = append(more, t.sale("the last units come back, and two want them", 2, nil,
+			explore.Cancels, explore.Buys, explore.Buys))
+	}
+	return append(more,
+		// A cancellation reads the order first, so it reaches the stock when others wait.
+		&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
+			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)},
+		&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true,
+			Buyers: twoCopies(t.processes, 0, explore.Cancels)},
+		&explore.Scenario{Name: "two cancel the same order, and again; a reply or a command is lost, or one dies",
+			Stock: 4, Next: true,
+			Buyers: twoCopies(t.processes, 1, explore.Cancels), Faults: fails},
+		&explore.Scenario{Name: "one buys, one cancels, and again; a reply or a command is lost, or one dies",
+			Stock: 4, Next: true,
+			Buyers: beside, Faults: fails})
+}
+
+func resetAndStartScenarios(t *trial) []*explore.Scenario {
+	list := t.sharedTransactions(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is " +
+		"set anew", Stock: 6})
+	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream { // which let buyers through whom the row refuses
+		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
+			Buyers: oneUser(t.processes, explore.Buys, explore.Starts)})
+	}
+	if t.info.Accepts { // a reset also forgets requests that were only accepted
+		copies := append(twoCopies(t.processes, 0, explore.Accepts), newBuyers(t.processes, explore.Buys, explore.Buys,
+			explore.Resets)[2])
+		list = append(list, &explore.Scenario{Name: "two accept the same request while the sale is set anew",
+			Stock: 4, Next: true,
+			Buyers: copies})
+	}
+	if t.info.Stock != seckill.InRow {
+		list = append(list, t.refusedCommands("one cancels while the sale is set anew; Redis refuses a command, "+
+			"perhaps of a script",
+			newBuyers(t.processes, explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
+	}
+	if t.info.Stock == seckill.InStream { // a writer may sleep, and another one may refuse what it has read
+		list = append(list, t.sale("two buy while the sale starts, the writer's lease ends", 4, ends,
+			explore.Buys, explore.Buys, explore.Starts))
+	}
+	return append([]*explore.Scenario{
+		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
+		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
+		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
+		// With one order only, the wrong stock would happen to equal that of the new sale.
+		t.sale("two cancel their orders while the sale is set anew", 4, nil, explore.Cancels, explore.Cancels, explore.Resets),
+		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
+		t.sale("one buys while two set the sale anew", 4, nil, explore.Buys, explore.Resets, explore.Resets),
+		t.sale("one buys while the sale starts", 4, nil, explore.Buys, explore.Starts),
+	}, list...)
+}
+
+func sameKeyScenarios(t *trial) []*explore.Scenario {
+	used := newBuyers(t.processes, explore.Asks, explore.Asks, explore.Asks)
+	used[1].Same, used[2].Same, used[2].Other = "A", "A", true
+	list := append(t.sharedTransactions(t.processes, explore.Buys,
+		explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
+			Faults: []explore.Fault{explore.IDTaken}}), t.acceptedRequests(t.processes)...)
+	list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used},
+		&explore.Scenario{Name: "two users happen to have one key", Stock: 5, Buyers: oneKey(t.processes)})
+	if t.info.Reserves {
+		used := newBuyers(t.processes, explore.Asks, explore.Reserves)
+		used[1].Same, used[1].Quantity = "A", used[0].Quantity
+		list = append(list, &explore.Scenario{Name: "one key for a purchase and a reservation", Stock: 4, Buyers: used})
+	}
+	return append(list,
+		&explore.Scenario{Name: "a request that has its order is sent again beside another buyer", Stock: 5,
+			Buyers: newBuyers(t.processes, explore.Repeats, explore.Asks)},
+		&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2,
+			Buyers: twoCopies(t.processes, 1, explore.Asks)},
+		&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost, or one dies", Stock: 4,
+			Buyers: twoCopies(t.processes, 1, explore.Asks), Faults: fails},
+		&explore.Scenario{Name: "two copies of one request, for the last units; a command comes late", Stock: 2,
+			Buyers: twoCopies(t.processes, 1, explore.Asks), Faults: late},
+		&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser(t.processes, explore.Asks)})
+}
+
+// acceptedRequests returns the scenarios of buyers that are answered before their orders are
+// written; none for a strategy that never does this.
+func (t *trial) acceptedRequests(processes int) []*explore.Scenario {
+	if !t.info.Accepts {
+		return nil
+	}
+	// One buyer does not wait, the other one buys. In two processes they repeat a request whose answer was
+	// lost. In one process they do not, because the second answer would hide a wrong first answer.
+	one, two := newBuyers(1, explore.Accepts, explore.Buys), newBuyers(processes, explore.Accepts, explore.Buys)
+	two[0].Again = 1
+	faults := append(slices.Clone(dies), lost...)
+	return []*explore.Scenario{
+		{Name: "one is accepted, one buys, and writes for both", Stock: 6, Next: true, Buyers: two},
+		{Name: "one process accepts and writes; a reply or a command is lost, or it dies", Stock: 6, Next: true,
+			Buyers: one, Faults: faults},
+		{Name: "one accepts, another writes; a reply or a command is lost, or one dies", Stock: 6, Next: true,
+			Buyers: two, Faults: faults},
+		{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
+			Buyers: twoCopies(processes, 1, explore.Accepts), Faults: faults}}
+}
+
+// reservations returns the scenarios in which a payment, a cancellation and sweepers act on one
+// reservation; none for a strategy without reservations.
+func (t *trial) reservations() (list []*explore.Scenario) {
+	if !t.info.Reserves {
+		return nil
+	}
+	at := func(again int, does ...explore.Action) []explore.Buyer {
+		all := newBuyers(2, does...)
+		for i := range all {
+			all[i].Quantity, all[i].Again = 2, again
+			if i > 0 {
+				all[i].Same = "A"
+			}
+		}
+		return all
+	}
+	for _, s := range []explore.Scenario{
+		{Name: "one pays, a sweeper comes", Buyers: at(0, explore.Pays, explore.Sweeps)},
+		{Name: "one pays after the deadline", Buyers: at(0, explore.PaysLate)},
+		{Name: "one cancels, a sweeper comes", Buyers: at(0, explore.Releases, explore.Sweeps)},
+		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
+		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
+		{Name: "one pays, one cancels, a sweeper comes", Buyers: at(0, explore.Pays, explore.Releases, explore.Sweeps)},
+		// An order is cancelled also when it is paid, and by another statement than a reservation.
+		{Name: "a sweeper comes, one cancels the order", Buyers: at(0, explore.Sweeps, explore.Cancels)},
+		{Name: "one pays, one cancels the order, a sweeper comes", Buyers: at(0, explore.Pays, explore.Cancels,
+			explore.Sweeps)},
+		{Name: "one cancels, one cancels the order", Buyers: at(0, explore.Releases, explore.Cancels)},
+		{Name: "one pays after the deadline, one cancels", Buyers: at(0, explore.PaysLate, explore.Releases)},
+		{Name: "one pays after the deadline, one cancels the order", Buyers: at(0, explore.PaysLate, explore.Cancels)},
+		{Name: "one pays after the deadline, a sweeper comes", Buyers: at(0, explore.PaysLate, explore.Sweeps)},
+		{Name: "one pays, a sweeper comes; a reply or a command is lost, or one dies",
+			Buyers: at(1, explore.Pays, explore.Sweeps), Faults: fails},
+	} {
+		s.Stock, s.Next = 3, true
+		list = append(list, &s)
+	}
+	return list
+}
+
+// singleFaults lists the faults of the questions that ask about one fault.
+var singleFaults = []struct {
+	question string
+	faults   []explore.Fault
+}{{"dead-holder", dies}, {"lease-end", ends}, {"lost-reply", lost}, {"late-command", late}}
+
+// drawTwoFaults searches schedules with two faults, drawn at random.
+func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
+	var faults []explore.Fault
+	for _, s := range singleFaults {
+		c, asked := t.cells[s.question]
+		if !asked {
+			q, err := chooseQuestions([]string{s.question})
+			if err == nil {
+				c, err = t.answerQuestion(ctx, q[0])
+			}
+			if err != nil {
+				return c, err
+			}
+		}
+		if c.Answer == Holds {
+			faults = append(faults, s.faults...)
+		}
+	}
+	if len(faults) == 0 {
+		return notAsked("it survives no single fault")
+	}
+	c, broken := Cell{Answer: Holds}, t.brokenRules(wrongStock)
+	for _, second := range []explore.Action{explore.Buys, explore.Cancels} {
+		s := &explore.Scenario{Name: "two actors, two faults", Stock: 5, Next: true,
+			Buyers: newBuyers(t.processes, explore.Buys, second), Faults: faults, MaxFaults: 2}
+		l := t.searchLimits(broken)
+		l.Schedules, l.Random = 1, max(t.options.Schedules/2, 1)
+		res, err := t.world.Search(ctx, s, l)
+		if err != nil {
+			return c, err
+		}
+		c.addBounds(res)
+	}
+	return t.keepCounterexamples(ctx, "two-faults", c, broken)
+}
+
+func otherSKUsScenarios(_ *trial) []*explore.Scenario {
+	two := newBuyers(1, explore.Buys, explore.Buys)
+	two[1].Other = true
+	return []*explore.Scenario{{Name: "two buyers of different SKUs", Stock: 5, Buyers: two}}
+}
