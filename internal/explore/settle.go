@@ -67,7 +67,11 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 		return false, nil
 	case len(waits) > 0 && s.barriersPassed != s.handled: // since then, a report may have sent events to waits
 		s.barriersPassed = s.handled
-		return false, passBarriers(ctx, waits)
+		over, err := passBarriers(ctx, waits)
+		if over && err == nil {
+			err = s.awaitReport(ctx, computeLimit)
+		}
+		return false, err
 	case s.cutProcess != nil && !slices.ContainsFunc(commands, func(c *call) bool { return c.loseReply }):
 		return false, s.awaitRollback(ctx)
 	}
@@ -84,12 +88,10 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 }
 
 // reportComes waits for a report for a short time: as long as commands usually take, or less if they
-// are expected to wait inside their servers. Without commands it waits only after the barriers.
+// are expected to wait inside their servers. Without commands, the barriers of the waits tell.
 func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
-	if len(commands) == 0 {
-		return s.barriersPassed == s.handled && s.awaitReport(ctx, quiet) == nil
-	}
-	return s.awaitReport(ctx, quiet) == nil || !s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil
+	return len(commands) > 0 && (s.awaitReport(ctx, quiet) == nil ||
+		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)
 }
 
 // allBlocked reports whether the servers say that each command waits. It fails if there is neither an
@@ -188,17 +190,22 @@ func (r *run) unanswered() (waits, commands []*call) {
 	return waits, commands
 }
 
-// passBarriers returns when no event is under way to a waiting call.
-func passBarriers(ctx context.Context, waits []*call) error {
+// passBarriers returns when no event is under way to a waiting call. It reports whether one of the
+// waits is over or about to end, so that a report comes.
+func passBarriers(ctx context.Context, waits []*call) (bool, error) {
+	anyOver := false
 	for _, c := range waits {
 		if c.command.Barrier == nil || c.actor.life != alive { // a dead actor's wait is about to end
+			anyOver = true
 			continue
 		}
-		if err := c.command.Barrier(ctx); err != nil {
-			return fmt.Errorf("ask whether an event is under way to %s: %w", c, err)
+		over, err := c.command.Barrier(ctx)
+		if err != nil {
+			return false, fmt.Errorf("ask whether an event is under way to %s: %w", c, err)
 		}
+		anyOver = anyOver || over
 	}
-	return nil
+	return anyOver, nil
 }
 
 // awaitRollback waits until the SQL server has noticed which connections a fault has closed, and

@@ -42,8 +42,9 @@ type Command struct {
 	Reply string
 
 	// Barrier is set on waits. It returns when every event that was sent before the call (also
-	// by a server) has reached the awaited channel, and the waiter has checked that channel.
-	Barrier func(context.Context) error
+	// by a server) has reached the awaited channel, and the waiter has checked that channel. It
+	// reports whether the wait is over; if so, After follows.
+	Barrier func(context.Context) (bool, error)
 	// FromServer is true for a wait whose event comes from a server. Its Barrier queries that
 	// server.
 	FromServer bool
@@ -189,7 +190,8 @@ func Do(ctx context.Context, backend string, describe func() *Command, send func
 // DoWithReply is Do for a command that has a reply. After send has returned, reply receives its
 // error and returns Command.Reply.
 func DoWithReply(
-	ctx context.Context, backend string, describe func() *Command, send func(context.Context) error, reply func(error) string,
+	ctx context.Context, backend string, describe func() *Command,
+	send func(context.Context) error, reply func(error) string,
 ) error {
 	w := observersOf(ctx)
 	if w.tap == nil {

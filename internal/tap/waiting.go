@@ -55,10 +55,10 @@ func WaitWithin[T any](
 	checks, over := make(chan struct{}), make(chan struct{})
 	end := sync.OnceFunc(func() { close(over) })
 	defer end()
-	c := &Command{Name: "wait", Text: what, FromServer: barrier != nil, Barrier: func(ctx context.Context) error {
+	c := &Command{Name: "wait", Text: what, FromServer: barrier != nil, Barrier: func(ctx context.Context) (bool, error) {
 		if barrier != nil {
 			if err := barrier(ctx); err != nil {
-				return err
+				return false, err
 			}
 		}
 		return requestCheck(ctx, checks, over)
@@ -77,18 +77,18 @@ func WaitWithin[T any](
 	return got, err
 }
 
-// requestCheck performs steps 2 and 3 of the barrier.
-func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struct{}) error {
+// requestCheck performs steps 2 and 3 of the barrier, and reports whether the wait is over.
+func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struct{}) (bool, error) {
 	for range 2 {
 		select {
 		case checks <- struct{}{}:
 		case <-over:
-			return nil
+			return true, nil
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // awaitEvent returns the first value of done. After each value of checks it looks for an event
