@@ -233,7 +233,8 @@ func (a *actor) report(note func()) {
 }
 
 func (a *actor) newCall(ctx context.Context, c *tap.Command) *call {
-	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: c, fan: tap.FanOf(ctx), answer: make(chan error, 1)}
+	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: c, fan: tap.FanOf(ctx),
+		answer: make(chan error, 1)}
 }
 
 // addCall adds a call that waits for its turn. A call of a dead actor fails at once.
@@ -286,7 +287,7 @@ func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 		return err
 	}
 	if s.refused {
-		err = errors.Join(err, a.run.world.probes.Allow(context.Background(), a.run.scenario.Denies))
+		err = errors.Join(err, a.run.world.probes.SetRight(context.Background(), "+"+a.run.scenario.Denies))
 	}
 	a.report(func() { a.run.callReturned(s, err) })
 	if s.loseReply {

@@ -99,8 +99,9 @@ var actorKinds = map[Action]actorKind{
 	// It is the moment at which the sale begins. Until then the sale is scheduled for later.
 	Starts: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			if err := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku).Error; err != nil {
-				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+			started := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku)
+			if started.Error != nil {
+				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, started.Error)
 			}
 		},
 		answer: "the sale has begun",
@@ -114,7 +115,8 @@ var actorKinds = map[Action]actorKind{
 				return &tap.Command{Name: "loses its data", Text: "loses its data"}
 			}, func(context.Context) (err error) {
 				untapped, number := context.Background(), fmt.Sprintf("seckill:stock:%d", w.sku)
-				for _, key := range []string{number, "{" + number + "}:run", "{" + number + "}:buyers", "{" + number + "}:open"} {
+				companion := "{" + number + "}:"
+				for _, key := range []string{number, companion + "run", companion + "buyers", companion + "open"} {
 					err = errors.Join(err, p.In.Redis.Del(untapped, key).Err())
 				}
 				if err == nil {
@@ -128,7 +130,8 @@ var actorKinds = map[Action]actorKind{
 	Accepts: accepts,
 	Asks:    asks,
 	// It is Asks for a reservation.
-	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves }, prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
+	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
+		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
 	// It is Asks for a request that already has its order: the buyer was told so before the actors
 	// came.
@@ -152,15 +155,16 @@ var actorKinds = map[Action]actorKind{
 
 	// The following act on one order or reservation that was placed before the actors came. Several may
 	// act on the same one (Buyer.Same). They try again after a failure (Buyer.Again).
-	Cancels:  atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, requestOn(seckill.Strategy.Restore)),
-	Pays:     atReservation("paid", judge.CallPay, requestOn(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
+	Cancels: atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, requestOn(seckill.Strategy.Restore)),
+	Pays: atReservation("paid", judge.CallPay,
+		requestOn(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
 	PaysLate: atReservation("paid", judge.CallPay, payLate),
 	Releases: atReservation("cancelled", judge.CallCancel, requestOn(seckill.Reserver.Release, seckill.ErrPaid)),
 	Sweeps:   atReservation("swept", "", sweepReservations),
 }
 
-// retry calls send until its answer is final, at most 1+Buyer.Again times.
-func (o *Outcome) retry(ctx context.Context, send func() (final bool)) {
+// retry calls send until it returns true, because its answer is final, at most 1+Buyer.Again times.
+func (o *Outcome) retry(ctx context.Context, send func() bool) {
 	for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
 		if send() {
 			return
@@ -315,7 +319,8 @@ var accepts = actorKind{
 
 // findUntold looks up the result of each request that was answered "accepted", after all actors are
 // done.
-func (w *World) findUntold(ctx context.Context, p *process, s *Schedule) (list []Problem) {
+func (w *World) findUntold(ctx context.Context, p *process, s *Schedule) []Problem {
+	var list []Problem
 	for _, o := range s.Buyers {
 		if !o.Accepted || o.Dead || s.mayBeOfEarlierSale(o) {
 			continue
@@ -325,8 +330,11 @@ func (w *World) findUntold(ctx context.Context, p *process, s *Schedule) (list [
 		if errors.Is(err, seckill.ErrUnknownOrder) {
 			err = p.Strategy.(seckill.Acceptor).Became(ctx, buy.SKU, buy.User, buy.RequestID)
 		}
-		if err != nil && (!seckill.NothingTaken(err) || errors.Is(err, seckill.ErrUnknownOrder) || errors.Is(err, seckill.ErrUnavailable)) {
-			list = append(list, Problem{RuleUntold, fmt.Sprintf("%s was told accepted, and the look-up says: %v", o.Name, err)})
+		refused := seckill.NothingTaken(err) && !errors.Is(err, seckill.ErrUnknownOrder) &&
+			!errors.Is(err, seckill.ErrUnavailable)
+		if err != nil && !refused {
+			message := fmt.Sprintf("%s was told accepted, and the look-up says: %v", o.Name, err)
+			list = append(list, Problem{RuleUntold, message})
 		}
 	}
 	return list
@@ -342,7 +350,8 @@ var asks = actorKind{
 			return err
 		}
 		if p.service == nil {
-			s, err := httpapi.New(httpapi.Config{Instance: p.In, Infos: []catalog.Info{p.Info}, Default: p.Info.Name, Settings: w.settings,
+			s, err := httpapi.New(httpapi.Config{Instance: p.In,
+				Infos: []catalog.Info{p.Info}, Default: p.Info.Name, Settings: w.settings,
 				Now: func() time.Time { return w.processTime(p) }, PurchaseTimeout: time.Minute})
 			if err != nil {
 				return err
@@ -352,7 +361,8 @@ var asks = actorKind{
 		// The service reads the SKU at its first request, and that read passes no tap. So it is made
 		// here, by a request for more than the stock.
 		o, sku := Outcome{Buyer: b}, w.purchase(b).SKU
-		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: unusedUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
+		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: unusedUser, Quantity: w.stock + 1,
+			RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
 		if !errors.Is(o.Err, seckill.ErrSoldOut) {
 			return fmt.Errorf("asking for more than the stock was answered: %w", o.Err)
 		}
@@ -428,7 +438,8 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 	case judge.OutcomeUnknown:
 		refusal, again = seckill.ErrUnknown, true
 	default:
-		again = r.Outcome == judge.OutcomeBusy || r.Outcome == judge.OutcomeConflict || errors.Is(r.Err, seckill.ErrUnavailable)
+		again = r.Outcome == judge.OutcomeBusy || r.Outcome == judge.OutcomeConflict ||
+			errors.Is(r.Err, seckill.ErrUnavailable)
 	}
 	o.Err = fmt.Errorf("%w: %s (%s)", refusal, problem.Detail, problem.Code)
 	told = judge.CallOf(p, o.Receipt, r.Err)

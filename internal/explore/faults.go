@@ -116,8 +116,9 @@ var faultKinds = map[Fault]faultKind{
 		applyToCall: func(r *run, c *call, step Step) {
 			ids := batchedID.FindAllStringSubmatch(c.command.Text, -1)
 			r.send(c, step)
-			c.answer <- r.world.admin.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, "+
-				"run, status, reason) VALUES (?, '', 'taken', ?, ?, 1, 0, 'another', ?, ?, 'sold_out')",
+			c.answer <- r.world.admin.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, "+
+				"quantity, remaining, strategy, run, status, reason) "+
+				"VALUES (?, '', 'taken', ?, ?, 1, 0, 'another', ?, ?, 'sold_out')",
 				ids[len(ids)-1][1], unusedUser, r.world.sku, firstRun, judge.Refused).Error
 		},
 	},
@@ -142,7 +143,7 @@ var faultKinds = map[Fault]faultKind{
 		applyToCall: func(r *run, c *call, step Step) {
 			r.send(c, step)
 			c.refused = true
-			c.answer <- r.world.probes.Deny(context.Background(), r.scenario.Denies)
+			c.answer <- r.world.probes.SetRight(context.Background(), "-"+r.scenario.Denies)
 		},
 	},
 	// Commands to ZooKeeper are not delayed: a session's commands arrive in order, and end with its
@@ -187,7 +188,9 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	ClockJumps: {
-		options: atActors(ClockJumps, func(r *run, a *actor) bool { return r.isFirstOfProcess(a) && a.process.clockAhead.Load() == 0 }),
+		options: atActors(ClockJumps, func(r *run, a *actor) bool {
+			return r.isFirstOfProcess(a) && a.process.clockAhead.Load() == 0
+		}),
 		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.clockAhead.Store(int64(r.world.leaseEndJump()))
 			a.process.tainted = true // the next schedule uses another process
@@ -296,7 +299,7 @@ func (r *run) isQueued(a *actor) bool {
 // endSession makes the servers end what they store for the actor's process, and returns what that
 // did, or "". A live ZooKeeper client learns of it before it can send another command; an etcd
 // client does not.
-func (r *run) endSession(ctx context.Context, of *actor) (what string, err error) {
+func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
 	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // as in endLease
 	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
@@ -307,7 +310,8 @@ func (r *run) endSession(ctx context.Context, of *actor) (what string, err error
 
 // leaseholders returns the actors whose lease has not ended. If the strategy is not a lock, it
 // returns the actors with an open transaction, which ends with its connection.
-func (r *run) leaseholders() (list []*actor) {
+func (r *run) leaseholders() []*actor {
+	var list []*actor
 	for _, a := range r.actors {
 		if (a.lock != notHeld || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
 			list = append(list, a)
@@ -349,7 +353,8 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
 	}
-	if did == nil && sessions && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
+	inDatabase := w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)
+	if did == nil && sessions && of != nil && inDatabase {
 		n, err := w.probes.Kill(ctx, of.process.sqlPorts())
 		if err != nil {
 			return "", err

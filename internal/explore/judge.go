@@ -54,7 +54,8 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 // another request under way, and "sold out" although units came back, perhaps too late. A refusal
 // during a reset belongs to the sale before or after it; findContradictions finds those that are
 // wrong for both.
-func (w *World) findContradictions(s *Schedule, orders []judge.Order) (list []Problem) {
+func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem {
+	var list []Problem
 	for _, b := range s.Buyers {
 		user := w.purchase(b.Buyer).User
 		hasOrder := slices.ContainsFunc(orders, func(o judge.Order) bool { return o.UserID == user })
@@ -112,15 +113,16 @@ func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 // the new one, because a reset forgets requests.
 func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
-	err := w.admin.DB.WithContext(ctx).Model(&judge.Order{}).Where("sku_id = ? AND run < ? AND request_id NOT IN "+
-		"(SELECT request_id FROM orders WHERE sku_id = ? AND run = ?)", w.sku, run, w.sku, run).Pluck("request_id", &earlier).Error
+	err := w.admin.DB.WithContext(ctx).Raw("SELECT request_id FROM orders WHERE sku_id = ? AND run < ? AND "+
+		"request_id NOT IN (SELECT request_id FROM orders WHERE sku_id = ? AND run = ?)",
+		w.sku, run, w.sku, run).Scan(&earlier).Error
 	if err != nil {
 		return nil, fmt.Errorf("find the orders before the reset: %w", err)
 	}
 	next := w.purchase(Buyer{Name: NextBuyer}).RequestID
 	return slices.DeleteFunc(told, func(t judge.Call) bool {
-		refused := t.Outcome != judge.OutcomeCancelled && t.Outcome != judge.OutcomeAccepted && t.Outcome != judge.OutcomeSold &&
-			t.Outcome != judge.OutcomeUnknown
+		refused := !slices.Contains([]judge.Outcome{judge.OutcomeCancelled, judge.OutcomeAccepted, judge.OutcomeSold,
+			judge.OutcomeUnknown}, t.Outcome)
 		return slices.Contains(earlier, t.RequestID) || refused && t.RequestID != next
 	}), nil
 }
@@ -137,7 +139,8 @@ func (s *Schedule) Faulty() bool {
 // lease had not ended, and a buyer that is blocked for ever. If there was no fault, it also finds a
 // buyer that got no clear answer, failed without a reason, or waited until a lease ended although
 // all others had left.
-func findProblems(s *Schedule) (list []Problem) {
+func findProblems(s *Schedule) []Problem {
+	var list []Problem
 	add := func(rule, format string, args ...any) {
 		list = append(list, Problem{rule, s.names.Normalize(fmt.Sprintf(format, args...))})
 	}
@@ -166,7 +169,8 @@ func findProblems(s *Schedule) (list []Problem) {
 		case b.GaveUp:
 			add(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
 		case stayed && b.WaitedFor > 0:
-			add(RuleStuck, "%s waited until a lease ended, or their time was up, though all others had left and their processes live", b.Name)
+			add(RuleStuck, "%s waited until a lease ended, or their time was up, "+
+				"though all others had left and their processes live", b.Name)
 		case stayed && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
 			add(RuleError, "%s failed, though all that happened is that another left: %v", b.Name, b.Err)
 		case s.Faulty():
@@ -189,7 +193,8 @@ func findProblems(s *Schedule) (list []Problem) {
 
 // leavers returns the buyers that left, if there was no other fault. Their processes lived on and
 // could clean up.
-func (s *Schedule) leavers() (who []string) {
+func (s *Schedule) leavers() []string {
+	var who []string
 	for _, step := range s.Steps {
 		switch step.Fault {
 		case Leaves:

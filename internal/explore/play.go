@@ -25,7 +25,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	r := w.newRun(s, peek)
 	defer r.stop()
 	if s.Denies != "" { // an earlier schedule may have ended before it allowed the command again
-		if err := w.probes.Allow(ctx, s.Denies); err != nil {
+		if err := w.probes.SetRight(ctx, "+"+s.Denies); err != nil {
 			return r.schedule, err
 		}
 	}
@@ -36,7 +36,8 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		return r.schedule, err
 	}
 	if s.Next {
-		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Action: cmp.Or(actorKinds[s.Buyers[0].Action].nextAction, Buys)}
+		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1,
+			Action: cmp.Or(actorKinds[s.Buyers[0].Action].nextAction, Buys)}
 		if slices.Contains(s.Faults, Panics) {
 			next.Process = s.Buyers[0].Process // that process lives on, with everything the panic has left
 		}
@@ -76,10 +77,12 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 		if err := r.addActor(ctx, b); err != nil {
 			return err
 		}
-		if s.InLine && i < len(s.Buyers)-s.Latecomers {
-			if err := r.runUntilQueued(ctx, r.actors[i], choose); err != nil {
+		if a := r.actors[i]; s.InLine && i < len(s.Buyers)-s.Latecomers {
+			// It takes turns until it has the lock or waits for it.
+			if err := r.runAlone(ctx, a, choose, func() bool { return a.lock == held }); err != nil {
 				return err
 			}
+			r.lastThread = nil // so the next actor's turn is no preemption
 		}
 		if i == 0 && s.DiesFirst {
 			if err := r.runUntilDeath(ctx, choose); err != nil {
@@ -134,7 +137,8 @@ func (r *run) addActor(ctx context.Context, b Buyer) error {
 	if err != nil {
 		return err
 	}
-	a := &actor{Buyer: b, run: r, process: p, holder: probe.Holder{Sets: map[string][]string{}, Session: p.session}, outcome: Outcome{Buyer: b}}
+	a := &actor{Buyer: b, run: r, process: p, outcome: Outcome{Buyer: b},
+		holder: probe.Holder{Sets: map[string][]string{}, Session: p.session}}
 	a.threads = []*thread{{actor: a}}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	r.actors = append(r.actors, a)
@@ -186,13 +190,6 @@ func (r *run) chooseAndApply(ctx context.Context, options []policy.Option, choos
 		return err
 	}
 	return r.apply(ctx, options[i], true)
-}
-
-// runUntilQueued lets a take turns until it has the lock or waits for it.
-func (r *run) runUntilQueued(ctx context.Context, a *actor, choose chooser) error {
-	err := r.runAlone(ctx, a, choose, func() bool { return a.lock == held })
-	r.lastThread = nil // so the next actor's turn is no preemption
-	return err
 }
 
 // runUntilDeath lets the only buyer take turns until it dies or is done. If it has died, its

@@ -56,7 +56,8 @@ func (r *Recorder) elapsed() int64 { return time.Since(r.began).Microseconds() }
 func (r *Recorder) RecordSent(ctx context.Context, who string, c *tap.Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &SentCommand{Who: who, Backend: c.Backend, Command: c, Text: r.names.Normalize(DescribeCommand(c)), Background: tap.IsBackground(ctx), At: r.elapsed()}
+	s := &SentCommand{Who: who, Backend: c.Backend, Command: c, Text: r.names.Normalize(DescribeCommand(c)),
+		Background: tap.IsBackground(ctx), At: r.elapsed()}
 	c.Private = s
 	r.list = append(r.list, s)
 }
@@ -168,7 +169,8 @@ func (g *Gate) LockReleasing() { g.recordRelease(g.who) }
 func (g *Gate) LockReleased() {}
 
 // Commands returns the commands that the buyer has sent so far, without those of helpers.
-func (g *Gate) Commands() (list []*tap.Command) {
+func (g *Gate) Commands() []*tap.Command {
+	var list []*tap.Command
 	sent, _ := g.Snapshot()
 	for _, s := range sent {
 		if s.Who == g.who && !s.Background {

@@ -75,7 +75,8 @@ func (r *run) callReturned(c *call, err error) {
 		c.thread.overlap = nil
 		if others := r.othersHolding(c.actor); len(others) > 0 && err == nil && !c.loseReply {
 			c.thread.overlap = &Problem{RuleKept,
-				fmt.Sprintf("after step %d the renewer of %s goes on, though %s has the lock", c.step+1, c.actor.Name, others[0].Name)}
+				fmt.Sprintf("after step %d the renewer of %s goes on, though %s has the lock",
+					c.step+1, c.actor.Name, others[0].Name)}
 		}
 	}
 	step := &r.schedule.Steps[c.step]
@@ -188,7 +189,8 @@ func (r *run) send(c *call, step Step) {
 
 // runnable returns the threads that can take the next turn. The thread of the last step comes
 // first.
-func (r *run) runnable() (list []*thread) {
+func (r *run) runnable() []*thread {
+	var list []*thread
 	for _, a := range r.actors {
 		if a.life != alive {
 			continue
@@ -224,10 +226,12 @@ func (r *run) preempts(t *thread, runnable []*thread) bool {
 }
 
 // options returns all choices that are possible now.
-func (r *run) options() (list []policy.Option) {
+func (r *run) options() []policy.Option {
+	var list []policy.Option
 	runnable := r.runnable()
 	for _, t := range runnable {
-		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t, runnable), Touches: r.touches(t), Process: t.actor.Process})
+		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t, runnable),
+			Touches: r.touches(t), Process: t.actor.Process})
 	}
 	for _, f := range followUps {
 		list = append(list, faultKinds[f].options(r, runnable)...)
@@ -250,7 +254,8 @@ func (r *run) options() (list []policy.Option) {
 }
 
 // renewersToWake returns the choices that let a sleeping renewer act, one for each actor.
-func (r *run) renewersToWake() (list []policy.Option) {
+func (r *run) renewersToWake() []policy.Option {
+	var list []policy.Option
 	if r.renewalCount >= r.scenario.Renewals {
 		return nil
 	}

@@ -223,7 +223,8 @@ type Answer struct {
 }
 
 // Answers returns the final answers to all buyers.
-func (s *Schedule) Answers() (list []Answer) {
+func (s *Schedule) Answers() []Answer {
+	var list []Answer
 	for _, b := range s.Buyers {
 		list = append(list, Answer{b.Name, s.names.Normalize(b.Answer())})
 	}

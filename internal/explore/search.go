@@ -53,13 +53,13 @@ var ErrDiverged = policy.ErrDiverged
 // Search runs the schedules of s within the limits: first in order, those with the fewest
 // preemptions first, then some at random. It fails if a server fails or ctx ends; the result so far
 // is returned, too.
-func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (res Result, err error) {
-	res = Result{Preemptions: -1, seenOrders: map[string]bool{}}
+func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
+	res := Result{Preemptions: -1, seenOrders: map[string]bool{}}
 	if err := w.warmUp(ctx, s); err != nil {
 		return res, err
 	}
 	fewest := &policy.Fewest{Reduce: l.Reduce}
-	err = w.playAll(ctx, s, fewest, l, &res)
+	err := w.playAll(ctx, s, fewest, l, &res)
 	open := fewest.Pending()
 	res.Pruned, res.NotRun, res.Preemptions = fewest.Redundant, open+fewest.Diverged, fewest.CompleteUpTo()
 	if err != nil || open == 0 || l.Random == 0 {
@@ -149,7 +149,8 @@ func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (sche
 	for range 3 {
 		schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose)
 		if err == nil && len(schedule.Choices()) < len(choices) {
-			err = fmt.Errorf("%w: all have finished after %d moves of %d", ErrDiverged, len(schedule.Choices()), len(choices))
+			err = fmt.Errorf("%w: all have finished after %d moves of %d",
+				ErrDiverged, len(schedule.Choices()), len(choices))
 		}
 		if !errors.Is(err, ErrDiverged) || w.options.Node != nil {
 			break
@@ -160,7 +161,8 @@ func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (sche
 
 // Choices returns the choices of a schedule, without those of the next buyer: that buyer is alone,
 // so it has no choice.
-func (s *Schedule) Choices() (list []Choice) {
+func (s *Schedule) Choices() []Choice {
+	var list []Choice
 	for _, step := range s.Steps {
 		if step.isChosen() && step.Who != NextBuyer {
 			list = append(list, step.Choice)

@@ -87,7 +87,8 @@ func (w *World) awaitServers(ctx context.Context) error {
 	for _, in := range instances {
 		for slices.ContainsFunc(in.Status(ctx), func(s backend.Status) bool { return !s.OK }) {
 			if ctx.Err() != nil {
-				return fmt.Errorf("wait until the servers answer without %s: %w", w.options.Node.Name, context.Cause(ctx))
+				return fmt.Errorf("wait until the servers answer without %s: %w",
+					w.options.Node.Name, context.Cause(ctx))
 			}
 			time.Sleep(quiet)
 		}
@@ -107,7 +108,8 @@ func init() { lastScheduleSKU.Store(seckill.ExploredSKU + 1000*time.Now().Unix()
 
 // Open creates a world for the strategy info on the backends of config.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
-	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o, processes: map[int]*process{}}
+	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o,
+		processes: map[int]*process{}}
 	w.config.MaxSQLConns = 8
 	w.settings.QueueAtOnce = 1 // two buyers are enough to queue
 	// No wait and no lease ends by itself while a schedule runs.
@@ -209,7 +211,8 @@ const firstRun = 1
 // seedSKU replaces that row, so that strategies which scan the table do not meet the SKUs of all
 // schedules.
 func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
-	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun, UpdatedAt: time.Now()}
+	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun,
+		UpdatedAt: time.Now()}
 	if s.has(Starts) {
 		later := judge.MomentOf(row.UpdatedAt.Add(time.Hour))
 		row.StartsAt = &later
@@ -258,7 +261,8 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 	if b.Other {
 		sku = w.otherSKU()
 	}
-	return seckill.Purchase{SKU: sku, User: user, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%d", b.owner(), w.sku)}
+	return seckill.Purchase{SKU: sku, User: user, Quantity: b.Quantity,
+		RequestID: fmt.Sprintf("%s-%d", b.owner(), w.sku)}
 }
 
 // readServers returns what the servers store for the current schedule.
@@ -288,7 +292,8 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 	}
 	p := &process{}
 	var err error
-	p.StrategyProcess, err = StartProcess(ctx, w.config, w.info, w.settings, func() time.Time { return w.processTime(p) })
+	p.StrategyProcess, err = StartProcess(ctx, w.config, w.info, w.settings,
+		func() time.Time { return w.processTime(p) })
 	if err != nil {
 		return nil, err
 	}

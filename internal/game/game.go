@@ -38,7 +38,9 @@ type Game struct {
 
 // Open begins a game on servers, with a database of its own, and replays the moves of schedule. The caller has
 // checked the setting. level is nil in free play. Close ends the game.
-func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, schedule string) (*Game, error) {
+func Open(
+	ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, schedule string,
+) (*Game, error) {
 	moves, err := ReadSchedule(schedule)
 	if err != nil {
 		return nil, err

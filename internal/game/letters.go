@@ -97,7 +97,8 @@ func ReadSchedule(schedule string) ([]explore.Choice, error) {
 	list, err := ParseSchedule(schedule)
 	switch {
 	case err != nil:
-		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule %.60q makes no sense at %v.", schedule, err)
+		return nil, newProblem(http.StatusBadRequest, "bad_schedule",
+			"The schedule %.60q makes no sense at %v.", schedule, err)
 	case len(list) > maxMoves:
 		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule has more than %d moves.", maxMoves)
 	}

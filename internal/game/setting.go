@@ -59,7 +59,8 @@ type limits struct {
 var (
 	// gameLimits lists the faults in the order in which the page shows them.
 	gameLimits = limits{minBuyers: 2, maxBuyers: 3, minStock: 1, maxStock: 100, maxFaults: 4, maxRenewals: 10,
-		does: []explore.Action{explore.Buys, explore.Cancels, explore.Locks, explore.Pays, explore.Releases, explore.Sweeps},
+		does: []explore.Action{explore.Buys, explore.Cancels, explore.Locks, explore.Pays, explore.Releases,
+			explore.Sweeps},
 		faults: []explore.Fault{explore.LeaseEnds, explore.Dies, explore.Leaves, explore.ReplyLost, explore.CommandLost,
 			explore.Delayed, explore.ClockJumps}}
 

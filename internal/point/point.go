@@ -108,7 +108,9 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 // Watch returns the context for a purchase. If a trap waits for the purchase, that trap sees its
 // commands in this context; otherwise Watch returns ctx. If lockKey is not nil, it returns the name
 // of the strategy's lock.
-func (p *Points) Watch(ctx context.Context, strategy string, lockKey func(sku int64) string, bought seckill.Purchase) context.Context {
+func (p *Points) Watch(
+	ctx context.Context, strategy string, lockKey func(sku int64) string, bought seckill.Purchase,
+) context.Context {
 	if p.armed.Load() == 0 {
 		return ctx
 	}

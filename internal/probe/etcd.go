@@ -46,7 +46,8 @@ func (p etcd) giveUp(ctx context.Context, _ string, h *Holder) (did []string, er
 
 // queue returns the lock's keys, oldest first.
 func (p etcd) queue(ctx context.Context, key string) ([]*mvccpb.KeyValue, error) {
-	got, err := p.client.Get(ctx, key, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	got, err := p.client.Get(ctx, key, clientv3.WithPrefix(),
+		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	if err != nil {
 		return nil, err
 	}

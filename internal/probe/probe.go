@@ -103,15 +103,9 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	return any, err
 }
 
-// Deny makes Redis refuse a command to the user that all processes share.
-func (s *Set) Deny(ctx context.Context, command string) error {
-	return s.redis.setRight(ctx, "-"+command)
-}
-
-// Allow undoes Deny.
-func (s *Set) Allow(ctx context.Context, command string) error {
-	return s.redis.setRight(ctx, "+"+command)
-}
+// SetRight changes the rights of the Redis user that all processes share: "-GET" makes Redis refuse
+// GET, "+GET" allows it.
+func (s *Set) SetRight(ctx context.Context, rule string) error { return s.redis.setRight(ctx, rule) }
 
 // Expire ends the lease of the SKU's lock at the servers; the holder does not learn of it. It
 // returns what it did; nothing if there was no lease. If h is nil, the holder is unknown.
@@ -148,7 +142,8 @@ func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, e
 
 // Values returns what the servers store for the SKU; plain is applied to each name and value. It
 // leaves out what it cannot read.
-func (s *Set) Values(ctx context.Context, sku int64, plain func(string) string) (values []Value) {
+func (s *Set) Values(ctx context.Context, sku int64, plain func(string) string) []Value {
+	var values []Value
 	for _, p := range s.all {
 		for _, v := range p.values(ctx, s.Key(sku), sku) {
 			values = append(values, Value{plain(v.Name), plain(v.Value)})

@@ -50,7 +50,8 @@ func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 		for line := range strings.Lines(clients) {
 			if m := isBlocked.FindStringSubmatch(line); m != nil {
 				id, _ := strconv.ParseInt(m[1], 10, 64)
-				list = append(list, Wait{Backend: tap.Redis, Port: m[2], Why: "Redis counts it among its blocked clients",
+				list = append(list, Wait{Backend: tap.Redis, Port: m[2],
+					Why:  "Redis counts it among its blocked clients",
 					wake: func(ctx context.Context) error { return c.ClientUnblock(ctx, id).Err() }})
 			}
 		}
@@ -90,7 +91,8 @@ func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context,
 
 // expire deletes the lock's key, or makes read entries of the SKU's stream look old. On several
 // nodes it deletes only what the holder has written.
-func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (did string, err error) {
+func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (string, error) {
+	var did string
 	for _, c := range p.nodes {
 		ttl, err := c.PTTL(ctx, key).Result()
 		if err != nil {
@@ -114,7 +116,8 @@ func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (did str
 }
 
 // values returns the lock's key and the stock's number, whatever their types.
-func (p *redisProbe) values(ctx context.Context, key string, sku int64) (values []Value) {
+func (p *redisProbe) values(ctx context.Context, key string, sku int64) []Value {
+	var values []Value
 	counter := fmt.Sprint("seckill:stock:", sku)
 	for i, c := range p.nodes {
 		for _, k := range []string{key, counter} {
@@ -162,12 +165,13 @@ end
 return aged`
 
 // ageEntries runs ageScript on the SKU's stream and returns how many entries it changed, in words.
-func (p *redisProbe) ageEntries(ctx context.Context, key string) (did string, err error) {
+func (p *redisProbe) ageEntries(ctx context.Context, key string) (string, error) {
 	sku, ours := strings.CutPrefix(key, "seckill:lock:stock:")
 	if !ours || p.single == nil {
 		return "", nil
 	}
-	aged, err := p.single.Eval(ctx, ageScript, []string{"{seckill:stream:" + sku + "}:orders"}, time.Hour.Milliseconds()).Int()
+	stream := []string{"{seckill:stream:" + sku + "}:orders"}
+	aged, err := p.single.Eval(ctx, ageScript, stream, time.Hour.Milliseconds()).Int()
 	if aged == 0 {
 		return "", err
 	}

@@ -34,17 +34,19 @@ type SQL struct {
 var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
 func newSQL(in *backend.Instance, info catalog.Info) *SQL {
-	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), hasLockTables: info.Family == "mysqllock", stock: info.Stock, Now: time.Now}
+	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), hasLockTables: info.Family == "mysqllock",
+		stock: info.Stock, Now: time.Now}
 }
 
 // expire ends leases in tables. A lease in distributed_lock is compared with the database's clock,
 // so expire changes its row. A deadline in lock_record is compared with the processes' clocks,
 // which the explorer moves ahead; expire changes nothing there, because a buyer may have locked the
 // row.
-func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (did string, err error) {
+func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	if !s.hasLockTables {
 		return "", nil
 	}
+	var did string
 	if s.db.Migrator().HasTable("distributed_lock") {
 		res := s.db.WithContext(ctx).Exec("UPDATE distributed_lock SET expire = '2000-01-01' "+
 			"WHERE name = ? AND expire > '2000-01-02'", key)
@@ -57,8 +59,8 @@ func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (did string, er
 	}
 	if s.db.Migrator().HasTable("lock_record") {
 		var leases int
-		err := s.store.Read(ctx, &leases, "SELECT COUNT(*) FROM lock_record WHERE name = ? AND status = 1 AND deadline > ?",
-			key, s.Now().UTC())
+		err := s.store.Read(ctx, &leases, "SELECT COUNT(*) FROM lock_record "+
+			"WHERE name = ? AND status = 1 AND deadline > ?", key, s.Now().UTC())
 		if err != nil {
 			return "", err
 		}
@@ -76,7 +78,8 @@ var stockQueries = map[seckill.StockStore]struct{ name, list, of string }{
 }
 
 // values returns the stock row, the parts of the stock, and the rows of the lock.
-func (s *SQL) values(ctx context.Context, key string, sku int64) (values []Value) {
+func (s *SQL) values(ctx context.Context, key string, sku int64) []Value {
+	var values []Value
 	if row, err := s.store.SKU(ctx, sku); err == nil {
 		values = append(values, Value{"stock.num", strconv.FormatInt(row.Num, 10)})
 		if row.Fence > 0 {
@@ -109,17 +112,20 @@ func (s *SQL) values(ctx context.Context, key string, sku int64) (values []Value
 
 // Kill makes the server close the connections from the given ports, and waits until it has rolled
 // back their transactions.
-func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) {
+func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 	if len(ports) == 0 {
 		return 0, nil
 	}
 	var ids []int64
-	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND "+clientPort+" IN ?", ports).Scan(&ids).Error
+	query := "SELECT ID FROM " + ourConnections + " AND " + clientPort + " IN ?"
+	err := s.db.WithContext(ctx).Raw(query, ports).Scan(&ids).Error
 	if err != nil {
 		return 0, fmt.Errorf("find the connections of a process: %w", err)
 	}
+	killed := 0
 	for _, id := range ids {
-		if s.db.WithContext(ctx).Exec(fmt.Sprint("KILL ", id)).Error == nil { // an error means that it has already closed
+		// An error means that the connection has already closed.
+		if s.db.WithContext(ctx).Exec(fmt.Sprint("KILL ", id)).Error == nil {
 			killed++
 		}
 	}
@@ -128,8 +134,11 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) 
 
 // clientPort is a SQL expression for the port of a connection's client. The host before the port
 // may be an address or a name. Another client may use the same port to reach another server, so
-// queries are restricted to this database.
-const clientPort = "SUBSTRING_INDEX(HOST, ':', -1)"
+// queries are restricted to ourConnections, those of this database.
+const (
+	clientPort     = "SUBSTRING_INDEX(HOST, ':', -1)"
+	ourConnections = "information_schema.PROCESSLIST WHERE DB = DATABASE()"
+)
 
 // closeLimit is the maximum time that a server may take to notice that a connection is closed.
 const closeLimit = 30 * time.Second
@@ -141,7 +150,7 @@ func (s *SQL) AwaitClosed(ctx context.Context, ports []string, idle bool) error 
 	if len(ports) == 0 {
 		return nil
 	}
-	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND " + clientPort + " IN ?"
+	query := "SELECT COUNT(*) FROM " + ourConnections + " AND " + clientPort + " IN ?"
 	if idle {
 		query += " AND COMMAND = 'Sleep'"
 	}
@@ -174,8 +183,8 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	var innodb struct{ Status string }
 	var connections []struct{ ID, Port, State string }
 	if err = s.db.WithContext(ctx).Raw("SHOW ENGINE INNODB STATUS").Scan(&innodb).Error; err == nil {
-		err = s.db.WithContext(ctx).Raw("SELECT ID AS id, " + clientPort + " AS port, STATE AS state FROM information_schema.PROCESSLIST " +
-			"WHERE DB = DATABASE()").Scan(&connections).Error
+		err = s.db.WithContext(ctx).Raw("SELECT ID AS id, " + clientPort + " AS port, STATE AS state FROM " +
+			ourConnections).Scan(&connections).Error
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the SQL server for its waiters: %w", err)
@@ -184,7 +193,8 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	for _, c := range connections {
 		ports[c.ID] = c.Port
 		if c.State == "User lock" {
-			list = append(list, Wait{Backend: tap.SQL, Port: c.Port, Why: "the server's list of processes says: User lock (GET_LOCK)"})
+			list = append(list, Wait{Backend: tap.SQL, Port: c.Port,
+				Why: "the server's list of processes says: User lock (GET_LOCK)"})
 		}
 	}
 	var rows []Wait
@@ -201,12 +211,14 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 			holders = append(holders, port)
 		}
 	}
-	if strings.Contains(innodb.Status, "MySQL thread id") { // MySQL's status leaves out transactions that have written nothing
+	// MySQL's status leaves out transactions that have written nothing.
+	if strings.Contains(innodb.Status, "MySQL thread id") {
 		var ids []string
 		err = s.db.WithContext(ctx).Raw("SELECT DISTINCT PROCESSLIST_ID FROM performance_schema.data_lock_waits " +
 			"JOIN performance_schema.threads ON THREAD_ID = REQUESTING_THREAD_ID").Scan(&ids).Error
 		for _, id := range ids {
-			if port := ports[id]; port != "" && !slices.ContainsFunc(rows, func(w Wait) bool { return w.Port == port }) {
+			port := ports[id]
+			if port != "" && !slices.ContainsFunc(rows, func(w Wait) bool { return w.Port == port }) {
 				rows = append(rows, Wait{Backend: tap.SQL, Port: port, Why: waitReason("")})
 			}
 		}

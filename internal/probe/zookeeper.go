@@ -53,7 +53,7 @@ func (p zookeeper) giveUp(ctx context.Context, key string, h *Holder) (did []str
 
 // remove deletes an ephemeral node, and returns "" if there was none. If session is not 0, it
 // deletes only a node of that session.
-func (p zookeeper) remove(ctx context.Context, path string, session int64) (did string, err error) {
+func (p zookeeper) remove(ctx context.Context, path string, session int64) (string, error) {
 	stat, err := p.client.Exists(ctx, path)
 	if err != nil || stat == nil || stat.EphemeralOwner == 0 || session != 0 && stat.EphemeralOwner != session {
 		return "", err

@@ -156,7 +156,8 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 }
 
 // keysWritten returns the keys that ops put, with their values, also inside transactions.
-func keysWritten(ops ...clientv3.Op) (sets []Pair) {
+func keysWritten(ops ...clientv3.Op) []Pair {
+	var sets []Pair
 	for _, op := range ops {
 		switch _, onSuccess, onFailed := op.Txn(); {
 		case op.IsPut():

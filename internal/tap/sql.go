@@ -66,7 +66,8 @@ type conn struct {
 // its connection, which is closed after the statement has been delivered. If the statement
 // succeeds, reply describes its result.
 func sendStatement[T any](
-	ctx context.Context, c *conn, describe func() *Command, send func(context.Context) (T, error), reply func(*T) string,
+	ctx context.Context, c *conn, describe func() *Command,
+	send func(context.Context) (T, error), reply func(*T) string,
 ) (got T, err error) {
 	if c.isCut.Load() {
 		return got, driver.ErrBadConn
@@ -109,8 +110,8 @@ var errNotSent = errors.New("not sent")
 // Raw returns the inner driver's connection.
 func (c *conn) Raw() driver.Conn { return c.Conn }
 
-func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
-	tx, err = sendStatement(ctx, c, describeVerb("BEGIN"), func(ctx context.Context) (driver.Tx, error) {
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	tx, err := sendStatement(ctx, c, describeVerb("BEGIN"), func(ctx context.Context) (driver.Tx, error) {
 		return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 	}, noReply)
 	if err != nil {

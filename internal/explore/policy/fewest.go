@@ -90,7 +90,8 @@ func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 	for n, i := range awake {
 		o := options[i]
 		if n > 0 {
-			other := alternative{prefix{choices: append(slices.Clone(p.made), o.Choice), sleeping: before.afterStep(o)}, preemptions}
+			choices := append(slices.Clone(p.made), o.Choice)
+			other := alternative{prefix{choices: choices, sleeping: before.afterStep(o)}, preemptions}
 			if o.Preempts {
 				other.preemptions++
 			}
@@ -134,7 +135,8 @@ func (p *Fewest) addAlternatives() {
 
 // Pending returns the number of prefixes that were not run when the search stopped, including those
 // to be tried again.
-func (p *Fewest) Pending() (n int) {
+func (p *Fewest) Pending() int {
+	var n int
 	if p.pending == nil {
 		return 1
 	}

@@ -19,7 +19,8 @@ func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	}
 	i := indexOf(options, p.Choices[p.made])
 	if i < 0 {
-		return 0, fmt.Errorf("%w: step %d should be %s's, and there is only %v", ErrDiverged, p.made+1, p.Choices[p.made], options)
+		return 0, fmt.Errorf("%w: step %d should be %s's, and there is only %v",
+			ErrDiverged, p.made+1, p.Choices[p.made], options)
 	}
 	p.made++
 	return i, nil
