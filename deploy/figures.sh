@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the figures of docs/figures.md, the page and the lessons anew: deploy/figures.sh [FLAG of seckill compare]...
-# It takes half an hour on an idle machine. With flags, such as --strategies conditional,zk, every sale is
+# It takes about forty minutes on an idle machine with two processors. With flags, such as --strategies conditional,zk, every sale is
 # measured with these strategies only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,5 +35,5 @@ sale "${all[@]}" --preset flash-sale --turn 2s --rounds 5
 sale "$hot_row" --preset hot-row --turn 2s --rounds 5
 sale "$many_skus" --preset many-skus --turn 500ms --stock 3 --buyers 300
 sale "$few_buyers" --preset few-buyers --turn 2s
-"$program" bench locks --contenders 8,64 --crowd "$crowd" --for 300ms "${into[@]}"
+"$program" bench locks --contenders 8,64 --crowd "$crowd" --gated redis-lua,zk --for 300ms "${into[@]}"
 "$program" bench articles --for 500ms "${into[@]}"

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
+	"seckill/internal/tables"
 	"seckill/strategies"
 )
 
@@ -96,9 +97,9 @@ func TestFindingsOfTheReadme(t *testing.T) {
 		for _, figure := range []float64{
 			sales["conditional"].Sent[0], sales["for-update"].Sent[0], sales["atomic"].Sent[0],
 			sales["redlock"].Sent[0], sales["redlock"].Rate[0], sales["redsync"].Rate[0],
-			locks["redis-lua"][8].Rate[0], locks["get-lock"][8].Rate[0], locks["redis-lua"][8].P99[0], locks["get-lock"][8].P99[0],
+			locks["redis-lua"][8].Rate[0], locks["get-lock"][8].Rate[0], locks["redis-lua"][8].P99[0], locks["get-lock"][8].P99[0], locks["redis-lua-gated"][8].P99[0],
 		} {
-			wants = append(wants, shown(figure))
+			wants = append(wants, tables.Number(figure))
 		}
 		for _, strategy := range []string{"redis-lua", "merged", "redis-counter-mysql"} {
 			for _, ratio := range sales[strategy].Factor {
@@ -144,7 +145,7 @@ func TestTheSixOfTheReadme(t *testing.T) {
 			if nothing := strings.HasPrefix(m[3], "–"); nothing != (sellsWrongly(info) == "") {
 				t.Errorf("%s: %s breaks when %q", name, m[1], m[3])
 			}
-			if want := shown(figures.Compare.Strategies[m[1]].Rate[0]); m[4] != want {
+			if want := tables.Number(figures.Compare.Strategies[m[1]].Rate[0]); m[4] != want {
 				t.Errorf("%s: %s answers %s, want %s", name, m[1], m[4], want)
 			}
 		}
@@ -179,17 +180,6 @@ func TestTheRealBugs(t *testing.T) {
 func shownRatio(x float64) string {
 	if x < 1 {
 		return fmt.Sprintf("%.2f", x)
-	}
-	return fmt.Sprintf("%.1f", x)
-}
-
-// shown is a figure with three digits, as docs/figures.md has it.
-func shown(x float64) string {
-	switch {
-	case x >= 1000:
-		return fmt.Sprintf("%d,%03d", int(x+.5)/1000, int(x+.5)%1000)
-	case x >= 100:
-		return fmt.Sprint(int(x + .5))
 	}
 	return fmt.Sprintf("%.1f", x)
 }
