@@ -8,8 +8,10 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 	"seckill/strategies"
+	"seckill/strategies/saletest"
 )
 
 // What the page, the command line and the matrix read must be there.
@@ -152,5 +154,20 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 				t.Errorf("%s: the lesson says that it does not break, the catalog says that %s does", info.Name, q)
 			}
 		}
+	}
+}
+
+// BenchmarkPurchase sells one unit after the other with a strategy of each family, on real servers.
+func BenchmarkPurchase(b *testing.B) {
+	for _, name := range []string{"conditional", "mutex", "get-lock", "redis-lua", "zk", "etcd", "redis-counter", "merged"} {
+		b.Run(name, func(b *testing.B) {
+			s := saletest.Open(b, strategies.Named(name), 20_000, catalog.Deps{Settings: catalog.DefaultSettings()})
+			user := int64(0)
+			for b.Loop() {
+				user++
+				_, err := s.Buy(b.Context(), user, 1)
+				labtest.Must(b, err)
+			}
+		})
 	}
 }

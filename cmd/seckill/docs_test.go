@@ -1,14 +1,20 @@
 package main
 
 import (
+	"context"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/alecthomas/kong"
+
+	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 )
 
@@ -98,4 +104,161 @@ func inlineCode(text string) []string {
 		words[m[1]] = true
 	}
 	return slices.Sorted(maps.Keys(words))
+}
+
+// Every seckill command line in the pages, chapters and lessons is one that the
+// program accepts.
+func TestCommandsOfThePages(t *testing.T) {
+	inline := regexp.MustCompile("`(seckill [^`\n]+)`")
+	typed := regexp.MustCompile(`(?m)^\s*(?:\$ )?(?:bin/)?(seckill .+)$`)
+	figures := regexp.MustCompile(`(?m)^> figures: (seckill .+)$`)
+	checked, known := 0, map[string]bool{}
+	texts := pages(t)
+	for _, pattern := range []string{"web/course/*.md", "strategies/*/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		labtest.Must(t, err)
+		for _, file := range files {
+			texts[file] = read(t, file)
+		}
+	}
+	for name, text := range texts {
+		var lines []string
+		for _, m := range fence.FindAllStringSubmatch(text, -1) {
+			for _, line := range typed.FindAllStringSubmatch(m[2], -1) {
+				lines = append(lines, columnEnds.ReplaceAllString(line[1], ""))
+			}
+		}
+		for _, m := range inline.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			lines = append(lines, m[1])
+		}
+		for _, m := range figures.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, m[1])
+		}
+		for _, line := range lines {
+			checked++
+			if known[line] { // of another page
+				continue
+			}
+			known[line] = true
+			if err := accepted(strings.Fields(strings.NewReplacer("'", "", `"`, "", "STRATEGY.QUESTION", "naive.oversell").Replace(line))[1:]); err != nil {
+				t.Errorf("%s: %s: %v", name, line, err)
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d commands were found", checked)
+	}
+}
+
+// lacking is said of a command line whose files, servers and strategies are the
+// reader's to fill in.
+var lacking = regexp.MustCompile(`no such file or directory|the (ledger needs|verdict is read)|"my-lock"`)
+
+// quietParser is made once: that takes longer than a hundred command lines.
+var quietParser = sync.OnceValues(func() (*kong.Kong, error) {
+	return newParser(&commands{}, kong.Name("seckill"), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
+		kong.BindTo(context.Background(), (*context.Context)(nil)))
+})
+
+// accepted parses a command line and runs nothing. A command alone, without
+// what it must be given, is a mention.
+func accepted(args []string) error {
+	parser, err := quietParser()
+	if err != nil {
+		return err
+	}
+	if _, err = parser.Parse(args); err == nil || lacking.MatchString(err.Error()) {
+		return nil
+	}
+	if node := parser.Model.Node; !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }) {
+		for _, word := range args {
+			i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
+			if i < 0 {
+				return err
+			}
+			node = node.Children[i]
+		}
+		return nil
+	}
+	return err
+}
+
+// Every make target in the pages is in the Makefile, and in its help.
+func TestTargetsOfThePages(t *testing.T) {
+	makefile := read(t, filepath.Join(root, "Makefile"))
+	target := regexp.MustCompile("(?m)(?:^|`|' )make ([a-z]+)")
+	found := map[string]bool{}
+	for name, text := range pages(t) {
+		for _, m := range target.FindAllStringSubmatch(text, -1) {
+			found[m[1]] = true
+			if !strings.Contains(makefile, "\n## "+m[1]+": ") {
+				t.Errorf("%s: make %s: the Makefile has no such target", name, m[1])
+			}
+		}
+	}
+	if len(found) < 6 {
+		t.Errorf("only %v were found", found)
+	}
+}
+
+// flagsOf are the flags of a grammar, by their names as they are typed.
+func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
+	t.Helper()
+	parser, err := newParser(grammar, kong.NoDefaultHelp())
+	labtest.Must(t, err)
+	flags := map[string]*kong.Flag{}
+	for _, f := range parser.Model.Flags {
+		flags["--"+f.Name] = f
+	}
+	return flags
+}
+
+// The table of backends has all their flags, and the page of the command line
+// lists them.
+func TestBackendFlagsAreInTheTable(t *testing.T) {
+	flags := flagsOf(t, &backend.Config{})
+	for _, kind := range backend.Kinds {
+		for _, a := range kind.Addresses {
+			if f := flags[a.Flag]; f == nil || !slices.Equal(f.Envs, []string{a.Env}) {
+				t.Errorf("%s: flag %+v, want it with the variable %s", a.Flag, f, a.Env)
+			}
+			if row := "| `" + a.Flag + "` | `" + a.Env + "` |"; !strings.Contains(page(t, "docs/cli.md"), row) {
+				t.Errorf("docs/cli.md has no row %s", row)
+			}
+			delete(flags, a.Flag)
+		}
+	}
+	if len(flags) > 0 {
+		t.Errorf("not in the table: %v", slices.Collect(maps.Keys(flags)))
+	}
+}
+
+// docker-compose.yml sets what seckill up reads.
+func TestVariablesOfCompose(t *testing.T) {
+	variables := map[string]bool{}
+	for _, f := range flagsOf(t, &UpCmd{}) {
+		for _, name := range f.Envs {
+			variables[name] = true
+		}
+	}
+	for _, name := range regexp.MustCompile(`SECKILL_[A-Z_]+`).FindAllString(page(t, "docker-compose.yml"), -1) {
+		if !variables[name] {
+			t.Errorf("docker-compose.yml sets %s, which seckill up does not read", name)
+		}
+	}
+}
+
+// The image is made of the files that make build makes bin/seckill of.
+func TestImageIsMadeOfTheSources(t *testing.T) {
+	sources := regexp.MustCompile(`SOURCES := .* --exclude-standard (.*) 2>`).FindStringSubmatch(page(t, "Makefile"))[1]
+	want := strings.Fields(strings.ReplaceAll(sources, "'", ""))
+	var got []string
+	for _, kept := range regexp.MustCompile(`(?m)^!(\S+)$`).FindAllStringSubmatch(page(t, ".dockerignore"), -1) {
+		got = append(got, kept[1])
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf(".dockerignore keeps %v, and the Makefile compiles %v", got, want)
+	}
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/game"
@@ -14,6 +18,7 @@ import (
 	"seckill/internal/prove"
 	"seckill/internal/tables"
 	"seckill/strategies"
+	"seckill/strategies/sqlrow"
 )
 
 const root = "../.."
@@ -98,5 +103,64 @@ func checkExample(t *testing.T, found prove.Finding, strategy, question string) 
 		!slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == found.Rule }) {
 		t.Errorf("%s: %s, %s, %v (%v): want a counterexample of %s, %s that breaks %s",
 			found.Example, e.Strategy, e.Question, e.Problems, err, strategy, question, found.Rule)
+	}
+}
+
+// A strategy that does not come out as the matrix in this program has it ends in a
+// status of its own, whatever else was asked for; so does one that has no row there
+// and promises what it does not keep. A smaller bound may miss what breaks.
+func TestProveDiffers(t *testing.T) {
+	honest := sqlrow.Naive
+	t.Cleanup(func() { sqlrow.Naive = honest })
+	dsn := "--mysql-dsn=" + labtest.Start(t, backend.SQL).Config().MySQLDSN
+	ask := func(flags ...string) (status int, m *prove.Matrix, said string) {
+		var out, progress bytes.Buffer
+		status = runProgram(t.Context(), func() {}, append([]string{"prove", "--questions=oversell", "--budget=500ms", "--json=-",
+			"--examples=" + t.TempDir(), dsn, "--strategies=" + sqlrow.Naive.Name}, flags...), &out, &progress)
+		m, err := prove.ReadMatrix(&out)
+		labtest.Must(t, err)
+		return status, m, progress.String()
+	}
+
+	sqlrow.Naive.New = sqlrow.Conditional.New
+	if status, _, said := ask(); status != statusDiffers || !strings.Contains(said, "naive, no oversell: it is said that it breaks oversold, and it holds") {
+		t.Errorf("naive sells right: status %d, want %d, and said\n%s", status, statusDiffers, said)
+	}
+	if status, m, said := ask("--quiet", "--schedules=1"); status != 0 || said != "" || m.Rows[0].Cells["oversell"].Answer != prove.Holds {
+		t.Errorf("with a smaller bound: status %d, want 0, and said\n%s", status, said)
+	}
+	sqlrow.Naive.New = sqlrow.Atomic.New
+	if status, _, said := ask(); status != statusDiffers ||
+		!strings.Contains(said, "it is said that it breaks oversold, and it breaks oversold, negative_stock") {
+		t.Errorf("naive breaks another rule, too: status %d, want %d, and said\n%s", status, statusDiffers, said)
+	}
+	sqlrow.Naive.New, sqlrow.Naive.Name = honest.New, "new"
+	if status, _, said := ask("--quiet"); status != 0 || said != "" {
+		t.Errorf("a new strategy that is honest: status %d, want 0, and said\n%s", status, said)
+	}
+	sqlrow.Naive.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Holds}
+	if status, _, said := ask(); status != statusDiffers || !strings.Contains(said, "new, no oversell: it is said that it holds, and it breaks") {
+		t.Errorf("a new strategy that oversells: status %d, want %d, and said\n%s", status, statusDiffers, said)
+	}
+}
+
+// The page's chooser recommends what fits, by the kept matrix and figures. Its module is
+// the same in node, which runs testdata/choose.mjs; that prints what is wrong.
+func TestChooser(t *testing.T) {
+	type listed struct {
+		catalog.Info
+		Broken bool                 `json:"broken"`
+		Needs  []backend.Capability `json:"needs"` // none are a list, too
+	}
+	var list []listed
+	for _, i := range strategies.All() {
+		list = append(list, listed{i, i.Broken(), append([]backend.Capability{}, i.Needs...)})
+	}
+	text, err := json.Marshal(list)
+	labtest.Must(t, err)
+	node := exec.CommandContext(t.Context(), "node", "cmd/seckill/testdata/choose.mjs")
+	node.Dir, node.Stdin = root, bytes.NewReader(text)
+	if said, err := node.CombinedOutput(); err != nil || len(said) > 0 {
+		t.Errorf("node (if it is missing: deploy/deps.sh --tests): %v\n%.2000s", err, said)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,4 +62,90 @@ func FuzzRedisReply(f *testing.F) {
 		}
 		_ = RedisVersion(reply)
 	})
+}
+
+// Only keeps the backends that are needed. Or adds the missing backends of another configuration.
+func TestConfigOnlyAndOr(t *testing.T) {
+	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
+		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, MaxSQLConns: 3}
+	for _, kind := range Kinds {
+		only := all.Only(kind.Offers...)
+		for _, other := range Kinds {
+			if got, want := len(other.In(only)) > 0, other.Name == kind.Name; got != want || only.MaxSQLConns != 3 {
+				t.Errorf("only %s: %s is configured: %t, with %d connections", kind.Name, other.Name, got, only.MaxSQLConns)
+			}
+		}
+	}
+	got := (Config{}).Or(all).Only(RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd)
+	if !reflect.DeepEqual(got.Environment(), all.Environment()) {
+		t.Errorf("got %v, want %v", got.Environment(), all.Environment())
+	}
+	given := Config{SQLitePath: "file", RedisAddrs: []string{"mine"}}.Or(all)
+	if given.MySQLDSN != "" || given.SQLitePath != "file" || given.RedisAddrs[0] != "mine" || given.EtcdEndpoints == nil {
+		t.Errorf("%+v: want the given backends, and the other ones of all", given)
+	}
+}
+
+// No address of a MySQL server causes a panic, and none changes an option that the program sets itself. go test runs
+// the addresses below; with -fuzz it derives more addresses from them.
+func FuzzMySQLAddress(f *testing.F) {
+	for _, dsn := range []string{"u:p@tcp(127.0.0.1:3306)/shop", "@unix(/tmp/my.sock)/", "u:p/@(::1)/a%2Fb", "no slash",
+		"u@nowhere/x", "u@tcp(h)/%", "/?", "u@/x?foo=%zz", "/x?tls=mine", "/x?serverPubKey=mine", "/x?maxAllowedPacket=0",
+		"/x?collation=gbk_chinese_ci", "/x?collation=gbk_chinese_ci&interpolateParams=true", "/x?charset=gbk,latin1",
+		"/x?columnsWithAlias=true&clientFoundRows=false&multiStatements=true", "/x?parseTime=false&loc=Asia%2FShanghai",
+		"/x?loc=Asia/Shanghai", "/x?strict=true", "/x?a=1&strict", "/x?allowAllFiles=true&checkConnLiveness=0&rejectReadOnly=0",
+		"/x?timeout=1&readTimeout=-1s&writeTimeout=0", "/x?connectionAttributes=a:b,c", "/x?=1&&=", "/x?SQL_MODE='ANSI'&a b=1"} {
+		f.Add(dsn)
+	}
+	f.Fuzz(func(t *testing.T, dsn string) {
+		if (Config{MySQLDSN: dsn}).Check() != nil || dsn == "" {
+			return
+		}
+		cfg, err := ParseMySQL(dsn)
+		if err != nil {
+			t.Fatalf("%q passes Check, but not ParseMySQL: %v", dsn, err)
+		}
+		_, _ = (&Instance{}).mysqlConnector(cfg) // Open returns its error
+		if cfg.AllowAllFiles || cfg.ColumnsWithAlias || cfg.MultiStatements || cfg.Collation != "" || !cfg.CheckConnLiveness {
+			t.Errorf("%q changes an option that the program sets itself: %+v", dsn, cfg)
+		}
+	})
+}
+
+// A redisAnswer is an error that a Redis server has answered.
+type redisAnswer string
+
+func (a redisAnswer) Error() string { return string(a) }
+func (redisAnswer) RedisError()     {}
+
+// An error answer proves that nothing was changed, unless it comes from inside a script: an earlier command of the
+// script may have changed something.
+func TestErrorsInsideScriptsAreUnknown(t *testing.T) {
+	const at7 = " script: 6b74b80446c5, on @user_script:12." // Redis 7
+	const at6 = "ERR Error running script (call to f_6b74b80446c5): @user_script:12: "
+	for text, unknown := range map[string]bool{
+		"NOPERM this user has no permissions to run the 'evalsha' command":                 false,
+		"NOSCRIPT No matching script. Please use EVAL.":                                    false,
+		"BUSY Redis is busy running a script.":                                             false,
+		"MOVED 3999 127.0.0.1:6381":                                                        false,
+		"CLUSTERDOWN The cluster is down":                                                  false,
+		"LOADING Redis is loading the dataset in memory":                                   false,
+		"WRONGTYPE Operation against a key holding the wrong kind of value":                false,
+		"OOM command not allowed when used memory > 'maxmemory'." + at7:                    false,
+		"READONLY You can't write against a read only replica." + at7:                      false,
+		"NOREPLICAS Not enough good replicas to write." + at7:                              false,
+		"MISCONF Redis is configured to save RDB snapshots" + at7:                          false,
+		at6 + "@user_script: 12: -OOM command not allowed when used memory > 'maxmemory'.": false,
+		"ERR The user executing the script can't run this command or subcommand" + at7:     true,
+		"NOPERM ACL failure in script: User app has no permissions to run 'xadd'" + at7:    true,
+		"WRONGTYPE Operation against a key holding the wrong kind of value" + at7:          true,
+		"ERR value is not an integer or out of range" + at7:                                true,
+		at6 + "WRONGTYPE Operation against a key holding the wrong kind of value":          true,
+		"ERR Error compiling script (new function): <string>:12: WRONGTYPE Operation":      true,
+	} {
+		err := RedisError(redisAnswer(text))
+		if errors.Is(err, seckill.ErrUnknown) != unknown || seckill.NothingTaken(err) == unknown {
+			t.Errorf("%s\n\tbecame %v; want an unknown outcome: %v", text, err, unknown)
+		}
+	}
 }

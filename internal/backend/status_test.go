@@ -3,6 +3,7 @@ package backend_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -11,9 +12,13 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/sqlerr"
 	"seckill/internal/tap"
 )
 
@@ -136,4 +141,92 @@ func TestRedlockAsksAllNodesAtOnce(t *testing.T) {
 		}
 	}
 	labtest.Open(t, config)
+}
+
+// Open explains why it cannot use a Redis server. It quotes the server's answer; only without an answer it asks
+// whether the server is running. Open does not need the command INFO, which some administrators forbid.
+func TestOpenExplainsRedisErrors(t *testing.T) {
+	in := labtest.Instance(t, backend.Redis)
+	for user, rule := range map[string]string{"careful": "-@dangerous", "idle": "-ping"} {
+		labtest.Must(t, in.Redis.Do(t.Context(), "ACL", "SETUSER", user, "on", ">pw", "~*", "&*", "+@all", rule).Err())
+		t.Cleanup(func() { in.Redis.Do(context.Background(), "ACL", "DELUSER", user) })
+	}
+	host := in.Redis.(*redis.Client).Options().Addr
+	refusing, err := net.Listen("tcp", "127.0.0.1:0")
+	labtest.Must(t, err)
+	defer refusing.Close()
+	go func() {
+		for conn, err := refusing.Accept(); err == nil; conn, err = refusing.Accept() {
+			_, _ = conn.Write([]byte("-DENIED Redis is running in protected mode\r\n"))
+			conn.Close()
+		}
+	}()
+	for _, c := range []struct{ address, want string }{
+		{"redis://careful:pw@" + host, ""},
+		{"redis://idle:pw@" + host, "user idle: NOPERM"},
+		{"redis://idle:other@" + host, "user idle: WRONGPASS"},
+		{host, "user default: NOAUTH"},
+		{refusing.Addr().String(), "DENIED Redis is running in protected mode"},
+		{"127.0.0.1:1", "connection refused (is it running, and is the address right?)"},
+	} {
+		opened, err := open(t, backend.Config{RedisAddrs: []string{c.address}})
+		switch {
+		case c.want == "" && err == nil:
+			if s := opened.Status(t.Context())[0]; !s.OK || s.Version != "Redis" {
+				t.Errorf("%s: %+v, want OK and an unknown version", c.address, s)
+			}
+		case err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "is it running") != strings.Contains(c.want, "is it running"):
+			t.Errorf("%s: %v, want %q", c.address, err, c.want)
+		}
+	}
+}
+
+// A restarted server has closed the connections of the pool. The next command uses a new connection, and does not
+// get lost on an old one.
+func TestClosedConnectionsAreNotUsed(t *testing.T) {
+	m := miniredis.RunT(t)
+	in, err := backend.Open(t.Context(), backend.Config{RedisAddrs: []string{m.Addr()}})
+	labtest.Must(t, err)
+	defer in.Close()
+	for range 20 {
+		labtest.Must(t, in.Redis.Ping(t.Context()).Err())
+		m.Close()
+		labtest.Must(t, m.Restart())
+	}
+}
+
+// A session has our settings even if the address contains others. Otherwise a statement would not be committed, would
+// read uncommitted rows, would write ” in place of NULL instead of failing, or would fail with a message in German.
+func TestSessionSettings(t *testing.T) {
+	normal := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	var version string
+	labtest.Must(t, normal.DB.Raw("SELECT VERSION()").Scan(&version).Error)
+	isolation := "transaction_isolation"
+	if strings.Contains(version, "MariaDB") {
+		isolation = "tx_isolation"
+	}
+	c := normal.Config
+	dsn, err := mysql.ParseDSN(c.MySQLDSN)
+	labtest.Must(t, err)
+	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "SQL_MODE": "''",
+		"lc_messages": "'de_DE'"}
+	c.MySQLDSN = dsn.FormatDSN()
+	in, err := backend.Open(t.Context(), c)
+	labtest.Must(t, err)
+	defer in.Close()
+	var said string
+	labtest.Must(t, in.DB.Raw("SELECT CONCAT(@@autocommit + 0, ' ', @@"+isolation+")").Scan(&said).Error)
+	if said != "1 REPEATABLE-READ" {
+		t.Errorf("autocommit and isolation of a session are %s", said)
+	}
+	err = in.DB.Connection(func(one *gorm.DB) error {
+		if err := one.Exec("CREATE TEMPORARY TABLE needed (a INT NOT NULL)").Error; err != nil {
+			return err
+		}
+		return one.Exec("INSERT INTO needed VALUES (1), (NULL)").Error
+	})
+	if sqlerr.Number(err) != sqlerr.NullColumn || !strings.Contains(err.Error(), "'a' cannot be null") {
+		t.Errorf("NULL in a column that is NOT NULL: %v", err)
+	}
 }

@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/strategies/counter"
+	"seckill/strategies/etcdlock"
+	"seckill/strategies/local"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
@@ -174,4 +177,113 @@ func TestLimits(t *testing.T) {
 	if res.Exhausted() {
 		t.Errorf("%+v, want that others could not be repeated", res)
 	}
+}
+
+// before returns A's turns up to the first command that begins with word, without that command.
+func before(t *testing.T, w *explore.World, s *explore.Scenario, word string) []explore.Choice {
+	t.Helper()
+	n := 0
+	for _, step := range again(t, w, s).Steps {
+		if step.Who != "A" {
+			continue
+		}
+		if strings.HasPrefix(step.Command, word) {
+			return turns(strings.Repeat("A", n))
+		}
+		n++
+	}
+	t.Fatalf("A sends no %q:\n%s", word, table(again(t, w, s)))
+	return nil
+}
+
+func happens(choices []explore.Choice, who string, f explore.Fault) []explore.Choice {
+	return append(choices, explore.Choice{Who: who, Fault: f})
+}
+
+// When a process dies, all its buyers die. When a buyer leaves, the others continue.
+func TestADeathTakesTheWholeProcess(t *testing.T) {
+	w := open(t, local.MutexPerSKU)
+	s := withFault(two(explore.Buys), explore.Dies)
+	s.Next = true
+	s.Buyers[1].Process = s.Buyers[0].Process
+	o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", explore.Dies)...)
+	if !o.Buyers[0].Dead || !o.Buyers[1].Dead || o.Buyers[2].Err != nil {
+		t.Errorf("A and B share a process that died: %+v", o.Buyers)
+	}
+	s.Faults = []explore.Fault{explore.Leaves}
+	o = again(t, w, s, happens(before(t, w, s, "COMMIT"), "B", explore.Leaves)...)
+	if o.Buyers[0].Err != nil || o.Buyers[1].Err == nil || o.Buyers[1].Dead || len(o.Problems) > 0 {
+		t.Errorf("B has left while they waited for A: %+v %+v", o.Buyers, o.Problems)
+	}
+}
+
+// Both searches reach every result of a scenario: leaving out orders of independent commands loses
+// none. The reduced search runs fewer schedules.
+func TestReducedSearchReachesTheSameEnds(t *testing.T) {
+	enough, scarce := two(explore.Buys), two(explore.Buys)
+	scarce.Name, scarce.Stock = "enough for one", 2
+	ending := withFault(two(explore.Buys), explore.LeaseEnds)
+	ending.Name, ending.Stock = "the lease ends", 2
+	for _, c := range []struct {
+		info     catalog.Info
+		scenario *explore.Scenario
+		quick    bool
+	}{
+		{sqlrow.Conditional, enough, true}, {sqlrow.Naive, scarce, false}, {sqlrow.ForUpdate, scarce, false},
+		{redislock.RedisLua, enough, true}, {redislock.RedisSetEX, scarce, false}, {redislock.RedisWatchdog, scarce, false},
+		{redislock.RedisLua, ending, false}, {zklock.ZK, scarce, false}, {etcdlock.EtcdNode, enough, false},
+	} {
+		if !c.quick && !labtest.Verify {
+			continue
+		}
+		t.Run(c.info.Name+" "+c.scenario.Name, func(t *testing.T) {
+			w := open(t, c.info)
+			whole, n := ends(t, w, c.scenario, false)
+			fewer, m := ends(t, w, c.scenario, true)
+			if !slices.Equal(whole, fewer) {
+				t.Errorf("all %d schedules end in\n%s\nand the %d of the reduced search in\n%s",
+					n, strings.Join(whole, "\n"), m, strings.Join(fewer, "\n"))
+			}
+			if m > n {
+				t.Errorf("%d schedules, and %d when they are reduced", n, m)
+			}
+		})
+	}
+}
+
+// ends returns the different results of a scenario, from the buyers' answers and the ledger's
+// violations, and the number of schedules.
+func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (list []string, schedules int) {
+	t.Helper()
+	seen := map[string]bool{}
+	res := search(t, w, s, explore.Limits{Reduce: reduce, Broken: func(o *explore.Schedule) bool {
+		var end strings.Builder
+		for _, b := range o.Buyers {
+			fmt.Fprintf(&end, "%s: sold %v, %d left; ", b.Name, b.Err == nil, b.Receipt.Remaining)
+		}
+		for _, p := range o.Problems {
+			if explore.LedgerRule(p.Rule) {
+				end.WriteString(p.Rule + " ")
+			}
+		}
+		seen[end.String()] = true
+		return false
+	}})
+	if !res.Exhausted() {
+		t.Fatalf("%+v, want all schedules", res)
+	}
+	for end := range seen {
+		list = append(list, end)
+	}
+	slices.Sort(list)
+	return list, res.Schedules + res.Pruned
+}
+
+// BenchmarkSearch runs all schedules of two buyers on a real server.
+func BenchmarkSearch(b *testing.B) {
+	w, schedules := open(b, sqlrow.Conditional), 0
+	for b.Loop() {
+		schedules += search(b, w, two(explore.Buys), explore.Limits{}).Schedules
+	}
+	b.ReportMetric(float64(schedules)/b.Elapsed().Seconds(), "schedules/s")
 }

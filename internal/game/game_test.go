@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -83,5 +84,36 @@ func TestAccountMayNotCreateDatabases(t *testing.T) {
 		left := 0
 		labtest.Must(t, admin.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'poor'").Scan(&left))
 		return left == 0
+	})
+}
+
+// A schedule that is read can be written, and is then the same.
+func FuzzSchedule(f *testing.F) {
+	for _, schedule := range []string{"", "aab", "abLDaRb", "Dna", "DnA", "Kc", "a b", "TTaz", "nb", "\xff"} {
+		f.Add(schedule)
+	}
+	f.Fuzz(func(t *testing.T, schedule string) {
+		if read, err := game.ParseSchedule(schedule); err == nil {
+			written := game.FormatSchedule(read...)
+			if again, err := game.ParseSchedule(written); err != nil || !reflect.DeepEqual(again, read) {
+				t.Errorf("%q is %v, written as %q that is %v (%v)", schedule, read, written, again, err)
+			}
+		}
+	})
+}
+
+// A counterexample's file is refused, or what was read from it can be written and read again.
+func FuzzExample(f *testing.F) {
+	kept, err := os.ReadFile("../../web/guarantees/atomic.oversell.json")
+	labtest.Must(f, err)
+	f.Add(string(kept))
+	f.Fuzz(func(t *testing.T, text string) {
+		if e, err := game.ReadExample(strings.NewReader(text)); err == nil {
+			var written strings.Builder
+			labtest.Must(t, e.Write(&written))
+			if _, err := game.ReadExample(strings.NewReader(written.String())); err != nil {
+				t.Errorf("%q is written as %q, which is refused: %v", text, written.String(), err)
+			}
+		}
 	})
 }

@@ -1,8 +1,11 @@
 package game_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -101,4 +104,163 @@ func TestLevelsAreComplete(t *testing.T) {
 			t.Errorf("%s: its English goal contains Chinese, or its Chinese goal does not", level.Name)
 		}
 	}
+}
+
+// startGames returns the games of a lab that has the servers that the named strategies need.
+func startGames(t *testing.T, change func(*game.Games), names ...string) *game.Games {
+	t.Helper()
+	var needs []backend.Capability
+	for _, name := range names {
+		needs = append(needs, strategies.Named(name).Uses()...)
+	}
+	servers := labtest.Start(t, needs...).Config()
+	games := &game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
+	if change != nil {
+		change(games)
+	}
+	t.Cleanup(func() {
+		if err := games.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return games
+}
+
+// findGame returns a game that must not have ended.
+func findGame(t *testing.T, games *game.Games, id string) *game.Game {
+	t.Helper()
+	g, err := games.Game(id)
+	labtest.Must(t, err)
+	return g
+}
+
+// gameDatabases lists the databases of games on the server.
+func gameDatabases(t *testing.T, in *backend.Instance) (list []string) {
+	t.Helper()
+	labtest.Must(t, in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA "+
+		"WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&list).Error)
+	return list
+}
+
+// A game that is ended in the middle of a purchase leaves no database.
+func TestGamesLeaveNoDatabase(t *testing.T) {
+	used := []string{"redis-setnx", "zk", "etcd", "get-lock"}
+	games := startGames(t, nil, used...)
+	in := labtest.Instance(t, backend.SQL)
+	var ids []string
+	for _, name := range used {
+		s, err := games.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		id := s.ID
+		if s, err = findGame(t, games, id).Move(t.Context(), s.Moves[0].Move); err != nil || s.MovesMade != 4 {
+			t.Errorf("%s: %v, %s", name, err, formatState(s))
+		}
+		if _, err := findGame(t, games, id).Undo(t.Context(), 1); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		ids = append(ids, id)
+	}
+	if len(gameDatabases(t, in)) != len(used) {
+		t.Fatalf("the games have the databases %v, want %d", gameDatabases(t, in), len(used))
+	}
+	for _, id := range ids {
+		if err := games.End(id); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := gameDatabases(t, in); len(left) > 0 {
+		t.Errorf("the games have left the databases %v", left)
+	}
+	if _, err := games.Game("x"); problemCode(err) != "unknown_game" {
+		t.Errorf("Game of an unknown ID: %v", err)
+	}
+}
+
+// When one game more than MaxGames begins, the game that has been idle for the longest time is ended.
+func TestIdleGameIsEnded(t *testing.T) {
+	games := startGames(t, func(g *game.Games) { g.MaxGames = 2 }, "naive")
+	var ids [3]string
+	for i := range ids {
+		if i == 2 { // use the first game once more, so that the second has been idle for longer
+			findGame(t, games, ids[0])
+		}
+		s, err := games.Begin(t.Context(), game.Request{Level: "first-lost-update"})
+		labtest.Must(t, err)
+		ids[i] = s.ID
+	}
+	findGame(t, games, ids[0])
+	findGame(t, games, ids[2])
+	if _, err := games.Game(ids[1]); problemCode(err) != "unknown_game" {
+		t.Errorf("the idle game: %v", err)
+	}
+}
+
+// A lab that is killed leaves the databases of its games. The next game on this server drops such a database, but
+// not the database of a game that another lab plays.
+func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL)
+	alive := startGames(t, nil, "naive")
+	other, err := alive.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "aab"})
+	labtest.Must(t, err)
+	before := gameDatabases(t, in)
+	var next string // the first unused name
+	for n := 1; next == ""; n++ {
+		if name := fmt.Sprint("seckill_game_", n); !slices.Contains(before, name) {
+			next = name
+		}
+	}
+	labtest.Must(t, in.DB.Exec("CREATE DATABASE "+next).Error)
+	labtest.Must(t, in.DB.Exec("CREATE TABLE "+next+".stock (id INT)").Error)
+	games := startGames(t, nil, "naive")
+	s, err := games.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "a"})
+	labtest.Must(t, err)
+	if err := games.End(s.ID); err != nil {
+		t.Error(err)
+	}
+	if after := gameDatabases(t, in); !slices.Equal(after, before) {
+		t.Errorf("the databases after the game are %q, want %q", after, before)
+	}
+	if err := alive.End(other.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many games run at the same time, and some of their strategies lock whole tables. Each game ends as it would end
+// alone.
+func TestConcurrentGames(t *testing.T) {
+	used := []string{"conditional-scan", "for-update-scan", "naive", "redis-blpop", "lock-table-v1", "for-update", "get-lock", "redis-set-nx-px"}
+	games := startGames(t, nil, used...)
+	var all sync.WaitGroup
+	players := len(used)
+	if labtest.Verify {
+		players = game.DefaultMaxGames
+	}
+	for i := range players {
+		name := used[i%len(used)]
+		all.Go(func() {
+			s, err := games.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2})
+			g, _ := games.Game(s.ID)
+			for n := 0; err == nil && !s.Over && n < 100; n++ {
+				// The two buyers take turns where that is possible.
+				move := s.Moves[0].Move
+				for _, m := range s.Moves {
+					if m.Fault == "" && m.Who != "" && (m.Who == "A") == (n%2 == 0) && !m.Renewer {
+						move = m.Move
+					}
+				}
+				s, err = g.Move(t.Context(), move)
+			}
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", name, err)
+			case !s.Over:
+				t.Errorf("%s does not end: %s", name, s.Schedule)
+			case s.Verdict.Broken != (name == "naive"):
+				t.Errorf("%s: %s, %+v", name, s.Schedule, s.Verdict)
+			}
+		})
+	}
+	all.Wait()
 }

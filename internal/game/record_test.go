@@ -1,15 +1,20 @@
 package game_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
+	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/strategies"
@@ -87,5 +92,92 @@ func playRecordings(t *testing.T, schedules int) {
 	_ = all.Wait()
 	if played < 3 {
 		t.Errorf("only %d levels are recorded", played)
+	}
+}
+
+// readKept returns the text of a counterexample of the matrix, and the rules that it breaks.
+func readKept(t *testing.T, name string) (text string, rules []string) {
+	t.Helper()
+	file, err := fs.ReadFile(web.Guarantees(), name+".json")
+	labtest.Must(t, err)
+	e, err := game.ReadExample(bytes.NewReader(file))
+	labtest.Must(t, err)
+	for _, p := range e.Problems {
+		rules = append(rules, p.Rule)
+	}
+	return string(file), rules
+}
+
+// A replayed counterexample breaks its rules again on the lab's servers. In the second one the buyers call the
+// HTTP service.
+func TestReplay(t *testing.T) {
+	games := startGames(t, func(g *game.Games) { g.Examples = web.Guarantees() }, "redis-lua", "redis-counter")
+	for _, name := range []string{"redis-lua.lease-end", "redis-counter.same-key"} {
+		_, rules := readKept(t, name)
+		now, err := games.Replay(t.Context(), name)
+		breaks := func(p explore.Problem) bool { return slices.Contains(rules, p.Rule) }
+		if err != nil || !slices.ContainsFunc(now.Problems, breaks) {
+			t.Errorf("%s broke %v when it was found; the replay has the problems %v (%v)", name, rules, now.Problems, err)
+		}
+	}
+}
+
+// A counterexample that cannot be replayed is refused with a code that says why.
+func TestRefusedReplays(t *testing.T) {
+	lossy, _ := readKept(t, "redis-lua.node-loss")
+	good, _ := readKept(t, "naive.oversell")
+	files := fstest.MapFS{}
+	games := startGames(t, func(g *game.Games) { g.Examples = files }, "naive")
+	for name, c := range map[string]struct{ text, code string }{
+		"not JSON": {"{", "unknown_example"},
+		"no buyers": {`{"format":1,"strategy":"naive","scenario":{"name":"","stock":1,"buyers":[]},` +
+			`"steps":[],"problems":[],"told":[]}`, "unknown_example"},
+		"unknown strategy":   {strings.Replace(good, `"naive"`, `"nothing"`, 1), "unknown_strategy"},
+		"the loss of a node": {lossy, "not_replayable"},
+		"an unknown buyer":   {strings.Replace(good, `"schedule": "`, `"schedule": "c`, 1), "diverged"},
+	} {
+		files["naive.oversell.json"] = &fstest.MapFile{Data: []byte(c.text)}
+		_, err := games.Replay(t.Context(), "naive.oversell")
+		if problemCode(err) != c.code {
+			t.Errorf("%s: %v, want the code %s", name, err, c.code)
+		}
+	}
+	files["naive.oversell.json"] = &fstest.MapFile{Data: []byte(good)}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := games.Replay(stopped, "naive.oversell"); err == nil {
+		t.Error("a replay with a cancelled context succeeded")
+	}
+}
+
+// ReadExample refuses a file that Write cannot have written, with a short error that says why.
+func TestUnreadableExamples(t *testing.T) {
+	const buyer = `{"name":"A","process":0,"quantity":1,"does":"buys"}`
+	const good = `{"format":1,"strategy":"naive","scenario":{"name":"s","stock":5,"buyers":[` + buyer +
+		`]},"schedule":"a","steps":[{"who":"A"}],"problems":[],"told":[]}`
+	if _, err := game.ReadExample(strings.NewReader(good)); err != nil {
+		t.Fatalf("the valid example, which the others change: %v", err)
+	}
+	for _, c := range []struct{ old, with, want string }{
+		{`"told":[]}`, ``, "not a counterexample"},
+		{good, good + good, "more text"},
+		{`"format":1`, `"format":2`, "format 2"},
+		{`"stock":5`, `"stock":5,"colour":"red"`, "unknown field"},
+		{`"stock":5`, `"stock":-5`, "stock is -5"},
+		{`"quantity":1`, `"quantity":-1`, "-1 units"},
+		{buyer, strings.TrimSuffix(strings.Repeat(buyer+",", 10_000), ","), "10000 buyers"},
+		{`"name":"A"`, `"name":"next"`, "buyer 1"},
+		{`"does":"buys"`, `"does":"steals"`, "steals"},
+		{`"does":"buys"`, `"does":"buys","same":"Z"`, "acts for"},
+		{`"process":0`, `"process":1000000000`, "in process"},
+		{`"stock":5`, `"stock":5,"faults":["arrives late"],"max_faults":1`, `no fault "arrives late"`},
+		{`"schedule":"a",`, ``, "no schedule"},
+		{`"schedule":"a"`, `"schedule":"aD"`, "letter 2"},
+	} {
+		file := strings.Replace(good, c.old, c.with, 1)
+		_, err := game.ReadExample(strings.NewReader(file))
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
+			t.Errorf("%.80s: got %v, want a short error that contains %q", file, err, c.want)
+		}
 	}
 }

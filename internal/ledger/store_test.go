@@ -2,17 +2,21 @@ package ledger_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -165,4 +169,178 @@ func TestTwoOrdersOfOneID(t *testing.T) {
 			t.Errorf("%s: the order is %+v (%v)", way, o, err)
 		}
 	}
+}
+
+// Processes that start on an empty database at once all find their tables; other tables are
+// refused. To drop them is advised only where they name another build. Each database has a
+// name of its own.
+func TestOtherBuildsTablesAreRefused(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		db := s.DB(t.Context())
+		empty := func() {
+			for _, table := range []string{"stock", "orders", "seckill_identity"} {
+				labtest.Must(t, db.Migrator().DropTable(table))
+			}
+		}
+		defer empty()
+		empty()
+		var g errgroup.Group
+		for range 8 {
+			g.Go(func() error { return ledger.Migrate(t.Context(), db) })
+		}
+		labtest.Must(t, g.Wait())
+		identity := func() string {
+			id, err := ledger.NewStore(db).Identity(t.Context())
+			if err != nil || id == "" || strings.Contains(id, " ") {
+				t.Errorf("the database is called %q (%v)", id, err)
+			}
+			return id
+		}
+		named := identity()
+		if id := identity(); id != named {
+			t.Errorf("two stores call the database %q and %q", named, id)
+		}
+		for what, statement := range map[string]string{
+			"another schema": "UPDATE seckill_identity SET made_for = 'another'",
+			"no row":         "DELETE FROM seckill_identity",
+			"no such column": "ALTER TABLE seckill_identity DROP COLUMN made_for",
+			"no such table":  "DROP TABLE seckill_identity",
+		} {
+			labtest.Must(t, db.Exec(statement).Error)
+			err := ledger.Migrate(t.Context(), db)
+			if !errors.Is(err, ledger.ErrOtherBuild) {
+				t.Errorf("%s: %v, want it refused", what, err)
+			} else if text := err.Error(); (strings.Contains(text, "DROP") || strings.Contains(text, "remove")) != (what == "another schema") {
+				t.Errorf("%s: %v", what, err)
+			}
+			empty()
+			if err := ledger.Migrate(t.Context(), db); err != nil {
+				t.Fatalf("%s, and dropped: %v", what, err)
+			}
+			if identity() == named {
+				t.Error("another database has the same name")
+			}
+		}
+	})
+}
+
+// The order's own statement refuses what comes before the start by the database's
+// clock, and takes what comes at it.
+func TestNoOrderBeforeTheStart(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		buy := func(run int64) error {
+			_, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "early"}, run)
+			return err
+		}
+		clock := func() ledger.Start {
+			st, err := s.Start(t.Context(), sku)
+			labtest.Must(t, err)
+			return st
+		}
+		old, err := s.Reset(t.Context(), sku, "thing", 10)
+		labtest.Must(t, err)
+		if off := time.Since(clock().Now.Time()).Abs(); off > time.Minute {
+			t.Errorf("the database's clock is read %s off this machine's", off)
+		}
+		starts := clock().Now + 60_000
+		st, err := s.Schedule(t.Context(), sku, "thing", 10, &starts)
+		if err != nil || st.StartsAt == nil || *st.StartsAt != starts || clock().Wait() <= 0 {
+			t.Fatalf("scheduling at %d gave %+v, %v", starts, st, err)
+		}
+		if err := buy(old.Run); !errors.Is(err, seckill.ErrConflict) {
+			t.Errorf("a purchase of the run before: %v", err)
+		}
+		for _, run := range []int64{st.Run, ledger.AnyRun} {
+			if err := buy(run); !errors.Is(err, seckill.ErrNotStarted) {
+				t.Errorf("a purchase a minute early: %v", err)
+			}
+		}
+		labtest.Must(t, s.DB(t.Context()).Exec("UPDATE stock SET starts_at = ? WHERE id = ?", clock().Now, sku).Error)
+		if err := buy(st.Run); err != nil || clock().Wait() > 0 {
+			t.Errorf("a purchase at the start: %v", err)
+		}
+		snap, err := s.Snapshot(t.Context(), sku)
+		if err != nil || snap.Stock.Num != 9 || len(snap.Orders) != 1 {
+			t.Errorf("%d units and %d orders after the early purchases and one in time (%v)", snap.Stock.Num, len(snap.Orders), err)
+		}
+	})
+}
+
+func TestMomentsRoundUp(t *testing.T) {
+	for text, want := range map[string]string{
+		`"2026-11-11T00:00:00Z"`:                `"2026-11-11T00:00:00.000Z"`,
+		`"2026-11-11T08:00:00.000000001+08:00"`: `"2026-11-11T00:00:00.001Z"`,
+		`"2026-11-11T08:00:00.999+08:00"`:       `"2026-11-11T00:00:00.999Z"`,
+	} {
+		var m judge.Moment
+		labtest.Must(t, json.Unmarshal([]byte(text), &m))
+		if got, err := json.Marshal(m); err != nil || string(got) != want {
+			t.Errorf("%s is written as %s (%v), want %s", text, got, err, want)
+		}
+	}
+}
+
+// Every list and look-up reads the rows that it shows, and few besides.
+func TestEveryListReadsLittle(t *testing.T) {
+	s, _ := onServer(t)
+	ctx := t.Context()
+	if _, err := s.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []int64{sku, sku + 1} {
+		set, err := s.Reset(ctx, id, "", 10_000)
+		labtest.Must(t, err)
+		fill(t, s, id, set.Run, id*100_000, 5000)
+	}
+	looking := -rowsRead(t, s)
+	looking += rowsRead(t, s) // what the look itself reads
+	refusals, before := ledger.NewRefusals(s), rowsRead(t, s)
+	for _, key := range []string{"k7", "new"} { // while the server's statistics do not know yet how many orders there are
+		now, err := s.SKU(ctx, sku)
+		labtest.Must(t, err)
+		r := ledger.Refusal{Purchase: seckill.Purchase{SKU: sku, User: 7, Quantity: 1, RequestID: key}, Run: now.Run, Reason: "sold_out"}
+		o, err := refusals.Write(ctx, r)
+		if err != nil || (o.Status == judge.Active) != (key == "k7") {
+			t.Fatalf("the refusal of %s: %+v, %v", key, o, err)
+		}
+	}
+	if n := rowsRead(t, s) - before - looking; n > 400 {
+		t.Errorf("two refusals: the database reads %d rows", n)
+	}
+	labtest.Must(t, s.DB(ctx).Exec("ANALYZE TABLE orders, stock").Error)
+	list := func(f ledger.Filter) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := s.Orders(ctx, f)
+			return err
+		}
+	}
+	for what, call := range map[string]func(context.Context) error{
+		"a SKU's":              list(ledger.Filter{SKU: sku}),
+		"a user's":             list(ledger.Filter{User: 7}),
+		"a user's of a SKU":    list(ledger.Filter{User: 7, SKU: sku}),
+		"a user's request":     list(ledger.Filter{RequestID: "k7", User: 7}),
+		"an order":             func(ctx context.Context) error { return second1(s.Order(ctx, "o7001-700100007-A")) },
+		"a request of a SKU":   func(ctx context.Context) error { return second1(s.FindRequest(ctx, sku, 7, "k7")) },
+		"nothing to sweep":     func(ctx context.Context) error { _, err := s.Sweep(ctx); return err },
+		"a request of any SKU": func(ctx context.Context) error { return second1(s.FindRequest(ctx, 0, 7, "k7")) },
+	} {
+		before := rowsRead(t, s)
+		if err := call(ctx); err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if n := rowsRead(t, s) - before - looking; n > 2*ledger.MaxOrders+400 { // with reservations
+			t.Errorf("%s: the database reads %d rows", what, n)
+		}
+	}
+}
+
+// rowsRead returns how many rows the server has read since it started.
+func rowsRead(t *testing.T, s *ledger.Store) (sum int64) {
+	t.Helper()
+	var rows []struct{ Value int64 }
+	labtest.Must(t, s.DB(t.Context()).Raw("SHOW GLOBAL STATUS LIKE 'Handler_read%'").Scan(&rows).Error)
+	for _, r := range rows {
+		sum += r.Value
+	}
+	return sum
 }

@@ -183,3 +183,16 @@ func TestAMissingKeyInAPipeline(t *testing.T) {
 		t.Errorf("the neighbour says %v, the replies are %q, want %q", number.Err(), r.replies, want)
 	}
 }
+
+// BenchmarkTap sends a command with no tap, with a counter, and with a tap that lets everything pass.
+func BenchmarkTap(b *testing.B) {
+	c := openRedis(b)
+	for name, ctx := range map[string]context.Context{"none": b.Context(), "counter": tap.Counting(b.Context(), new(tap.Counter)),
+		"tap": tap.With(b.Context(), &taptest.Tap{})} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				labtest.Must(b, c.Incr(ctx, "n").Err())
+			}
+		})
+	}
+}

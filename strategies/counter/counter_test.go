@@ -255,3 +255,163 @@ func TestALookAtOthersGetsNoAnswer(t *testing.T) {
 		t.Errorf("the next buyer: got %v, want an error that says that nothing was taken", err)
 	}
 }
+
+// loses imitates a Redis that comes back without its data. The next buyer sets the number
+// again from the row.
+func loses(t *testing.T) (sh *shop, before seckill.Receipt) {
+	t.Helper()
+	sh = open(t, counter.RedisCounterMySQL, 5)
+	before = sh.mustBuy(t, 1, 2)
+	sh.flush(t)
+	// Two processes rebuild the number. The slower one has read the row already, and must not set the number.
+	late := &taptest.Nth{N: 3, OnBefore: func() { sh.mustBuy(t, 2, 1) }}
+	if _, err := sh.buy(tap.With(t.Context(), late), 9, 3); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("the one who is late wanted 3 of 2: %v", err)
+	}
+	sh.settled(t, 2)
+	return sh, before
+}
+
+func (sh *shop) flush(t *testing.T) {
+	t.Helper()
+	labtest.Must(t, sh.in.Redis.FlushAll(t.Context()).Err())
+}
+
+func (sh *shop) cancels(t *testing.T, ctx context.Context, r seckill.Receipt) {
+	t.Helper()
+	if err := sh.Restore(ctx, r.OrderID); err != nil {
+		t.Errorf("cancel: %v", err)
+	}
+}
+
+func TestCancelWhatRedisForgot(t *testing.T) {
+	sh, before := loses(t)
+	other := sh.other(t)
+	for range 2 {
+		sh.cancels(t, t.Context(), before)
+		other.cancels(t, t.Context(), before)
+		sh.settled(t, 4)
+	}
+	anew := seckill.Purchase{SKU: sh.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", sh.SKU)}
+	if _, err := sh.Deduct(t.Context(), anew); err != nil {
+		t.Errorf("the same buyer may buy again: %v", err)
+	}
+	sh.cancels(t, t.Context(), before)
+	sh.settled(t, 3)
+	sh.mustBuy(t, 3, 3)
+	sh.settled(t, 0)
+	sh.refused(t, 4, 1, seckill.ErrSoldOut)
+}
+
+// Dead between the COMMIT and Redis: found after a lease, and given back once.
+func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
+	sh, before := loses(t)
+	alive := sh.other(t)
+	alive.mustBuy(t, 8, 1)
+	dies := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if c.Name == "COMMIT" {
+			sh.in.Kill()
+		}
+		return err
+	}}
+	_ = sh.Restore(tap.With(t.Context(), dies), before.OrderID)
+	alive.refused(t, 9, 3, seckill.ErrBusy) // 1 left, 2 on their way back
+	alive.later()
+	alive.mustBuy(t, 9, 3)
+	alive.settled(t, 0)
+	alive.cancels(t, t.Context(), before)
+	alive.settled(t, 0)
+}
+
+// The number was made from a row that lacked the order's units. A copy of its request takes none.
+func TestACopyOfWhatRedisForgotTakesNothing(t *testing.T) {
+	sh, _ := loses(t)
+	for range 2 {
+		sh.refused(t, 1, 2, seckill.ErrDuplicate)
+		sh.settled(t, 2)
+	}
+	sh.mustBuy(t, 3, 2)
+	sh.settled(t, 0)
+}
+
+// seedAgain resets the current run as another strategy or process would, at any later time:
+// keys with a time to live have expired by then.
+func (sh *shop) seedAgain(t *testing.T) error {
+	t.Helper()
+	companions := fmt.Sprintf("{seckill:stock:%d}:*", sh.SKU)
+	for _, key := range sh.in.Redis.Keys(t.Context(), companions).Val() {
+		if sh.in.Redis.PTTL(t.Context(), key).Val() > 0 {
+			sh.in.Redis.Del(t.Context(), key)
+		}
+	}
+	return sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.SKU, 0)
+}
+
+func (sh *shop) numberIs(t *testing.T, want string) {
+	t.Helper()
+	if got := sh.number(t); got != want {
+		t.Errorf("the number is %s, want %s", got, want)
+	}
+}
+
+// elsewhere sells the same SKU from another database, in a run of the same
+// number, through the same Redis.
+func (sh *shop) elsewhere(t *testing.T) *shop {
+	t.Helper()
+	in := labtest.Open(t, labtest.InOtherDatabase(t, labtest.Config(t, backend.SQL, backend.Redis)))
+	d, ahead := deps(in)
+	s := &saletest.Sale{Info: sh.Info, SKU: sh.SKU, Stock: 20}
+	s.Join(t, d)
+	for s.Run < sh.Run {
+		row, err := s.Store.Reset(t.Context(), s.SKU, "elsewhere", s.Stock)
+		labtest.Must(t, err)
+		s.Run = row.Run
+	}
+	return &shop{Sale: s, Strategy: s.Processes[0], in: in, ahead: ahead}
+}
+
+func TestAnotherDatabaseTakesOver(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		mine := sh.mustBuy(t, 1, 4)
+		o := sh.elsewhere(t)
+		if o.Run != sh.Run {
+			t.Fatalf("the runs are %d and %d", sh.Run, o.Run)
+		}
+		o.refused(t, 5, 1, seckill.ErrUnavailable)
+		sh.numberIs(t, "6")
+		labtest.Must(t, o.seedAgain(t))
+		o.mustBuy(t, 1, 5)
+		o.numberIs(t, "15")
+
+		// What is late of the first database neither sells from the second's
+		// number, nor sets it, nor gives anything back to it.
+		sh.refused(t, 2, 1, seckill.ErrUnavailable)
+		if err := sh.seedAgain(t); err != nil {
+			t.Error(err)
+		}
+		if err := sh.Restore(t.Context(), mine.OrderID); err != nil {
+			t.Error(err)
+		}
+		if _, err := sh.Strategy.(seckill.Counter).Count(t.Context(), sh.SKU); !errors.Is(err, seckill.ErrUnknownSKU) {
+			t.Errorf("the count of another database's number: %v, want unknown SKU", err)
+		}
+		o.numberIs(t, "15")
+		judged(t, o.Judge(t), judge.Held)
+
+		sh.Reset(t, 3) // and back
+		sh.mustBuy(t, 3, 1)
+		sh.numberIs(t, "2")
+		o.refused(t, 6, 1, seckill.ErrUnavailable)
+	})
+}
+
+// A restored database has an older run than Redis, and the error says so.
+func TestADatabaseThatWasSetBack(t *testing.T) {
+	sh := open(t, counter.RedisCounter, 10)
+	sh.Reset(t, 10)
+	labtest.Must(t, sh.Store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.SKU).Error)
+	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("told %v, want unavailable, and what to do", err)
+	}
+}

@@ -1,13 +1,22 @@
 package hotsku
 
 import (
+	"context"
+	"errors"
 	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 	"seckill/strategies/saletest"
 )
 
@@ -31,4 +40,67 @@ func (s *sale) another(user, quantity int64) seckill.Purchase {
 	p := s.Purchase(user, quantity)
 	p.RequestID += " again"
 	return p
+}
+
+func each(t *testing.T, infos []catalog.Info, stock int64, test func(t *testing.T, s *sale)) {
+	for _, i := range infos {
+		t.Run(i.Name, func(t *testing.T) { test(t, open(t, i, stock)) })
+	}
+}
+
+var lastAtTheRow = []catalog.Info{OrderFirst, OneTrip, Queued, Merged}
+
+// After the last unit a buyer gets sold out even while others hold the row.
+func TestSoldOutWithoutAQueue(t *testing.T) {
+	each(t, lastAtTheRow, 1, func(t *testing.T, s *sale) {
+		if _, err := s.Buy(t.Context(), 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
+			if err := tx.Exec("UPDATE stock SET name = 'held' WHERE id = ?", s.SKU).Error; err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a row is waited for longer
+			defer cancel()
+			_, err := s.Buy(ctx, 2, 1)
+			return err
+		})
+		if !errors.Is(err, seckill.ErrSoldOut) {
+			t.Errorf("got %v, want %v", err, seckill.ErrSoldOut)
+		}
+	})
+}
+
+// Different users never deadlock, whether they buy or cancel: in order-first
+// each transaction locks its own order first and the row last; in the others,
+// which lock the row first, a cancellation locks no gap that a purchase inserts
+// into.
+func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
+	each(t, lastAtTheRow, 1000, func(t *testing.T, s *sale) {
+		var deadlocks atomic.Int64
+		ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
+			if err != nil && strings.Contains(err.Error(), "Deadlock found") {
+				deadlocks.Add(1)
+			}
+			return err
+		}})
+		var g errgroup.Group
+		g.SetLimit(24)
+		for i := range 120 {
+			g.Go(func() error {
+				r, err := s.Processes[i%2].Deduct(ctx, s.Purchase(int64(i+1), 1))
+				if err == nil && i%2 == 0 {
+					err = s.Processes[(i/2)%2].Restore(ctx, r.OrderID)
+				}
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+		if deadlocks.Load() != 0 {
+			t.Errorf("%d deadlocks", deadlocks.Load())
+		}
+		s.Held(t)
+	})
 }

@@ -3,11 +3,14 @@ package redislock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -15,6 +18,7 @@ import (
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
+	"seckill/strategies/saletest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -111,4 +115,149 @@ func TestWatchdogListensAgain(t *testing.T) {
 	labtest.Soon(t, "nobody listens any more", func() bool {
 		return a.In.Redis.PubSubNumSub(t.Context(), watchdogChannel(a.Key)).Val()[watchdogChannel(a.Key)] == 0
 	})
+}
+
+// wired opens a redlock on the lab's five nodes, each behind a wire.
+func wired(t *testing.T) (*locktest.Process, []*labtest.Wire) {
+	var wires []*labtest.Wire
+	c := labtest.Config(t, backend.RedisQuorum)
+	c.RedlockAddrs = slices.Clone(c.RedlockAddrs)
+	for i, node := range c.RedlockAddrs {
+		a, err := backend.ParseRedis(node)
+		labtest.Must(t, err)
+		wires = append(wires, labtest.NewWire(t, a.Addr))
+		a.Addr = wires[i].Addr()
+		c.RedlockAddrs[i] = "redis://:" + a.Password + "@" + a.Addr
+	}
+	return locktest.Open(t, Redlock, catalog.Deps{Instance: labtest.Open(t, c)}), wires
+}
+
+// One of five nodes answers nothing: the lock is taken and given back all the same. What was
+// sent to that node in the meantime frees there what it had taken, in the end.
+func TestRedlockDoesNotWaitForOneNode(t *testing.T) {
+	l, _ := wired(t)
+	answers := make(chan struct{})
+	ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if c.Node == "node 5" {
+			<-answers
+		}
+		return err
+	}})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 3 {
+			lease, err := l.Acquire(ctx, l.Key, lock.Options{Lease: locktest.Long})
+			if err != nil {
+				t.Errorf("one node is silent, and a buyer is told %v", err)
+				return
+			}
+			if err := lease.Release(ctx); err != nil {
+				t.Errorf("one node is silent, and the release gives %v", err)
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(locktest.Patience):
+		t.Error("a buyer waits for one node of five")
+	}
+	close(answers)
+	freedEverywhere(t, l)
+}
+
+// freedEverywhere waits until no node has the key, long before a lease ends.
+func freedEverywhere(t *testing.T, l *locktest.Process) {
+	labtest.Soon(t, "no node has the key", func() bool {
+		for _, node := range l.In.RedisNodes {
+			if node.Exists(t.Context(), l.Key).Val() > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Nodes hang: once a command is overdue there, nothing is sent to them until they answer
+// again, and then what they took meanwhile is freed. With a majority of them nothing is
+// sold, and nobody waits.
+func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
+	l, wires := wired(t)
+	// asked counts which of the first nodes are asked for the lock, and returns the buyer's error.
+	overdue := make(chan error, 100)
+	asked := func(first int) (nodes int32, told error) {
+		var count atomic.Int32
+		ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
+			if c.Name == "SET" && c.Node <= fmt.Sprint("node ", first) {
+				count.Add(1)
+			}
+			return nil
+		}, OnAfter: func(c *tap.Command, err error) error {
+			if c.Name == "SET" && err != nil {
+				overdue <- err
+			}
+			return err
+		}})
+		lease, err := l.Acquire(ctx, l.Key, lock.Options{Wait: locktest.Patience, Lease: locktest.Long})
+		if err == nil {
+			err = lease.Release(ctx)
+		}
+		return count.Load(), err
+	}
+	for hung := 1; hung <= 3; hung++ {
+		wires[hung-1].Freeze()
+		_, _ = asked(hung)
+		<-overdue
+		labtest.Soon(t, "the node that hangs is not asked", func() bool {
+			nodes, _ := asked(hung)
+			return nodes == 0
+		})
+		for range 20 {
+			nodes, err := asked(hung)
+			if nodes > 0 || hung < 3 && err != nil || hung == 3 && !errors.Is(err, seckill.ErrUnavailable) {
+				t.Errorf("%d nodes hang: %d of them are asked, and a buyer is told %v", hung, nodes, err)
+			}
+		}
+	}
+	for _, w := range wires {
+		w.Pass()
+	}
+	labtest.Soon(t, "all nodes are asked again", func() bool {
+		nodes, err := asked(5)
+		return nodes == 5 && err == nil
+	})
+	freedEverywhere(t, l)
+}
+
+// BenchmarkRedlockHungNode compares purchases while one of five nodes is stopped with those
+// while none is, in turn.
+func BenchmarkRedlockHungNode(b *testing.B) {
+	s := saletest.Open(b, Redlock, 1_000_000, catalog.Deps{Settings: catalog.DefaultSettings()})
+	node, err := labtest.Start(b).Process("redlock-3")
+	labtest.Must(b, err)
+	took, user := map[bool][]float64{}, int64(0)
+	for b.Loop() {
+		for _, hung := range []bool{false, true} {
+			if hung {
+				labtest.Must(b, node.Pause())
+			}
+			for range 20 {
+				user++
+				begun := time.Now()
+				_, err := s.Buy(b.Context(), user, 1)
+				labtest.Must(b, err)
+				took[hung] = append(took[hung], time.Since(begun).Seconds())
+			}
+			if hung {
+				labtest.Must(b, node.Resume())
+			}
+		}
+	}
+	median := func(hung bool) float64 {
+		slices.Sort(took[hung])
+		return took[hung][len(took[hung])/2]
+	}
+	b.ReportMetric(1000*median(false), "ms-none")
+	b.ReportMetric(1000*median(true), "ms-hung")
+	b.ReportMetric(median(true)/median(false), "ratio")
 }
