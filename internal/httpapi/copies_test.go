@@ -184,14 +184,14 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
 	accept := func(user int, before func()) reply {
 		lost := false
-		ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		ctx := taptest.LoseReplies(t.Context(), func(c *tap.Command) bool {
 			if c.Backend != tap.Redis || lost {
-				return err
+				return false
 			}
 			lost = true
 			before()
-			return taptest.ErrLostReply
-		}})
+			return true
+		})
 		return do(t, s, newRequest("POST", "/api/v1/seckill?strategy=redis-stream", purchase(user, 1), "Prefer: respond-async", key).WithContext(ctx))
 	}
 	reserve := func() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -14,7 +13,6 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 )
 
@@ -149,7 +147,7 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 	_, err = s.Record(stuck, soldOut(2, 0).Purchase, set.Run, 4)
 	labtest.Must(t, err)
 
-	inserts, refusals := 0, ledger.NewRefusals(s)
+	refusals := ledger.NewRefusals(s)
 	var g errgroup.Group
 	write := func(user int64) {
 		g.Go(func() error {
@@ -163,17 +161,12 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 			return nil
 		})
 	}
-	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
-		if strings.HasPrefix(c.Text, "INSERT") {
-			if inserts++; inserts == 1 {
-				for user := range int64(40) { // they come while the first INSERT is on its way
-					write(user + 2)
-				}
-				labtest.Soon(t, "all others wait", func() bool { return refusals.Waiting() == 40 })
-			}
+	ctx := taptest.Before(t.Context(), "INSERT", func() {
+		for user := range int64(40) { // they come while the first INSERT is on its way
+			write(user + 2)
 		}
-		return nil
-	}})
+		labtest.Soon(t, "all others wait", func() bool { return refusals.Waiting() == 40 })
+	})
 	if _, err := refusals.Write(ctx, soldOut(1, set.Run)); err != nil {
 		t.Error(err)
 	}

@@ -90,12 +90,7 @@ func TestResetsAtOnceOfANewSKU(t *testing.T) {
 
 func TestUnknownCommitIsUnknown(t *testing.T) {
 	loses := func(verb string) context.Context {
-		return tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
-			if c.Name == verb {
-				return taptest.ErrLostReply
-			}
-			return err
-		}})
+		return taptest.LoseReplies(t.Context(), func(c *tap.Command) bool { return c.Name == verb })
 	}
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		st, _ := s.Reset(t.Context(), sku, "", 5)

@@ -224,9 +224,7 @@ func (c *trial) forgotten(p *locktest.Process, goes func()) {
 	ports := p.In.Dialer.LocalPorts(tap.SQL)
 	goes()
 	p.Kill()
-	if err := server.AwaitClosed(c.Context(), ports, false); err != nil {
-		c.Fatal(err)
-	}
+	labtest.Must(c, server.AwaitClosed(c.Context(), ports, false))
 }
 
 func inSQL(p *locktest.Process) bool {

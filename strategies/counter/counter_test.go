@@ -245,13 +245,11 @@ func TestALookAtOthersGetsNoAnswer(t *testing.T) {
 	alive := sh.other(t)
 	sh.dies(t, sh.Purchase(1, 1))
 	sent := 0
-	lost := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
-		if sent++; c.Backend == tap.Redis && sent > 1 {
-			return taptest.ErrLostReply
-		}
-		return err
-	}}
-	if _, err := alive.Deduct(tap.With(t.Context(), lost), alive.Purchase(2, 1)); !seckill.NothingTaken(err) {
+	lost := taptest.LoseReplies(t.Context(), func(c *tap.Command) bool {
+		sent++
+		return c.Backend == tap.Redis && sent > 1
+	})
+	if _, err := alive.Deduct(lost, alive.Purchase(2, 1)); !seckill.NothingTaken(err) {
 		t.Errorf("the next buyer: got %v, want an error that says that nothing was taken", err)
 	}
 }
@@ -308,13 +306,12 @@ func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	sh, before := loses(t)
 	alive := sh.other(t)
 	alive.mustBuy(t, 8, 1)
-	dies := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+	dies := taptest.EachAfter(t.Context(), func(c *tap.Command, _ error) {
 		if c.Name == "COMMIT" {
 			sh.in.Kill()
 		}
-		return err
-	}}
-	_ = sh.Restore(tap.With(t.Context(), dies), before.OrderID)
+	})
+	_ = sh.Restore(dies, before.OrderID)
 	alive.refused(t, 9, 3, seckill.ErrBusy) // 1 left, 2 on their way back
 	alive.later()
 	alive.mustBuy(t, 9, 3)

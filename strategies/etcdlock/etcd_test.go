@@ -124,11 +124,8 @@ func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
 	b := newBench(t, long)
 	s, err := b.sessions().current(t.Context())
 	labtest.Must(t, err)
-	ends := &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
-		s.end(lock.ErrPlaceLost)
-		return err
-	}}
-	l, err := b.Acquire(tap.With(t.Context(), ends), b.Key, lock.Options{Wait: long})
+	ends := taptest.EachAfter(t.Context(), func(*tap.Command, error) { s.end(lock.ErrPlaceLost) })
+	l, err := b.Acquire(ends, b.Key, lock.Options{Wait: long})
 	labtest.Must(t, err)
 	if key := b.keys(t)[0]; strings.Contains(key, fmt.Sprintf("%016x", int64(s.id))) {
 		t.Errorf("the lock was granted under a lease that has ended: %s", key)
@@ -140,13 +137,12 @@ func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
 func TestTryingOncePutsNoKey(t *testing.T) {
 	b := newBench(t, long)
 	held := b.Take(t, lock.Options{})
-	look := &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
+	look := taptest.EachAfter(t.Context(), func(*tap.Command, error) {
 		if keys := b.keys(t); len(keys) != 1 {
 			t.Errorf("the keys are %q, want the holder's alone", keys)
 		}
-		return err
-	}}
-	if _, err := b.Acquire(tap.With(t.Context(), look), b.Key, lock.Options{}); !errors.Is(err, seckill.ErrBusy) {
+	})
+	if _, err := b.Acquire(look, b.Key, lock.Options{}); !errors.Is(err, seckill.ErrBusy) {
 		t.Errorf("while the lock is held, who tries once is told %v", err)
 	}
 	locktest.Free(t, held)
@@ -230,13 +226,12 @@ func TestKeyAheadComesAgain(t *testing.T) {
 	a, b := newBench(t, long), newBench(t, long)
 	holder := a.Take(t, lock.Options{})
 	var behind *locktest.Waiter
-	ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+	ctx := taptest.EachAfter(t.Context(), func(c *tap.Command, _ error) {
 		if c.Backend != tap.Waiting && behind == nil {
 			locktest.Free(t, holder)
 			behind = a.Contend(t)
 		}
-		return err
-	}})
+	})
 	l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: 10 * time.Second})
 	labtest.Must(t, err)
 	locktest.Free(t, l)
@@ -252,10 +247,7 @@ func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 	labtest.Must(t, err)
 	for noticed, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
 		asked := 0
-		ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(*tap.Command) error {
-			asked++
-			return nil
-		}})
+		ctx := taptest.EachBefore(t.Context(), func(*tap.Command) { asked++ })
 		me := s.newContender(ctx, ctx)
 		me.key = b.Key + "/" + me.name
 		if _, err := l.readAhead(me, b.Key+"/", 1, noticed); err != nil {

@@ -78,12 +78,11 @@ func TestSoldOutWithoutAQueue(t *testing.T) {
 func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 	each(t, lastAtTheRow, 1000, func(t *testing.T, s *sale) {
 		var deadlocks atomic.Int64
-		ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
+		ctx := taptest.EachAfter(t.Context(), func(_ *tap.Command, err error) {
 			if err != nil && strings.Contains(err.Error(), "Deadlock found") {
 				deadlocks.Add(1)
 			}
-			return err
-		}})
+		})
 		var g errgroup.Group
 		g.SetLimit(24)
 		for i := range 120 {

@@ -195,7 +195,7 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 	config.MySQLDSN = dsn.FormatDSN()
 	s := saletest.Open(t, SnapshotFirst, 5, catalog.Deps{Instance: labtest.Open(t, config), Settings: testSettings})
 	begun := 0
-	overtaken := &taptest.Tap{OnBefore: func(c *tap.Command) error {
+	overtaken := taptest.EachBefore(t.Context(), func(c *tap.Command) {
 		if c.Name == "BEGIN" {
 			begun++
 		}
@@ -204,9 +204,8 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 				t.Errorf("the buyer who overtakes: %v", err)
 			}
 		}
-		return nil
-	}}
-	_, err = s.Buy(tap.With(t.Context(), overtaken), 2, 1)
+	})
+	_, err = s.Buy(overtaken, 2, 1)
 	row, wrong := s.Store.SKU(t.Context(), s.SKU)
 	if err != nil || wrong != nil || row.Num != 1 || begun != 2 {
 		t.Errorf("3 and 1 of 5 were bought: %v, %d are left (%v) after %d transactions; want 1 after two", err, row.Num, wrong, begun)
@@ -310,15 +309,14 @@ func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 			for _, wait := range []time.Duration{-1, 20 * time.Second} {
 				holder := b.Take(t, lock.Options{Lease: time.Minute})
 				asked := make(chan struct{}, 100)
-				m := &taptest.Tap{OnBefore: func(c *tap.Command) error {
+				asks := taptest.EachBefore(context.Background(), func(c *tap.Command) {
 					if strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK") {
 						asked <- struct{}{}
 					}
-					return nil
-				}}
+				})
 				got := make(chan error, 1)
 				go func() {
-					l, err := b.Acquire(tap.With(context.Background(), m), b.Key, lock.Options{Wait: wait, Lease: time.Minute})
+					l, err := b.Acquire(asks, b.Key, lock.Options{Wait: wait, Lease: time.Minute})
 					if err == nil {
 						err = l.Release(context.Background())
 					}

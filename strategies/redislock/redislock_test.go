@@ -81,13 +81,12 @@ func TestOneOfAProcessAsks(t *testing.T) {
 		holder := a.Take(t, lock.Options{Lease: locktest.Long})
 		first := b.Contend(t)
 		ctx, leave := context.WithCancel(t.Context())
-		ctx = tap.With(ctx, &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		ctx = taptest.EachBefore(ctx, func(c *tap.Command) {
 			if c.Backend != tap.Waiting {
 				t.Errorf("%s: a second waiter sends %s", info.Name, c.Text)
 			}
 			leave()
-			return nil
-		}})
+		})
 		if _, err := b.Acquire(ctx, b.Key, lock.Options{Wait: -1}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: one who left was told %v", info.Name, err)
 		}
@@ -137,12 +136,11 @@ func wired(t *testing.T) (*locktest.Process, []*labtest.Wire) {
 func TestRedlockDoesNotWaitForOneNode(t *testing.T) {
 	l, _ := wired(t)
 	answers := make(chan struct{})
-	ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+	ctx := taptest.EachAfter(t.Context(), func(c *tap.Command, _ error) {
 		if c.Node == "node 5" {
 			<-answers
 		}
-		return err
-	}})
+	})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -205,18 +205,17 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 			_, err := s.Buy(t.Context(), 1, 1)
 			labtest.Must(t, err)
 			attempts := 0
-			a := tap.With(t.Context(), &taptest.Tap{OnBefore: func(command *tap.Command) error {
+			a := taptest.EachBefore(t.Context(), func(command *tap.Command) {
 				if command.Name != "BEGIN" {
-					return nil
+					return
 				}
 				if attempts++; attempts > 1 {
-					return nil
+					return
 				}
 				if _, err := s.Processes[1].Deduct(t.Context(), s.Purchase(2, c.andB)); err != nil {
 					t.Errorf("B: %v", err)
 				}
-				return nil
-			}})
+			})
 			if _, err := s.Processes[1].Deduct(a, s.Purchase(3, c.quantityA)); err != nil {
 				t.Errorf("A: %v", err)
 			}

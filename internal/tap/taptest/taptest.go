@@ -46,6 +46,32 @@ func Before(ctx context.Context, verb string, do func()) context.Context {
 	}})
 }
 
+// EachBefore returns a context that calls do before each command is sent.
+func EachBefore(ctx context.Context, do func(c *tap.Command)) context.Context {
+	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
+		do(c)
+		return nil
+	}})
+}
+
+// EachAfter returns a context that calls do after each command, with the command's error.
+func EachAfter(ctx context.Context, do func(c *tap.Command, err error)) context.Context {
+	return tap.With(ctx, &Tap{OnAfter: func(c *tap.Command, err error) error {
+		do(c, err)
+		return err
+	}})
+}
+
+// LoseReplies returns a context in which the reply of every command is lost for which lost returns true.
+func LoseReplies(ctx context.Context, lost func(c *tap.Command) bool) context.Context {
+	return tap.With(ctx, &Tap{OnAfter: func(c *tap.Command, err error) error {
+		if lost(c) {
+			return ErrLostReply
+		}
+		return err
+	}})
+}
+
 // Nth acts on the command number N, counted from 1. Waits are not counted.
 type Nth struct {
 	N        int
