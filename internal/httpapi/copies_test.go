@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
@@ -104,16 +106,19 @@ func TestACopyInTheSameProcess(t *testing.T) {
 	}
 }
 
+// process serves conditional on the shared MySQL, as a process of its own.
+func process(t *testing.T, timeout time.Duration) *httpapi.Server {
+	t.Helper()
+	return serverWith(t, nil, httpapi.Config{Instance: onMySQL(t), Infos: []catalog.Info{sqlrow.Conditional}, PurchaseTimeout: timeout})
+}
+
 // A copy in another process gets the first copy's answer, whatever result its own strategy returns.
 func TestACopyInAnotherProcess(t *testing.T) {
-	here := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	migrate(t, here)
-	infos := []catalog.Info{sqlrow.Conditional}
-	s := serverWith(t, nil, httpapi.Config{Instance: here, Infos: infos})
+	s := process(t, 0)
 	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict, seckill.ErrUnavailable} {
 		f := sells()
 		f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) { return seckill.Receipt{}, refusal }
-		there := serverWith(t, f, httpapi.Config{Instance: labtest.Instance(t, backend.SQL, backend.RowLocks)})
+		there := serverWith(t, f, httpapi.Config{Instance: onMySQL(t)})
 		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`)
 		var first, second sale
 		ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
@@ -130,11 +135,7 @@ func TestACopyInAnotherProcess(t *testing.T) {
 
 // A process that does not know of a reset writes no refusal into the run before.
 func TestARefusalAfterAResetElsewhere(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	migrate(t, in)
-	infos := []catalog.Info{sqlrow.Conditional}
-	s := serverWith(t, nil, httpapi.Config{Instance: in, Infos: infos})
-	other := serverWith(t, nil, httpapi.Config{Instance: in, Infos: infos})
+	s, other := process(t, 0), process(t, 0)
 	for stock := range 3 {
 		ask(t, other, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, stock))
 		ask(t, s, "POST", "/api/v1/seckill", purchase(1, stock+1), key).want(t, "more than there are", 409, "sold_out")
@@ -147,26 +148,15 @@ func TestARefusalAfterAResetElsewhere(t *testing.T) {
 // A copy whose answer cannot be looked up is not told busy or sold out: that would say
 // that nothing was taken for it.
 func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	migrate(t, in)
-	infos := []catalog.Info{sqlrow.Conditional}
-	hasty := serverWith(t, nil, httpapi.Config{Instance: in, Infos: infos, PurchaseTimeout: 300 * time.Millisecond})
-	s := serverWith(t, nil, httpapi.Config{Instance: labtest.Instance(t, backend.SQL, backend.RowLocks), Infos: infos})
+	s, hasty := process(t, 0), process(t, 300*time.Millisecond)
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`)
 	var first, second sale
 	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
-	db, err := in.DB.DB()
-	labtest.Must(t, err)
-	session, err := db.Conn(t.Context())
-	labtest.Must(t, err)
-	defer session.Close()
-	if _, err := session.ExecContext(t.Context(), "LOCK TABLES orders WRITE, stock READ"); err != nil {
-		t.Fatal(err)
-	}
-	ask(t, hasty, "POST", "/api/v1/seckill", purchase(1, 1), key).want(t, "a copy that cannot be looked up", 503, "backend_unavailable")
-	if _, err := session.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, s.Instance.DB.Connection(func(session *gorm.DB) error {
+		labtest.Must(t, session.Exec("LOCK TABLES orders WRITE, stock READ").Error)
+		ask(t, hasty, "POST", "/api/v1/seckill", purchase(1, 1), key).want(t, "a copy that cannot be looked up", 503, "backend_unavailable")
+		return session.Exec("UNLOCK TABLES").Error
+	}))
 	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &second)
 	if second != first {
 		t.Errorf("the copy was answered %+v, the first %+v", second, first)
@@ -177,8 +167,7 @@ func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 // answer. A reservation of it is not sold before it is paid, and an order that this
 // call may have made is not called a replay.
 func TestAcceptedAndTheReplyIsLost(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis)
-	migrate(t, in)
+	in := onMySQL(t, backend.Redis)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	other := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
@@ -210,8 +199,7 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 // process is alive and not ready. (What becomes of accepted ones is in
 // testdata/calls/accepted.txt.)
 func TestRedisIsSilent(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis)
-	migrate(t, in)
+	in := onMySQL(t, backend.Redis)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
 	ask(t, s, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(1, 1), "Prefer: respond-async", key).want(t, "buying", http.StatusAccepted, "")

@@ -77,9 +77,15 @@ var settings = catalog.DefaultSettings()
 // that is about HTTP.
 func embedded(t testing.TB) *backend.Instance {
 	t.Helper()
-	in, err := backend.Open(context.Background(), backend.Config{SQLitePath: filepath.Join(t.TempDir(), "ledger.db")})
-	labtest.Must(t, err)
-	t.Cleanup(func() { in.Close() })
+	in := labtest.Open(t, backend.Config{SQLitePath: filepath.Join(t.TempDir(), "ledger.db")})
+	migrate(t, in)
+	return in
+}
+
+// onMySQL returns a new instance with the tables of the service, on the shared MySQL and on what else it needs.
+func onMySQL(t testing.TB, needs ...backend.Capability) *backend.Instance {
+	t.Helper()
+	in := labtest.Instance(t, append(needs, backend.SQL, backend.RowLocks)...)
 	migrate(t, in)
 	return in
 }

@@ -53,8 +53,7 @@ func failsAfter(ctx context.Context, begins string, cause error) context.Context
 // What is committed is never answered as "nothing was taken" because it could not be
 // read back.
 func TestCommittedAndNotReadBack(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	migrate(t, in)
+	in := onMySQL(t)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
 	for n, cause := range []error{errors.New("connection reset by peer"), context.DeadlineExceeded} {
@@ -88,9 +87,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 func TestLookUpDuringACommit(t *testing.T) {
 	c := labtest.Config(t, backend.SQL, backend.RowLocks)
 	c.RowLockWait = time.Second
-	in, err := backend.Open(t.Context(), c)
-	labtest.Must(t, err)
-	defer in.Close()
+	in := labtest.Open(t, c)
 	migrate(t, in)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")

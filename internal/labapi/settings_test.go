@@ -2,62 +2,36 @@ package labapi
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
+	"testing/fstest"
 
 	"seckill/internal/catalog"
-	"seckill/internal/seckill"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/web"
 )
 
-// A refusal is the answer to an invalid body.
-type refusal struct {
-	body        string
-	status      int
-	field, code string // of the first blame; no field: of the problem
-	says        string // in the answer
-}
-
-func refuses(t *testing.T, base, path string, all []refusal) {
-	t.Helper()
-	for _, c := range all {
-		status, body, header := call{method: "POST", path: path, body: c.body}.do(t, base)
-		var p web.Problem
-		json.Unmarshal([]byte(body), &p)
-		got := seckill.FieldError{Code: p.Code}
-		if len(p.Errors) > 0 {
-			got = p.Errors[0]
+// The calls of testdata and their answers; labtest.Calls says how to read them.
+func TestCalls(t *testing.T) {
+	for file, change := range map[string]func(*Config){
+		"runs": func(c *Config) { c.Compare = newComparing().run },
+		"shop": func(c *Config) {
+			c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive"}, {Name: "conditional", Reserves: true}}
+			c.Page = fstest.MapFS{"index.html": {Data: []byte("lab")}, "shop/index.html": {Data: []byte("shop")}}
+		},
+	} {
+		_, h, _ := start(t, change)
+		calls := labtest.Calls{TB: t}
+		calls.Ask = func(method, path, body string, _ []string) labtest.Answer {
+			status, answer, header := call{method: method, path: path, body: body}.do(t, h.URL)
+			var p web.Problem
+			_ = json.Unmarshal([]byte(answer), &p) // which a page is not
+			if status >= 400 && (header.Get("Content-Type") != web.ProblemType || p.Detail == "") {
+				t.Errorf("%s %s %s: a problem of the type %s that says %q", method, path, body, header.Get("Content-Type"), p.Detail)
+			}
+			return labtest.Answer{Status: status, Header: header, Body: []byte(answer)}
 		}
-		if status != c.status || got.Field != c.field || got.Code != c.code || p.Detail == "" || !strings.Contains(body, c.says) ||
-			header.Get("Content-Type") != web.ProblemType {
-			t.Errorf("POST %.150s:\ngot %d %s\nwant %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
-		}
+		calls.Run("testdata/" + file + ".txt")
 	}
-}
-
-func TestWrongSettingsAreRefusedByField(t *testing.T) {
-	_, h, _ := start(t, nil)
-	sale := func(more string) string {
-		return `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64` + more + `}`
-	}
-	rated := func(more string) string { return `{"strategies":["good"],"stock":100` + more + `}` }
-	refuses(t, h.URL, "/api/lab/v1/runs", []refusal{
-		{``, 415, "", "unsupported_media_type", ""},
-		{`{`, 400, "", "invalid", "whole JSON object"},
-		{`{"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "none", ""},
-		{`{"strategies":["a","b","c","d","e"],"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "too_many", `"max":4`},
-		{`{"strategies":["good","good"],"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "repeated", ""},
-		{`{"strategies":["good","nope"],"stock":1,"buyers":2,"concurrency":1}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
-		{`{"strategies":["good","far"],"stock":1,"buyers":2,"concurrency":1}`, 503, "strategies", "strategy_unavailable", "no etcd"},
-		{`{"strategies":["good"],"stock":1000001}`, 400, "stock", "range", `"max":1000000`},
-		{sale(`,"quantity":101`), 400, "quantity", "too_much", `"stock":100`},
-		{sale(`,"sku_id":7`), 400, "sku_id", "unused", ""},
-		{rated(`,"profile":"constant","duration_ns":1000000000,"rate":0.5`), 400, "rate", "range", "rate: 0.5 is out of range: give 1 to 50000"},
-		{rated(`,"profile":"constant","rate":100,"duration_ns":121000000000`), 400, "duration", "range", `"max":120`},
-		{rated(`,"profile":"constant","rate":5000,"duration_ns":100000000000`), 400, "rate", "too_many_requests", `"requests":500000`},
-		{sale(`,"services":9`), 400, "services", "range", `"max":8`},
-		{sale(`,"rate":"fast"`), 400, "rate", "wrong_type", "must be a number"},
-	})
 }
 
 // A run has all its settings, also those that the call omitted.

@@ -5,4 +5,4 @@ package labtest
 import "syscall"
 
 // DieTogether does nothing, because only Linux can make a process die with its parent.
-func Together() *syscall.SysProcAttr { return nil }
+func DieTogether() *syscall.SysProcAttr { return nil }
