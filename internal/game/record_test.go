@@ -35,63 +35,87 @@ func recordingOf(t *testing.T, level *game.Level) *game.Recording {
 	return r
 }
 
-// The servers still answer as each level's recording says: to the moves of the known solution or, where there
-// is none, to some that are chosen by chance. `seckill play --record web/recordings` records them again.
+// The solution of every level wins, with as many moves and switches as the level's file says. The servers still answer
+// as the level's recording says: to the moves of the solution or, where there is none, to moves that are chosen by
+// chance. `seckill play --record web/recordings` records them again.
 func TestServersAnswerAsRecorded(t *testing.T) {
-	playRecordings(t, 1)
+	playLevels(t, 1)
 }
 
-// playRecordings plays so many schedules of each recording on servers.
-func playRecordings(t *testing.T, schedules int) {
+// playLevels plays so many schedules of each level's recording on servers. Of a level without a recording it plays the
+// solution.
+func playLevels(t *testing.T, schedules int) {
 	var needs []backend.Capability
 	for _, level := range game.Levels() {
 		needs = append(needs, strategies.Named(level.Setting.Strategy).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
-	played := 0
+	solved, recorded := 0, 0
 	var all errgroup.Group
-	all.SetLimit(6)
+	all.SetLimit(6) // one game alone would mostly wait for its servers
 	for _, level := range game.Levels() {
 		r := recordingOf(t, level)
-		if r == nil {
-			continue
+		begin := ""
+		if level.Schedule != "" {
+			solved++
+		} else if level.Impossible == 0 {
+			t.Errorf("%s has no solution, and is not marked as impossible", level.Name)
 		}
-		played++
-		if r.Level != level.Name || r.Recorded == "" || len(r.Servers) == 0 {
+		if r == nil {
+			begin = level.Schedule
+		} else if recorded++; r.Level != level.Name || r.Recorded == "" || len(r.Servers) == 0 {
 			t.Errorf("%s: its recording is of %q, %q, on %q", level.Name, r.Level, r.Recorded, r.Servers)
 		}
 		all.Go(func() error {
-			g, err := game.Open(t.Context(), servers, strategies.Named(level.Setting.Strategy), level.Setting, level, "")
+			info := strategies.Named(level.Setting.Strategy)
+			g, err := game.Open(t.Context(), servers, info, level.Setting, level, begin)
+			if err == nil {
+				err = errors.Join(playLevel(t, g, level, r, schedules), g.Close(t.Context()))
+			}
 			if err != nil {
-				t.Errorf("%s: %v", level.Name, err)
-				return nil
-			}
-			chance := rand.New(rand.NewPCG(1, uint64(level.Number)))
-			for n := range min(schedules, r.Schedules) {
-				err := r.Check(t.Context(), g, func(schedule string, moves []string) string {
-					if rest, onWay := strings.CutPrefix(level.Schedule, schedule); n == 0 && onWay && rest != "" {
-						for _, move := range moves { // the letters of no move begin those of another
-							if strings.HasPrefix(rest, move) {
-								return move
-							}
-						}
-					}
-					return moves[chance.IntN(len(moves))]
-				})
-				if err != nil {
-					t.Error(err)
-					break
-				}
-			}
-			if err := g.Close(t.Context()); err != nil {
 				t.Errorf("%s: %v", level.Name, err)
 			}
 			return nil
 		})
 	}
 	_ = all.Wait()
-	if played < 3 {
-		t.Errorf("only %d levels are recorded", played)
+	if solved < 12 || recorded < 12 {
+		t.Errorf("only %d levels have a solution, and %d a recording", solved, recorded)
+	}
+}
+
+func playLevel(t *testing.T, g *game.Game, level *game.Level, r *game.Recording, schedules int) error {
+	if r == nil {
+		checkSolved(t, g, level)
+		return nil
+	}
+	chance := rand.New(rand.NewPCG(1, uint64(level.Number)))
+	for n := range min(schedules, r.Schedules) {
+		err := r.Check(t.Context(), g, func(schedule string, moves []string) string {
+			if rest, onWay := strings.CutPrefix(level.Schedule, schedule); n == 0 && onWay && rest != "" {
+				for _, move := range moves { // the letters of no move begin those of another
+					if strings.HasPrefix(rest, move) {
+						return move
+					}
+				}
+			}
+			return moves[chance.IntN(len(moves))]
+		})
+		if err != nil {
+			return err
+		}
+		if n == 0 && level.Schedule != "" {
+			checkSolved(t, g, level)
+		}
+	}
+	return nil
+}
+
+func checkSolved(t *testing.T, g *game.Game, level *game.Level) {
+	s := g.State()
+	if s.Grade == nil || !s.Grade.Won || s.MovesMade != level.Moves || s.Preemptions != level.Switches {
+		t.Errorf("%s: its solution should win with %d moves and %d switches; it ends with\n%s",
+			level.Name, level.Moves, level.Switches, formatState(s))
 	}
 }
 

@@ -6,5 +6,5 @@ import "testing"
 
 // As TestServersAnswerAsRecorded, with a hundred schedules of each level.
 func TestServersAnswerAsRecordedAtLength(t *testing.T) {
-	playRecordings(t, 100)
+	playLevels(t, 100)
 }
