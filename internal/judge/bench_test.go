@@ -5,7 +5,8 @@ import "testing"
 // BenchmarkJudge judges a sale of 50,000 units with the answers to 100,000 calls.
 func BenchmarkJudge(b *testing.B) {
 	const units, calls = 50_000, 100_000
-	e := &Evidence{Initial: units, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: units, Num: units, Run: 4}}, StockStoreOf: clean().StockStoreOf}
+	e := &Evidence{Initial: units, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: units, Num: units, Run: 4}},
+		StockStoreOf: clean().StockStoreOf}
 	for user := range int64(calls) {
 		if user < units {
 			e.sell(user, 1)

@@ -15,7 +15,8 @@ import (
 // bought is an order, and what its buyer was told.
 func (e *Evidence) bought(user, quantity, remaining int64, status string, outcome Outcome) {
 	id, key := fmt.Sprintf("o%d", user), fmt.Sprintf("r%d", user)
-	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: key, Run: e.Snapshot.Stock.Run, UserID: user, SKUID: 1,
+	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: key, Run: e.Snapshot.Stock.Run,
+		UserID: user, SKUID: 1,
 		Quantity: quantity, Remaining: remaining, Status: status, Strategy: "conditional"})
 	t := Call{RequestID: key, User: user, Quantity: quantity, Outcome: outcome}
 	if t.succeeded() {
@@ -32,7 +33,8 @@ func (e *Evidence) sell(user, quantity int64) {
 
 // says adds a call whose buyer gets no order.
 func (e *Evidence) says(user, quantity int64, outcome Outcome) *Call {
-	e.Calls = append(e.Calls, Call{RequestID: fmt.Sprintf("r%d", user), User: user, Quantity: quantity, Outcome: outcome})
+	e.Calls = append(e.Calls, Call{RequestID: fmt.Sprintf("r%d", user), User: user, Quantity: quantity,
+		Outcome: outcome})
 	return &e.Calls[len(e.Calls)-1]
 }
 
@@ -71,7 +73,9 @@ func (t *Call) at(sent, answered int) {
 //	user 4  comes too late: sold out     user 8  bought 2 early on and cancelled
 func clean() *Evidence {
 	e := &Evidence{Initial: 10, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 0, Run: 4}},
-		StockStoreOf: map[string]seckill.StockStore{"conditional": seckill.InRow, "version": seckill.InRow, "redis-lua": seckill.InRedis, "front": seckill.InRowAndRedis, "pieces": seckill.InBuckets, "stream": seckill.InStream, "table": seckill.InLockTable}}
+		StockStoreOf: map[string]seckill.StockStore{"conditional": seckill.InRow, "version": seckill.InRow,
+			"redis-lua": seckill.InRedis, "front": seckill.InRowAndRedis, "pieces": seckill.InBuckets,
+			"stream": seckill.InStream, "table": seckill.InLockTable}}
 	e.bought(8, 2, 8, Cancelled, OutcomeSold)
 	e.bought(1, 3, 7, Active, OutcomeSold)
 	e.bought(2, 3, 4, Active, OutcomeSold)
@@ -93,6 +97,12 @@ func by(strategy string, counter seckill.StockStore, counted int64) func(*Eviden
 		e.Snapshot.StockStores = map[seckill.StockStore]int64{counter: counted}
 	}
 }
+
+// inRedis has the sale of clean sold from a number in Redis.
+func inRedis(counted int64) func(*Evidence) { return by("redis-lua", seckill.InRedis, counted) }
+
+// unread has it sold from that number, which could not be read.
+var unread = by("redis-lua", seckill.InLockTable, 10)
 
 // cancelledOnly is the sale of clean if no one came but user 8.
 func cancelledOnly(e *Evidence) {
@@ -144,6 +154,17 @@ func doubted(sent, answered int) func(*Evidence) {
 	}
 }
 
+// doubtedAgain has that request first told something else, and duplicate when it is sent again from 500 ms on.
+func doubtedAgain(sent, answered int, first Outcome) func(*Evidence) {
+	return func(e *Evidence) {
+		doubted(sent, answered)(e)
+		again := e.Calls[len(e.Calls)-1]
+		e.Calls[len(e.Calls)-1].Outcome = first
+		again.at(500, 510)
+		e.Calls = append(e.Calls, again)
+	}
+}
+
 // sentTwice has a user send a request of their own two times, which are told the same.
 func sentTwice(user int64, o Outcome) func(*Evidence) {
 	return func(e *Evidence) {
@@ -182,6 +203,16 @@ func tells(user int64, outcome Outcome) func(*Evidence) {
 			t.OrderID, t.Remaining = "", 0
 		}
 	}
+}
+
+// later has a user make a call about the order.
+func later(user int64, call CallKind, outcome Outcome) func(*Evidence) {
+	return func(e *Evidence) { e.later(user, call, outcome) }
+}
+
+// says has a user make another call.
+func says(user, quantity int64, outcome Outcome) func(*Evidence) {
+	return func(e *Evidence) { e.says(user, quantity, outcome) }
 }
 
 func all(changes ...func(*Evidence)) func(*Evidence) {
@@ -246,39 +277,49 @@ func TestJudge(t *testing.T) {
 		{"below zero without a sale", row(-1), "negative_stock lost_units"},
 		{"a deduction was overwritten", all(row(1), tells(4, OutcomeBusy)), "lost_update"},
 		{"units vanished", stock(11, 0), "lost_units"},
-		{"one user, two orders", func(e *Evidence) { e.order(2).UserID, e.told(2, CallBuy).User = 1, 1 }, "bought_twice"},
+		{"one user, two orders", func(e *Evidence) { e.order(2).UserID, e.told(2, CallBuy).User = 1, 1 },
+			"bought_twice"},
 		{"bought again after cancelling", func(e *Evidence) { e.order(6).UserID, e.told(6, CallBuy).User = 8, 8 }, ""},
 		{"an order of nothing", func(e *Evidence) { e.sell(9, 0) }, "bad_order"},
 		{"an order in no state", func(e *Evidence) { e.order(6).Status = "paid?" }, "bad_order lost_units"},
 		{"reset to another stock", func(e *Evidence) { e.Initial = 12 }, "initial_changed lost_units"},
 		{"reset to the same stock", func(e *Evidence) { e.Run = 3 }, "initial_changed"},
 		{"an order of an earlier run", func(e *Evidence) { e.order(6).Run = 3 }, "straggler"},
-		{"an order of an earlier run, and the ledger alone", func(e *Evidence) { e.order(6).Run, e.Calls = 3, nil }, "straggler"},
-		{"oversold in a run that proves nothing", all(oneMore, func(e *Evidence) { e.order(8).Run = 5 }), "straggler oversold negative_stock"},
+		{"an order of an earlier run, and the ledger alone", func(e *Evidence) { e.order(6).Run, e.Calls = 3, nil },
+			"straggler"},
+		{"oversold in a run that proves nothing", all(oneMore, func(e *Evidence) { e.order(8).Run = 5 }),
+			"straggler oversold negative_stock"},
 
 		// Where the stock is kept.
 		{"two stores, and a third counter", func(e *Evidence) { by("redis-lua", seckill.InLockTable, 9)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
-		{"two stores, and the counter of one", func(e *Evidence) { by("redis-lua", seckill.InRedis, 3)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
+		{"two stores, and the counter of one", func(e *Evidence) { inRedis(3)(e); e.order(6).Strategy = "version" },
+			"mixed_stocks"},
 		{"a strategy that is not known", by("magic", seckill.InRedis, 10), "unknown_stock"},
-		{"the counter could not be read, and the row has more", all(by("redis-lua", seckill.InLockTable, 10), row(3)), "unknown_stock"},
-		{"the counter could not be read, and the row has less", all(by("redis-lua", seckill.InLockTable, 10), row(-1)), "unknown_stock"},
-		{"oversold, and the counter could not be read", all(oneMore, by("redis-lua", seckill.InLockTable, 10)), "oversold unknown_stock"},
-		{"stock in Redis", by("redis-lua", seckill.InRedis, 0), ""},
-		{"Redis went back to an older number", by("redis-lua", seckill.InRedis, 4), "counter_and_row_differ lost_update undersold"},
+		{"the counter could not be read, and the row has more", all(unread, row(3)), "unknown_stock"},
+		{"the counter could not be read, and the row has less", all(unread, row(-1)), "unknown_stock"},
+		{"oversold, and the counter could not be read", all(oneMore, unread), "oversold unknown_stock"},
+		{"stock in Redis", inRedis(0), ""},
+		{"Redis went back to an older number", inRedis(4), "counter_and_row_differ lost_update undersold"},
 		{"stock in the row, Redis in front", by("front", seckill.InRedis, 0), ""},
-		{"stock in Redis, and the row as it was set", all(by("redis-lua", seckill.InRedis, 0), row(10)), ""},
-		{"stock in Redis, and the row half sold", all(by("redis-lua", seckill.InRedis, 0), row(9)), "counter_and_row_differ"},
-		{"units vanished from Redis in front of a row as it was set", all(cancelledOnly, by("front", seckill.InRedis, 8)), "counter_and_row_differ"},
-		{"units vanished in front of a stream, and the row as it was set", all(cancelledOnly, by("stream", seckill.InStream, 8)), "counter_and_row_differ"},
-		{"units vanished from a lock table, and the row as it was set", all(cancelledOnly, by("table", seckill.InLockTable, 8)), "counter_and_row_differ lost_units"},
-		{"the row behind Redis lost an update", all(by("front", seckill.InRedis, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
-		{"the row behind a stream lost an update", all(by("stream", seckill.InStream, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
+		{"stock in Redis, and the row as it was set", all(inRedis(0), row(10)), ""},
+		{"stock in Redis, and the row half sold", all(inRedis(0), row(9)), "counter_and_row_differ"},
+		{"units vanished from Redis in front of a row as it was set",
+			all(cancelledOnly, by("front", seckill.InRedis, 8)), "counter_and_row_differ"},
+		{"units vanished in front of a stream, and the row as it was set",
+			all(cancelledOnly, by("stream", seckill.InStream, 8)), "counter_and_row_differ"},
+		{"units vanished from a lock table, and the row as it was set",
+			all(cancelledOnly, by("table", seckill.InLockTable, 8)), "counter_and_row_differ lost_units"},
+		{"the row behind Redis lost an update", all(by("front", seckill.InRedis, 0), row(1), tells(4, OutcomeBusy)),
+			"counter_and_row_differ lost_update"},
+		{"the row behind a stream lost an update", all(by("stream", seckill.InStream, 0), row(1),
+			tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
 		{"in pieces, given back twice", inPieces(2), "lost_update"},
 		{"in pieces, and a purchase touched the row", all(inPieces(0), row(9)), "counter_and_row_differ"},
 		{"counters that were not used", func(e *Evidence) {
 			e.Snapshot.StockStores = map[seckill.StockStore]int64{seckill.InRedis: 10, seckill.InLockTable: 10}
 		}, ""},
-		{"units vanished from a counter that was not used", func(e *Evidence) { e.Snapshot.StockStores = map[seckill.StockStore]int64{seckill.InRedis: 8} }, "unused_counter_changed"},
+		{"units vanished from a counter that was not used",
+			func(e *Evidence) { e.Snapshot.StockStores = map[seckill.StockStore]int64{seckill.InRedis: 8} }, "unused_counter_changed"},
 
 		// Sales and their answers.
 		{"a sale to a retry without its order", all(tells(4, OutcomeBusy), func(e *Evidence) {
@@ -306,25 +347,34 @@ func TestJudge(t *testing.T) {
 		{"told conflict, and then of an order that was there", replayed(OutcomeConflict), "unacknowledged_order"},
 		{"no answer, and then told of an order that was there", replayed(OutcomeUnknown), ""},
 		{"in progress, and then told of an order that was there", replayed(OutcomeInProgress), ""},
-		{"told of an error, and then sold", all(replayed(OutcomeError), func(e *Evidence) { e.told(1, CallBuy).Replayed = false }), ""},
+		{"told of an error, and then sold", all(replayed(OutcomeError),
+			func(e *Evidence) { e.told(1, CallBuy).Replayed = false }), ""},
 		{"in progress, and nothing else was heard", tells(6, OutcomeInProgress), ""},
-		{"in progress beside a refusal, and there is an order", all(tells(6, OutcomeInProgress), func(e *Evidence) { e.says(6, 1, OutcomeBusy) }), "unacknowledged_order"},
+		{"in progress beside a refusal, and there is an order",
+			all(tells(6, OutcomeInProgress), says(6, 1, OutcomeBusy)), "unacknowledged_order"},
 		{"an order of another user", func(e *Evidence) { e.order(6).UserID = 99 }, "invented_order"},
 		{"an order of others who buy there", func(e *Evidence) {
 			e.order(6).UserID = 99
 			e.Ours = func(o *Order) bool { return o.UserID != 99 }
 		}, ""},
 		{"sold out with just enough left", oneLeft, "undersold"},
-		{"sold out with less left than was wanted", all(oneLeft, func(e *Evidence) { e.told(4, CallBuy).Quantity = 2 }), ""},
-		{"sold out beside a cancellation without an answer", all(oneLeft, func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown) }), ""},
-		{"sold out before a cancellation that no buyer asked for", func(e *Evidence) { e.order(3).Status, e.Snapshot.Stock.Num = Cancelled, 3 }, "cancelled_unasked"},
-		{"sold out while a copy held the last unit in Redis", all(oneLeft, by("redis-lua", seckill.InRedis, 1), sentTwice(7, OutcomeSoldOut)), ""},
-		{"sold out while another request of a user held the last unit in Redis", all(oneLeft, by("redis-lua", seckill.InRedis, 1), sentTwice(5, OutcomeDuplicate)), ""},
+		{"sold out with less left than was wanted",
+			all(oneLeft, func(e *Evidence) { e.told(4, CallBuy).Quantity = 2 }), ""},
+		{"sold out beside a cancellation without an answer", all(oneLeft, later(1, CallCancel, OutcomeUnknown)), ""},
+		{"sold out before a cancellation that no buyer asked for",
+			func(e *Evidence) { e.order(3).Status, e.Snapshot.Stock.Num = Cancelled, 3 }, "cancelled_unasked"},
+		{"sold out while a copy held the last unit in Redis",
+			all(oneLeft, inRedis(1), sentTwice(7, OutcomeSoldOut)), ""},
+		{"sold out while another request of a user held the last unit in Redis",
+			all(oneLeft, inRedis(1), sentTwice(5, OutcomeDuplicate)), ""},
 		{"sold out while a copy held the last unit of a row", all(oneLeft, sentTwice(7, OutcomeSoldOut)), "undersold"},
-		{"sold out, and a copy of what was sold is refused", all(oneLeft, by("redis-lua", seckill.InRedis, 1), func(e *Evidence) { e.says(1, 3, OutcomeSoldOut) }), "key_refused undersold"},
-		{"sold out beside one who asked once", all(oneLeft, by("redis-lua", seckill.InRedis, 1), tells(7, OutcomeSoldOut)), "undersold"},
-		{"sold out beside copies that were told busy", all(oneLeft, by("redis-lua", seckill.InRedis, 1), sentTwice(7, OutcomeBusy)), "undersold"},
-		{"copies that undid each other, and nothing sold", all(wanted(10, OutcomeSoldOut), func(e *Evidence) { e.says(1, 10, OutcomeSoldOut) }), ""},
+		{"sold out, and a copy of what was sold is refused", all(oneLeft, inRedis(1), says(1, 3, OutcomeSoldOut)),
+			"key_refused undersold"},
+		{"sold out beside one who asked once", all(oneLeft, inRedis(1), tells(7, OutcomeSoldOut)), "undersold"},
+		{"sold out beside copies that were told busy", all(oneLeft, inRedis(1), sentTwice(7, OutcomeBusy)),
+			"undersold"},
+		{"copies that undid each other, and nothing sold",
+			all(wanted(10, OutcomeSoldOut), says(1, 10, OutcomeSoldOut)), ""},
 		{"copies of a row, and nothing sold", all(wanted(10, OutcomeSoldOut), func(e *Evidence) {
 			e.says(1, 10, OutcomeSoldOut)
 			e.StockStoreOf = nil
@@ -336,10 +386,11 @@ func TestJudge(t *testing.T) {
 
 		// Cancellations.
 		{"told cancelled, and active", stillActive, "not_cancelled"},
-		{"told cancelled, and missing, and the units came back", all(row(2), func(e *Evidence) { e.Snapshot.Orders = e.Snapshot.Orders[1:] }), "lost_update missing_order not_cancelled"},
-		{"a cancellation without an answer, and active", all(stillActive, func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeUnknown }), ""},
-		{"a cancellation that was refused, and cancelled", func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeBusy }, "cancelled_unasked"},
-		{"a cancellation in progress, and cancelled", func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeInProgress }, ""},
+		{"told cancelled, and missing, and the units came back",
+			all(row(2), func(e *Evidence) { e.Snapshot.Orders = e.Snapshot.Orders[1:] }), "lost_update missing_order not_cancelled"},
+		{"a cancellation without an answer, and active", all(stillActive, told(8, CallCancel, OutcomeUnknown)), ""},
+		{"a cancellation that was refused, and cancelled", told(8, CallCancel, OutcomeBusy), "cancelled_unasked"},
+		{"a cancellation in progress, and cancelled", told(8, CallCancel, OutcomeInProgress), ""},
 
 		// Duplicates.
 		{"duplicate without an order", tells(7, OutcomeDuplicate), "false_duplicate"},
@@ -348,25 +399,16 @@ func TestJudge(t *testing.T) {
 		{"duplicate when the order was asked for", doubted(50, 100), ""},
 		{"duplicate while the cancellation was under way", doubted(400, 410), ""},
 		{"duplicate after the cancellation was acknowledged", doubted(401, 410), "false_duplicate"},
-		{"duplicate after a cancellation that did not take place", all(doubted(401, 410), stillActive), "not_cancelled"},
-		{"duplicate, and its retry got the order and no answer", func(e *Evidence) { e.told(6, CallBuy).at(300, 0); e.says(6, 1, OutcomeDuplicate).at(100, 110) }, "key_refused false_duplicate"},
-		{"duplicate again after the cancellation", all(doubted(390, 400), func(e *Evidence) {
-			again := e.Calls[len(e.Calls)-1]
-			again.at(500, 510)
-			e.Calls = append(e.Calls, again)
-		}), ""},
-		{"duplicate after the cancellation, where a call without an answer may have decided so before", all(doubted(390, 0), func(e *Evidence) {
-			again := e.Calls[len(e.Calls)-1]
-			e.Calls[len(e.Calls)-1].Outcome = OutcomeUnknown
-			again.at(500, 510)
-			e.Calls = append(e.Calls, again)
-		}), ""},
-		{"duplicate after the cancellation, where a call told busy came before", all(doubted(390, 395), func(e *Evidence) {
-			again := e.Calls[len(e.Calls)-1]
-			e.Calls[len(e.Calls)-1].Outcome = OutcomeBusy
-			again.at(500, 510)
-			e.Calls = append(e.Calls, again)
-		}), "false_duplicate"},
+		{"duplicate after a cancellation that did not take place", all(doubted(401, 410), stillActive),
+			"not_cancelled"},
+		{"duplicate, and its retry got the order and no answer",
+			func(e *Evidence) { e.told(6, CallBuy).at(300, 0); e.says(6, 1, OutcomeDuplicate).at(100, 110) },
+			"key_refused false_duplicate"},
+		{"duplicate again after the cancellation", doubtedAgain(390, 400, OutcomeDuplicate), ""},
+		{"duplicate after the cancellation, where a call without an answer may have decided so before",
+			doubtedAgain(390, 0, OutcomeUnknown), ""},
+		{"duplicate after the cancellation, where a call told busy came before", doubtedAgain(390, 395, OutcomeBusy),
+			"false_duplicate"},
 		{"duplicate beside a request that was told busy", beside(140, 160), ""},
 		{"duplicate as soon as another request was told busy", beside(150, 160), ""},
 		{"duplicate right before another request was sent, which was told busy", beside(40, 50), ""},
@@ -387,17 +429,20 @@ func TestJudge(t *testing.T) {
 		{"a copy sold out, at an unknown time", copied(OutcomeSoldOut, 0, 0), "key_refused"},
 		{"a copy told duplicate before the call that got the order", copied(OutcomeDuplicate, 90, 100), "key_refused"},
 		{"a copy told duplicate after the order", copied(OutcomeDuplicate, 300, 310), "key_refused"},
-		{"a copy sold out after the buyer cancelled", all(copied(OutcomeSoldOut, 310, 320), func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown).at(300, 0) }), "key_refused"},
+		{"a copy sold out after the buyer cancelled",
+			all(copied(OutcomeSoldOut, 310, 320), func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown).at(300, 0) }), "key_refused"},
 		{"a copy busy after the order", copied(OutcomeBusy, 200, 210), "key_refused"},
 		{"a copy told conflict after the order", copied(OutcomeConflict, 200, 210), "key_refused"},
-		{"a copy busy as soon as a quick order is got", all(copied(OutcomeBusy, 120, 130), func(e *Evidence) { e.told(1, CallBuy).at(100, 120) }), "key_refused"},
+		{"a copy busy as soon as a quick order is got",
+			all(copied(OutcomeBusy, 120, 130), func(e *Evidence) { e.told(1, CallBuy).at(100, 120) }), "key_refused"},
 		{"a copy busy that was sent while the order was got", copied(OutcomeBusy, 199, 2500), ""},
 		{"a copy busy, at an unknown time", copied(OutcomeBusy, 0, 0), ""},
 		{"a copy that a backend failed after the order", copied(OutcomeError, 200, 210), "key_refused"},
 		{"a copy that a backend failed beside the order", copied(OutcomeError, 199, 2500), ""},
-		{"a copy that a backend failed after the order, and that says where to ask", all(copied(OutcomeError, 300, 310), func(e *Evidence) {
-			e.Calls[len(e.Calls)-1].ThisCall = true
-		}), ""},
+		{"a copy that a backend failed after the order, and that says where to ask",
+			all(copied(OutcomeError, 300, 310), func(e *Evidence) {
+				e.Calls[len(e.Calls)-1].ThisCall = true
+			}), ""},
 		{"a retry sold out, and the first call got the order and no answer", func(e *Evidence) {
 			e.told(6, CallBuy).at(100, 0)
 			e.says(6, 1, OutcomeSoldOut).at(300, 310)
@@ -439,7 +484,8 @@ func reservations() *Evidence {
 	e.later(1, CallPay, OutcomeSold)
 	e.later(3, CallPay, OutcomeExpired)
 	e.later(4, CallCancel, OutcomeCancelled)
-	for user, state := range []seckill.ReservationState{seckill.Paid, seckill.ReservationExpired, seckill.ReservationExpired,
+	for user, state := range []seckill.ReservationState{seckill.Paid, seckill.ReservationExpired,
+		seckill.ReservationExpired,
 		seckill.ReservationReleased, seckill.Reserved, seckill.Paid} {
 		e.Snapshot.Orders[user].Reservation = &Reservation{Left: 1_000_000}
 		e.Snapshot.Stock.Num -= 2
@@ -472,12 +518,14 @@ func left(microseconds int64) func(*Evidence) {
 	return func(e *Evidence) { e.order(5).Reservation.Left = microseconds }
 }
 
-func paymentTold(user int64, outcome Outcome) func(*Evidence) {
-	return func(e *Evidence) { e.told(user, CallPay).Outcome = outcome }
+// told changes what a user was told of a payment or a cancellation.
+func told(user int64, kind CallKind, outcome Outcome) func(*Evidence) {
+	return func(e *Evidence) { e.told(user, kind).Outcome = outcome }
 }
 
 func TestJudgeReservations(t *testing.T) {
-	if r := Judge(*reservations()); r.Sold != 4 || r.Reserved != 2 || r.Expired != 2 || r.Cancelled != 1 || r.Orders != 3 {
+	if r := Judge(*reservations()); r.Sold != 4 || r.Reserved != 2 || r.Expired != 2 || r.Cancelled != 1 ||
+		r.Orders != 3 {
 		t.Fatalf("the sale as it should be: %+v", r)
 	}
 	for microseconds, want := range map[int64]bool{1: true, -overdueGrace: true, -overdueGrace - 1: false} {
@@ -489,9 +537,10 @@ func TestJudgeReservations(t *testing.T) {
 	judged(t, reservations, []planted{
 		{"as it should be", all(), ""},
 		{"told reserved, and missing", func(e *Evidence) { e.drop(5) }, "missing_order"},
-		{"sold out before reservations expired", func(e *Evidence) { e.says(9, 1, OutcomeSoldOut) }, ""},
+		{"sold out before reservations expired", says(9, 1, OutcomeSoldOut), ""},
 		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},
-		{"paid in the ledger, and given back", func(e *Evidence) { e.Calls, e.order(1).Reservation.Released = nil, 1 }, "paid_released"},
+		{"paid in the ledger, and given back", func(e *Evidence) { e.Calls, e.order(1).Reservation.Released = nil, 1 },
+			"paid_released"},
 		{"paid in the ledger, and expired", func(e *Evidence) {
 			ends(2, seckill.Paid)(e)
 			e.Calls, e.order(2).Status, e.Snapshot.Stock.Num = nil, Expired, e.Snapshot.Stock.Num+2
@@ -499,26 +548,31 @@ func TestJudgeReservations(t *testing.T) {
 		{"told paid, and not paid", ends(1, seckill.Reserved), "not_paid"},
 		{"told paid in one call, and not paid", ends(6, seckill.Reserved), "not_paid"},
 		{"told paid, and never there", func(e *Evidence) { t := e.says(9, 1, OutcomeSold); t.Kind, t.OrderID = CallPay, "o9" }, "not_paid"},
-		{"told paid, and cancelled by the buyer later", all(ends(1, seckill.ReservationReleased), func(e *Evidence) { e.later(1, CallCancel, OutcomeCancelled) }), ""},
+		{"told paid, and cancelled by the buyer later",
+			all(ends(1, seckill.ReservationReleased), later(1, CallCancel, OutcomeCancelled)), ""},
 		{"paid when the deadline had passed", func(e *Evidence) { e.told(1, CallPay).Late = true }, "paid_late"},
 		{"told expired before the deadline", func(e *Evidence) { e.told(3, CallPay).Early = true }, "expired_early"},
 		{"forgotten, and paid", ends(2, seckill.Paid), "paid_unasked"},
 		{"paid, and of no buyer", func(e *Evidence) { e.order(6).UserID = 99 }, "missing_order invented_order"},
-		{"forgotten, a copy told busy, and paid", all(ends(2, seckill.Paid), func(e *Evidence) { e.says(2, 2, OutcomeBusy) }), "paid_unasked"},
+		{"forgotten, a copy told busy, and paid", all(ends(2, seckill.Paid), says(2, 2, OutcomeBusy)), "paid_unasked"},
 		{"a late payment that was refused", func(e *Evidence) { e.told(3, CallPay).Late = true }, ""},
 		{"an early payment that was paid", func(e *Evidence) { e.told(1, CallPay).Early = true }, ""},
-		{"a payment of an order that is not there, refused", func(e *Evidence) { t := e.says(9, 1, OutcomeError); t.Kind, t.OrderID = CallPay, "o9" }, ""},
-		{"a payment that was refused, and paid", paymentTold(1, OutcomeBusy), "paid_unasked"},
-		{"a payment in progress, and paid", paymentTold(1, OutcomeInProgress), ""},
-		{"a payment without an answer, and expired", all(paymentTold(1, OutcomeUnknown), ends(1, seckill.ReservationExpired)), ""},
+		{"a payment of an order that is not there, refused",
+			func(e *Evidence) { t := e.says(9, 1, OutcomeError); t.Kind, t.OrderID = CallPay, "o9" }, ""},
+		{"a payment that was refused, and paid", told(1, CallPay, OutcomeBusy), "paid_unasked"},
+		{"a payment in progress, and paid", told(1, CallPay, OutcomeInProgress), ""},
+		{"a payment without an answer, and expired",
+			all(told(1, CallPay, OutcomeUnknown), ends(1, seckill.ReservationExpired)), ""},
 		{"told expired, and paid", ends(3, seckill.Paid), "expired_held"},
 		{"past its deadline for a moment", left(-overdueGrace), ""},
 		{"past its deadline for long", left(-overdueGrace - 1), "expired_held"},
-		{"given back twice", func(e *Evidence) { e.order(2).Reservation.Released, e.Snapshot.Stock.Num = 4, 6 }, "released_twice lost_update"},
-		{"more reserved than there is", all(ends(2, seckill.Reserved), ends(3, seckill.Reserved), ends(4, seckill.Reserved),
-			paymentTold(3, OutcomeUnknown), func(e *Evidence) { e.told(4, CallCancel).Outcome = OutcomeUnknown }), "oversold negative_stock"},
+		{"given back twice", func(e *Evidence) { e.order(2).Reservation.Released, e.Snapshot.Stock.Num = 4, 6 },
+			"released_twice lost_update"},
+		{"more reserved than there is", all(ends(2, seckill.Reserved), ends(3, seckill.Reserved),
+			ends(4, seckill.Reserved),
+			told(3, CallPay, OutcomeUnknown), told(4, CallCancel, OutcomeUnknown)), "oversold negative_stock"},
 		{"a copy told sold out", func(e *Evidence) { e.says(6, 2, OutcomeSoldOut).at(110, 120) }, "key_refused"},
-		{"told cancelled, and expired", func(e *Evidence) { e.later(2, CallCancel, OutcomeCancelled) }, ""},
+		{"told cancelled, and expired", later(2, CallCancel, OutcomeCancelled), ""},
 	})
 }
 
@@ -541,7 +595,8 @@ func judged(t *testing.T, sale func() *Evidence, plants []planted) {
 			if v.Message == "" || strings.Contains(v.Message, "%!") || v.Count < 1 || len(v.Cases) != len(v.Examples) {
 				t.Errorf("%s: %s is told badly: %+v", p.name, v.Rule, v)
 			}
-			kinds := map[string]Verdict{RuleOversold: Oversold, RuleSoldEarly: Oversold, RuleMixedStores: NotValid, RuleStraggler: NotValid, RuleUnknownStore: NotValid, RuleInitialChanged: NotValid}
+			kinds := map[string]Verdict{RuleOversold: Oversold, RuleSoldEarly: Oversold, RuleMixedStores: NotValid,
+				RuleStraggler: NotValid, RuleUnknownStore: NotValid, RuleInitialChanged: NotValid}
 			if kind, other := kinds[v.Rule]; other && v.Verdict != kind || !other && v.Verdict != Lost {
 				t.Errorf("%s: %s makes the run %s", p.name, v.Rule, v.Verdict)
 			}
@@ -599,7 +654,8 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 // state or a number that it should not have.
 func drawn(rng *rand.Rand) *Evidence {
 	e := &Evidence{Initial: 4, Run: 1, Calls: []Call{}, StockStoreOf: clean().StockStoreOf,
-		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 4, Num: 4, Run: 1}, StockStores: map[seckill.StockStore]int64{}}}
+		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 4, Num: 4, Run: 1},
+			StockStores: map[seckill.StockStore]int64{}}}
 	once := func(in int) bool { return rng.IntN(in) == 0 }
 	strategy := pick(rng, "conditional", "conditional", "conditional", "redis-lua", "front", "magic")
 	for user := range 1 + rng.Int64N(3) {
@@ -614,7 +670,8 @@ func drawn(rng *rand.Rand) *Evidence {
 		told.at(rng.IntN(9), rng.IntN(9))
 		if once(3) {
 			o.Reservation, told.Outcome = &Reservation{State: seckill.Reserved, Left: 1}, OutcomeReserved
-			ends(user, pick(rng, seckill.Reserved, seckill.Paid, seckill.ReservationExpired, seckill.ReservationReleased))(e)
+			ends(user, pick(rng, seckill.Reserved, seckill.Paid, seckill.ReservationExpired,
+				seckill.ReservationReleased))(e)
 		} else if once(3) {
 			o.Status, e.Snapshot.Stock.Num = Cancelled, e.Snapshot.Stock.Num+quantity
 		}
@@ -622,7 +679,8 @@ func drawn(rng *rand.Rand) *Evidence {
 			tells(user, pick(rng, outcomes...))(e)
 		}
 		for range rng.IntN(3) {
-			t := e.later(user, pick(rng, CallBuy, CallCancel, CallPay), pick(rng, append(outcomes, OutcomeSold, OutcomeExpired, OutcomeCancelled)...))
+			t := e.later(user, pick(rng, CallBuy, CallCancel, CallPay),
+				pick(rng, append(outcomes, OutcomeSold, OutcomeExpired, OutcomeCancelled)...))
 			t.Late, t.Early = once(2), once(2)
 			t.at(rng.IntN(9), rng.IntN(9))
 		}
@@ -636,7 +694,8 @@ func drawn(rng *rand.Rand) *Evidence {
 		e.restockCall().Outcome = pick(rng, OutcomeRestocked, OutcomeUnknown, OutcomeError)
 		e.restockCall().at(rng.IntN(9), rng.IntN(9))
 	}
-	pick(rng, func() {}, func() { e.Snapshot.Stock.Num += rng.Int64N(7) - 3 }, func() { e.Initial++ }, func() { e.Snapshot.Stock.Run++ },
+	pick(rng, func() {}, func() { e.Snapshot.Stock.Num += rng.Int64N(7) - 3 }, func() { e.Initial++ },
+		func() { e.Snapshot.Stock.Run++ },
 		func() { e.Snapshot.StockStores[seckill.InRedis] = 3 }, func() { // one user has them all
 			for i := range e.Snapshot.Orders {
 				e.Snapshot.Orders[i].UserID = 1
@@ -647,14 +706,16 @@ func drawn(rng *rand.Rand) *Evidence {
 		}, func() { // an order
 			for i := range e.Snapshot.Orders {
 				o := &e.Snapshot.Orders[i]
-				pick(rng, func() {}, func() { o.Remaining = 7 }, func() { o.Run++ }, func() { o.Strategy = "pieces" }, func() { o.RequestID = "another" },
+				pick(rng, func() {}, func() { o.Remaining = 7 }, func() { o.Run++ }, func() { o.Strategy = "pieces" },
+					func() { o.RequestID = "another" },
 					func() { o.Reservation = &Reservation{State: seckill.ReservationExpired, Released: 3} })()
 			}
 		})()
 	return e
 }
 
-var outcomes = []Outcome{OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeBusy, OutcomeConflict, OutcomeDuplicate, OutcomeInProgress,
+var outcomes = []Outcome{OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeBusy, OutcomeConflict, OutcomeDuplicate,
+	OutcomeInProgress,
 	OutcomeAccepted, OutcomeExpired, OutcomeCancelled, OutcomeUnknown, OutcomeError}
 
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
@@ -663,12 +724,14 @@ func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 func TestJudgeReport(t *testing.T) {
 	got := Judge(*clean())
 	got.Served = nil
-	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Sold: 10, Orders: 4, Cancelled: 1, StockStore: seckill.InRow, Violations: []Violation{}}); !reflect.DeepEqual(got, want) {
+	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Sold: 10, Orders: 4, Cancelled: 1,
+		StockStore: seckill.InRow, Violations: []Violation{}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	e := clean()
 	e.order(2).Strategy = "version"
-	if got := Judge(*e); got.Verdict != Held || !strings.HasPrefix(got.Warning, "Orders of conditional, version met in this run.") {
+	if got := Judge(*e); got.Verdict != Held || !strings.HasPrefix(got.Warning,
+		"Orders of conditional, version met in this run.") {
 		t.Errorf("orders of two strategies are judged %+v", got)
 	}
 	e = clean()
@@ -685,7 +748,8 @@ func TestJudgeReport(t *testing.T) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3
 			e.order(6).Remaining = 6
 		}, "orders o2 and o6 both sold unit 7: they were told 4 and 6 left"},
-		{"after a cancellation units may be sold again", RuleLostUpdate, all(row(3), func(e *Evidence) { e.order(2).Remaining = 7 }), ""},
+		{"after a cancellation units may be sold again", RuleLostUpdate,
+			all(row(3), func(e *Evidence) { e.order(2).Remaining = 7 }), ""},
 	} {
 		e := clean()
 		test.plant(e)
@@ -720,7 +784,8 @@ func TestJudgeReport(t *testing.T) {
 // A stall is a sale of ten units, one a second for five seconds, with 25 buyers
 // after that who are told busy, one each second until the 30th.
 func stall() *Evidence {
-	e := &Evidence{Initial: 10, Run: 1, Patience: 6 * time.Second, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 10, Run: 1}}}
+	e := &Evidence{Initial: 10, Run: 1, Patience: 6 * time.Second,
+		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 10, Run: 1}}}
 	for i := range int64(30) {
 		if i < 5 {
 			e.sell(i+1, 1)
@@ -765,7 +830,8 @@ func TestServed(t *testing.T) {
 		{"the row has units that were sold", stock(5, 3), ServedYes, 0.9},
 		{"they want more than is left", waiting(func(_ int, t *Call) { t.Quantity = 6 }), ServedYes, 0.9},
 		{"they hold orders already", waiting(func(_ int, t *Call) { t.Outcome = OutcomeDuplicate }), ServedYes, 0.9},
-		{"one who holds an order asks with another key", waiting(func(_ int, t *Call) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeUnknown }), ServedYes, 0.9},
+		{"one who holds an order asks with another key",
+			waiting(func(_ int, t *Call) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeUnknown }), ServedYes, 0.9},
 		{"told unknown, error, in progress", waiting(func(i int, t *Call) { t.Outcome = []Outcome{OutcomeUnknown, OutcomeError, OutcomeInProgress}[i%3] }), ServedBlocked, 24.9},
 		{"no one asked any more", func(e *Evidence) { e.Calls = e.Calls[:6] }, ServedYes, 0.9},
 		{"they ask with pauses", func(e *Evidence) { e.Calls = append(e.Calls[:6], e.Calls[8], e.Calls[11], e.Calls[14], e.Calls[17]) }, ServedYes, 0.9},
@@ -816,10 +882,13 @@ func TestServed(t *testing.T) {
 
 // The report on several SKUs has the worst verdict, and says which SKU it is.
 func TestSum(t *testing.T) {
-	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1, Sold: 9, Orders: 8, Cancelled: 2, Violations: []Violation{}}
-	b := Report{Verdict: Lost, SKU: 2, Initial: 10, Sold: 9, Orders: 9, Reserved: 3, Expired: 4, Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
+	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1, Sold: 9, Orders: 8, Cancelled: 2,
+		Violations: []Violation{}}
+	b := Report{Verdict: Lost, SKU: 2, Initial: 10, Sold: 9, Orders: 9, Reserved: 3, Expired: 4,
+		Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
 	got := SumReports([]Report{a, b})
-	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 || got.Orders != 17 || got.Reserved != 3 || got.Expired != 4 ||
+	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 ||
+		got.Orders != 17 || got.Reserved != 3 || got.Expired != 4 ||
 		got.Cancelled != 2 || len(got.Violations) != 1 || got.Violations[0].Message != "SKU 2: gone" {
 		t.Errorf("%+v", got)
 	}

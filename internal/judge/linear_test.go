@@ -37,10 +37,14 @@ func TestPlantedViolations(t *testing.T) {
 		{"sold out asked early, answered in time", func(o []Op) { o[3].Call = 0 }, ""},
 		{"no answer at all", func(o []Op) { o[2].Return = Never }, ""},
 		{"the same moment", func(o []Op) { o[3].Call, o[3].Return = 60, 60 }, ""},
-		{"units sold twice", func(o []Op) { o[1].Remaining = 6 - 2 }, "b bought 3 and was told that 4 were left, when there had been 6"},
-		{"units skipped", func(o []Op) { o[1].Remaining = 2 }, "b bought 3 and was told that 2 were left, when there had been 6"},
-		{"an answer before the sale it counts", func(o []Op) { o[1].Call, o[1].Return = 0, 5 }, "b was answered, 3 left, 5ns before a"},
-		{"sold out too early", func(o []Op) { o[3].Call, o[3].Return = 20, 40 }, "d was told sold out of 2, 20ns before"},
+		{"units sold twice", func(o []Op) { o[1].Remaining = 6 - 2 },
+			"b bought 3 and was told that 4 were left, when there had been 6"},
+		{"units skipped", func(o []Op) { o[1].Remaining = 2 },
+			"b bought 3 and was told that 2 were left, when there had been 6"},
+		{"an answer before the sale it counts", func(o []Op) { o[1].Call, o[1].Return = 0, 5 },
+			"b was answered, 3 left, 5ns before a"},
+		{"sold out too early", func(o []Op) { o[3].Call, o[3].Return = 20, 40 },
+			"d was told sold out of 2, 20ns before"},
 		{"sold out of what stayed", func(o []Op) { o[2] = o[3] }, "d was told sold out of 2, and 3 were left"},
 		{"below zero", func(o []Op) { o[2].Quantity, o[2].Remaining = 4, -1 }, "c was sold 4 of 3"},
 	} {
@@ -94,7 +98,8 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 func random(rng *rand.Rand, left int64) (ops []Op) {
 	for i := range 1 + rng.IntN(7) {
 		at := int64(10 * i)
-		o := Op{Client: i, Name: fmt.Sprint("buyer ", i), Quantity: 1 + rng.Int64N(2), Call: at - rng.Int64N(25), Return: at + rng.Int64N(25)}
+		o := Op{Client: i, Name: fmt.Sprint("buyer ", i), Quantity: 1 + rng.Int64N(2), Call: at - rng.Int64N(25),
+			Return: at + rng.Int64N(25)}
 		if o.Kind = OpSoldOut; left >= o.Quantity {
 			left -= o.Quantity
 			o.Kind, o.Remaining = OpSold, left

@@ -145,8 +145,9 @@ func correct(t *rapid.T) Evidence {
 		default:
 			*left -= told.Quantity
 			sold, i = now, len(e.Snapshot.Orders)
-			e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: "o" + told.RequestID, RequestID: told.RequestID, Run: 1, UserID: told.User,
-				SKUID: 1, Quantity: told.Quantity, Remaining: *left, Status: Active, Strategy: "conditional"})
+			e.Snapshot.Orders = append(e.Snapshot.Orders,
+				Order{PublicID: "o" + told.RequestID, RequestID: told.RequestID, Run: 1, UserID: told.User,
+					SKUID: 1, Quantity: told.Quantity, Remaining: *left, Status: Active, Strategy: "conditional"})
 		}
 		told.Outcome, told.OrderID, told.Remaining = OutcomeSold, e.Snapshot.Orders[i].PublicID, e.Snapshot.Orders[i].Remaining
 	}
@@ -214,7 +215,8 @@ func TestHoldersAreCounted(t *testing.T) {
 		units, twice := map[int64]int{}, int64(0)
 		for i := range orders {
 			o := &orders[i]
-			o.Remaining, o.Quantity, o.Status = rapid.Int64Range(-5, 15).Draw(t, "remaining"), rapid.Int64Range(1, 4).Draw(t, "quantity"), Active
+			o.Remaining, o.Quantity, o.Status = rapid.Int64Range(-5, 15).Draw(t, "remaining"), rapid.Int64Range(1,
+				4).Draw(t, "quantity"), Active
 			for k := range o.Quantity {
 				if units[o.Remaining+1+k]++; units[o.Remaining+1+k] == 2 {
 					twice++
@@ -237,7 +239,8 @@ func TestHoldersAreCounted(t *testing.T) {
 			}
 		}
 		given := HoldersOf(append(orders, Order{Quantity: 1, Status: Cancelled}), seckill.InRow)
-		if split := HoldersOf(orders, seckill.InBuckets); given.Known() || split.Known() || given.UnitsSoldTwice()+split.UnitsSoldTwice() > 0 {
+		if split := HoldersOf(orders, seckill.InBuckets); given.Known() || split.Known() ||
+			given.UnitsSoldTwice()+split.UnitsSoldTwice() > 0 {
 			t.Error("units that come back, and a stock in pieces, have known holders")
 		}
 	})
