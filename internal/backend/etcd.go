@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"seckill/internal/tap"
+	"seckill/internal/tap/etcdtap"
 )
 
 // openEtcd connects to etcd. The client never repeats a write that may have reached the server, so the tap sees every
@@ -61,7 +62,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	if err != nil {
 		return explainUnreachable(NameEtcd, strings.Join(endpoints, ","), err)
 	}
-	tap.WrapEtcd(c)
+	etcdtap.Wrap(c)
 	in.Etcd = c
 	return nil
 }

@@ -1,4 +1,6 @@
-package tap
+// Package etcdtap shows the commands of an etcd client to taps. It is a package of its own, so that
+// packages which have a tap do not need the client.
+package etcdtap
 
 import (
 	"context"
@@ -9,21 +11,23 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"seckill/internal/tap"
 )
 
-// WrapEtcd passes the commands that locks send by c through the Tap of their context. It leaves out
+// Wrap passes the commands that locks send by c through the Tap of their context. It leaves out
 // what the client sends by itself: the heartbeats of KeepAlive, and watches that it resumes.
-func WrapEtcd(c *clientv3.Client) {
+func Wrap(c *clientv3.Client) {
 	c.KV = etcdKV{c.KV}
 	c.Lease = etcdLease{c.Lease}
 	c.Watcher = etcdWatcher{c.Watcher}
 }
 
-func sendEtcd[T any](ctx context.Context, describe func() *Command, send func(context.Context) (T, error)) (T, error) {
+func sendEtcd[T any](ctx context.Context, describe func() *tap.Command, send func(context.Context) (T, error)) (T, error) {
 	var got T
-	err := DoWithReply(ctx, Etcd, describe, func(ctx context.Context) error {
+	err := tap.DoWithReply(ctx, tap.Etcd, describe, func(ctx context.Context) error {
 		answer, err := send(ctx)
-		if !IsLate(ctx) {
+		if !tap.IsLate(ctx) {
 			got = answer
 		}
 		return err
@@ -72,9 +76,9 @@ func keyValues(list []*mvccpb.KeyValue) string {
 type etcdKV struct{ clientv3.KV }
 
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	return sendEtcd(ctx, func() *Command {
+	return sendEtcd(ctx, func() *tap.Command {
 		verb, text := describeOp(op)
-		return &Command{Name: verb, Text: text, Sets: keysWritten(op)}
+		return &tap.Command{Name: verb, Text: text, Sets: keysWritten(op)}
 	}, func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
 }
 
@@ -134,8 +138,8 @@ func (l etcdLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.L
 		func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
 }
 
-func describeCall(verb, what string) func() *Command {
-	return func() *Command { return &Command{Name: verb, Text: verb + " " + what} }
+func describeCall(verb, what string) func() *tap.Command {
+	return func() *tap.Command { return &tap.Command{Name: verb, Text: verb + " " + what} }
 }
 
 type etcdWatcher struct{ clientv3.Watcher }
@@ -156,12 +160,12 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 }
 
 // keysWritten returns the keys that ops put, with their values, also inside transactions.
-func keysWritten(ops ...clientv3.Op) []Pair {
-	var sets []Pair
+func keysWritten(ops ...clientv3.Op) []tap.Pair {
+	var sets []tap.Pair
 	for _, op := range ops {
 		switch _, onSuccess, onFailed := op.Txn(); {
 		case op.IsPut():
-			sets = append(sets, Pair{string(op.KeyBytes()), string(op.ValueBytes())})
+			sets = append(sets, tap.Pair{Key: string(op.KeyBytes()), Value: string(op.ValueBytes())})
 		case op.IsTxn():
 			sets = append(sets, keysWritten(slices.Concat(onSuccess, onFailed)...)...)
 		}
