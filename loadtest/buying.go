@@ -86,7 +86,7 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 		r := a.send(p)
 		final := finalReply{reply: r, at: w.load.sinceStart()}
 		early := r.Outcome == judge.OutcomeExpired && final.at < a.reservedUntil
-		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, Sent: a.sent, Answered: final.at, Early: early}, try, r)
+		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, CallTimes: judge.CallTimes{Sent: a.sent, Answered: final.at}, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
 		p.patience = 0 // the buyer waits for the next answer
 		if try >= w.load.plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(w.load.plan.pauseBefore(p.index, try, r)) {

@@ -305,7 +305,7 @@ func TestRequestsAtARate(t *testing.T) {
 // most one cancellation. A sale has three units.
 func TestWhatCallsSayOfTheStock(t *testing.T) {
 	call := func(user int64, outcome judge.Outcome, left int64, sent, answered time.Duration) judge.Call {
-		return judge.Call{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, Sent: sent, Answered: answered}
+		return judge.Call{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, CallTimes: judge.CallTimes{Sent: sent, Answered: answered}}
 	}
 	const sold, out = judge.OutcomeSold, judge.OutcomeSoldOut
 	back := call(3, judge.OutcomeCancelled, 0, 7, 8)
@@ -361,7 +361,7 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 
 // What is not decided of one SKU is not said of all, and what cannot be stays so.
 func TestLinearizableInAll(t *testing.T) {
-	yes, open, no := judge.Linearity{Decided: true, Linearizable: true}, judge.Linearity{}, judge.Linearity{Decided: true, Why: "why"}
+	yes, open, no := judge.Linearity{Decided: true, Linearizable: true}, judge.Linearity{}, judge.Linearity{Decided: true, Reason: judge.Reason{Why: "why"}}
 	for _, c := range []struct {
 		want  string
 		found []judge.Linearity

@@ -368,7 +368,7 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		r.stockStores = map[string]seckill.StockStore{testStrategy: seckill.InRow}
 		for k := range r.config.SKUs {
 			r.plan.runs[k] = 1
-			r.tally.skus[k].calls = []judge.Call{{RequestID: "key", User: 1, Quantity: 1, Outcome: judge.OutcomeSold, OrderID: "A", Sent: 1, Answered: 2}}
+			r.tally.skus[k].calls = []judge.Call{{RequestID: "key", User: 1, Quantity: 1, Outcome: judge.OutcomeSold, OrderID: "A", CallTimes: judge.CallTimes{Sent: 1, Answered: 2}}}
 		}
 		test.adjust(r)
 		r.judgeSale(t.Context())

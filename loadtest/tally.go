@@ -100,7 +100,7 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
 	if r.Outcome == judge.OutcomeAccepted { // there was no final answer in time
 		return
 	}
-	t.keepCall(p, judge.Call{Sent: at.sent, Answered: r.at}, r.reply)
+	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: at.sent, Answered: r.at}}, r.reply)
 	if r.Outcome != judge.OutcomeSold {
 		t.countCode(r.reply, judge.CallBuy)
 	}

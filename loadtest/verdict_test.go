@@ -71,7 +71,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		return &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1, SKUs: 1},
 			Counts:  map[judge.Outcome]int{judge.OutcomeSold: 100, judge.OutcomeSoldOut: 900},
 			Latency: Latency{P99: 2_000_000},
-			Audit:   &judge.Report{Verdict: judge.Held, Initial: 100, Sold: 100, Served: &judge.Served{State: judge.ServedYes}}}
+			Audit:   &judge.Report{Verdict: judge.Held, Initial: 100, Totals: judge.Totals{Sold: 100}, Served: &judge.Served{State: judge.ServedYes}}}
 	}
 	for _, c := range []struct {
 		name          string

@@ -58,7 +58,7 @@ func wrongAnswers() *loadtest.Result { return sale(judge.Lost, 600, 600, judge.R
 // sale returns the result of one part of a sale.
 func sale(verdict judge.Verdict, sold int, units int64, rules ...string) *loadtest.Result {
 	r := &loadtest.Result{Verdict: verdict, Counts: map[judge.Outcome]int{judge.OutcomeSold: sold},
-		Audit: &judge.Report{Verdict: verdict, Initial: 720, Sold: units}}
+		Audit: &judge.Report{Verdict: verdict, Initial: 720, Totals: judge.Totals{Sold: units}}}
 	for _, rule := range rules {
 		r.Audit.Violations = append(r.Audit.Violations, judge.Violation{Rule: rule, Message: rule + " was broken"})
 	}

@@ -27,7 +27,7 @@ func TestAuditsAreShared(t *testing.T) {
 					reads++ // one at a time: each of them is waited for
 					n := reads
 					<-goOn
-					return judge.Report{Orders: n}, ctx.Err()
+					return judge.Report{Totals: judge.Totals{Orders: n}}, ctx.Err()
 				})
 				mu.Lock()
 				defer mu.Unlock()

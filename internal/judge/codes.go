@@ -53,7 +53,8 @@ var ErrorCodes = []ErrorCode{
 		"Another buyer changed the stock meanwhile. Nothing was taken: try again."},
 	{seckill.ErrTooManyUnits, 409, "too_many_units", OutcomeError,
 		"The strategy keeps a row for each unit, and this sale has more units than it keeps rows. " +
-			"Nothing was taken: reset the sale with fewer units, or choose a strategy without this limit, such as bucketed."},
+			"Nothing was taken: reset the sale with fewer units, " +
+			"or choose a strategy without this limit, such as bucketed."},
 	{seckill.ErrExpired, 409, "expired", OutcomeExpired,
 		"The deadline is past, and the units are given back. Nothing was paid: reserve again."},
 	{seckill.ErrCancelled, 409, "cancelled", OutcomeError,

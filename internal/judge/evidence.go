@@ -54,10 +54,12 @@ type Call struct {
 	Early     bool   // a payment that was answered when the deadline had certainly not passed
 	Replayed  bool   // a purchase that was answered with the order of an earlier call
 	ThisCall  bool   // a refusal that concerns this call only, and not the whole request
-	// Sent and Answered are times since the start of the run, by one clock. Answered is 0 if there
-	// was no answer or its time is not known; both are 0 if neither time is known.
-	Sent, Answered time.Duration
+	CallTimes
 }
+
+// CallTimes are times since the start of the run, by one clock. Answered is 0 if there was no answer
+// or its time is not known; both are 0 if neither time is known.
+type CallTimes struct{ Sent, Answered time.Duration }
 
 // A CallKind is the kind of a call.
 type CallKind string
@@ -120,21 +122,33 @@ func (t *Call) succeeded() bool { return t.Outcome == OutcomeSold || t.Outcome =
 type evidence struct {
 	Evidence
 	report         Report
-	unitsCancelled int64                         // units of cancelled orders
-	unitsExpired   int64                         // units of expired orders
-	stores         map[seckill.StockStore]*Order // each stock store of the run, with one order that was sold from it
-	counterSays    int64                         // the units left by the counter of the stock store
-	stockKnown     bool                          // the run used one stock store, and its counter could be read
-	records        []*orderRecord                // without Calls only the orders that break a rule
-	hasSeveral     map[int64]bool                // users with an active order; true if they have several
-	sellers        []string                      // the strategies of the run's orders
-	restocks       []*Order                      // the rows of the run's restocks
+	unitsCancelled int64          // units of cancelled orders
+	unitsExpired   int64          // units of expired orders
+	records        []*orderRecord // without Calls only the orders that break a rule
+	sellers        []string       // the strategies of the run's orders
+	restocks       []*Order       // the rows of the run's restocks
+	stockCount
+	conflicts
+	matchedCalls // empty if Calls is nil
+}
 
-	severalOrders     examples // users with several active orders
-	ordersBeyondStock examples // orders for units beyond the initial stock
-	ordersBelowZero   examples // orders whose buyer was told that less than 0 units are left
+// stockCount says where the run kept its stock, and how much the counter there has left.
+type stockCount struct {
+	stores      map[seckill.StockStore]*Order // each stock store of the run, with one order that was sold from it
+	counterSays int64                         // the units left by the counter of the stock store
+	stockKnown  bool                          // the run used one stock store, and its counter could be read
+}
 
-	// The rest is empty if Calls is nil.
+// conflicts are found among the active orders while these are counted.
+type conflicts struct {
+	hasSeveral        map[int64]bool // users with an active order; true if they have several
+	severalOrders     examples       // users with several active orders
+	ordersBeyondStock examples       // orders for units beyond the initial stock
+	ordersBelowZero   examples       // orders whose buyer was told that less than 0 units are left
+}
+
+// matchedCalls has the calls by kind and by the order that they are about.
+type matchedCalls struct {
 	purchases      []*Call // calls to buy, by user, request and time
 	requests       []request
 	recordsByUser  map[int64][]*orderRecord
@@ -163,8 +177,9 @@ type request struct {
 
 func collectEvidence(e Evidence) *evidence {
 	s := &e.Snapshot
-	h := &evidence{Evidence: e, stores: map[seckill.StockStore]*Order{}, hasSeveral: map[int64]bool{}, report: Report{
+	h := &evidence{Evidence: e, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run}}
+	h.stores, h.hasSeveral = map[seckill.StockStore]*Order{}, map[int64]bool{}
 	h.addRestocks()
 	for o := range h.eachOrder() {
 		h.countOrder(o)
@@ -207,7 +222,8 @@ func (h *evidence) unitHolders() *Holders {
 	if h.ByUnit == nil {
 		return HoldersOf(h.Snapshot.Orders, h.report.StockStore)
 	}
-	return &Holders{h.ByUnit, h.report.StockStore.Split() || h.report.Cancelled+h.report.Expired > 0 || len(h.restocks) > 0}
+	returned := h.report.Cancelled+h.report.Expired > 0 || len(h.restocks) > 0
+	return &Holders{h.ByUnit, returned || h.report.StockStore.Split()}
 }
 
 func (h *evidence) countOrder(o *Order) {
@@ -330,13 +346,14 @@ func (h *evidence) matchCalls() {
 // groupRequests sorts the calls to buy, and groups them into requests.
 func (h *evidence) groupRequests() {
 	slices.SortStableFunc(h.purchases, func(a, b *Call) int {
-		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID), cmp.Compare(a.Sent, b.Sent))
+		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID),
+			cmp.Compare(a.Sent, b.Sent))
 	})
 	h.requests = make([]request, 0, len(h.purchases))
 	for begin, end := 0, 0; begin < len(h.purchases); begin = end {
 		first := h.purchases[begin]
-		end = begin + 1
-		for end < len(h.purchases) && h.purchases[end].User == first.User && h.purchases[end].RequestID == first.RequestID {
+		isCopy := func(t *Call) bool { return t.User == first.User && t.RequestID == first.RequestID }
+		for end = begin + 1; end < len(h.purchases) && isCopy(h.purchases[end]); {
 			end++
 		}
 		h.requests = append(h.requests, request{user: first.User, key: first.RequestID, calls: h.purchases[begin:end]})

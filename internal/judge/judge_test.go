@@ -630,22 +630,22 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 		e := drawn(rng)
 		with := Judge(*e)
 		for i, left := range rules {
-			if needed[left.id] {
+			if needed[left.ID] {
 				continue
 			}
 			h := collectEvidence(*e)
 			h.check(slices.Delete(slices.Clone(rules), i, i+1))
 			if h.report.Verdict != with.Verdict {
-				needed[left.id] = true
+				needed[left.ID] = true
 			}
-			if slices.Contains(broken(h.report), left.id) {
-				t.Fatalf("%s is told by another rule", left.id)
+			if slices.Contains(broken(h.report), left.ID) {
+				t.Fatalf("%s is told by another rule", left.ID)
 			}
 		}
 	}
 	for _, r := range rules {
-		if !needed[r.id] {
-			t.Errorf("seed %d: without %s every verdict is the same", seed, r.id)
+		if !needed[r.ID] {
+			t.Errorf("seed %d: without %s every verdict is the same", seed, r.ID)
 		}
 	}
 }
@@ -724,7 +724,8 @@ func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 func TestJudgeReport(t *testing.T) {
 	got := Judge(*clean())
 	got.Served = nil
-	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Sold: 10, Orders: 4, Cancelled: 1,
+	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10,
+		Totals:     Totals{Sold: 10, Orders: 4, Cancelled: 1},
 		StockStore: seckill.InRow, Violations: []Violation{}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -882,9 +883,11 @@ func TestServed(t *testing.T) {
 
 // The report on several SKUs has the worst verdict, and says which SKU it is.
 func TestSum(t *testing.T) {
-	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1, Sold: 9, Orders: 8, Cancelled: 2,
+	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1,
+		Totals:     Totals{Sold: 9, Orders: 8, Cancelled: 2},
 		Violations: []Violation{}}
-	b := Report{Verdict: Lost, SKU: 2, Initial: 10, Sold: 9, Orders: 9, Reserved: 3, Expired: 4,
+	b := Report{Verdict: Lost, SKU: 2, Initial: 10,
+		Totals:     Totals{Sold: 9, Orders: 9, Reserved: 3, Expired: 4},
 		Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
 	got := SumReports([]Report{a, b})
 	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 ||

@@ -88,10 +88,15 @@ func porcupineOperations(ops []Op) []porcupine.Operation {
 // A Linearity is the result of CheckLinearizable.
 type Linearity struct {
 	Linearizable bool
-	Decided      bool           // false if the time limit ended the search
-	Checked      int            // operations that were checked
-	Why          string         // why the history is not linearizable
-	Params       map[string]any // Why as a "case" with its parameters, for translation
+	Decided      bool // false if the time limit ended the search
+	Checked      int  // operations that were checked
+	Reason
+}
+
+// A Reason tells why no order of the operations explains the answers.
+type Reason struct {
+	Why    string
+	Params map[string]any // Why as a "case" with its parameters, for translation
 }
 
 // maxWindow bounds the operations of a history in which units are given back.
@@ -115,7 +120,7 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 			check = checkBounds
 		}
 		why := check(initial, ops)
-		return Linearity{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
+		return Linearity{why.Why == "", true, len(ops), why}
 	}
 	ops = firstWindow(slices.Clone(ops), maxWindow)
 	f := Linearity{Checked: len(ops)}
@@ -124,9 +129,8 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 		f.Linearizable, f.Decided = true, true
 	case porcupine.Illegal:
 		f.Decided = true
-		why := newReason("window", map[string]any{"operations": len(ops)},
+		f.Reason = newReason("window", map[string]any{"operations": len(ops)},
 			"no order of the first %d operations explains all their answers", len(ops))
-		f.Why, f.Params = why.text, why.params
 	}
 	return f
 }
@@ -134,10 +138,11 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 // checkInOrder decides a history in which no units were given back. It returns an empty reason if
 // the history is linearizable. It lets each sale, in the order of their units, take effect as early
 // as possible: at its call, or right after the sale before it.
-func checkInOrder(initial int64, ops []Op) reason {
+func checkInOrder(initial int64, ops []Op) Reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int {
-		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity), cmp.Compare(b.Remaining, a.Remaining))
+		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity),
+			cmp.Compare(b.Remaining, a.Remaining))
 	})
 	left, now := initial, int64(math.MinInt64)
 	course := []moment{{left, now}}
@@ -154,8 +159,10 @@ func checkInOrder(initial int64, ops []Op) reason {
 		}
 		if s.Return < now {
 			early := time.Duration(now - s.Return)
-			return newReason("early", map[string]any{"name": s.Name, "left": s.Remaining, "ms": milliseconds(early), "before": before.Name},
-				"%s was answered, %d left, %v before %s, whose units come first, even asked", s.Name, s.Remaining, early, before.Name)
+			return newReason("early", map[string]any{
+				"name": s.Name, "left": s.Remaining, "ms": milliseconds(early), "before": before.Name},
+				"%s was answered, %d left, %v before %s, whose units come first, even asked",
+				s.Name, s.Remaining, early, before.Name)
 		}
 		left = s.Remaining
 		course = append(course, moment{left, now})
@@ -179,7 +186,7 @@ type moment struct{ left, at int64 }
 
 // checkSoldOut checks that each refusal was answered after so few units were left. course has the
 // moments by time.
-func checkSoldOut(course []moment, ops []Op) reason {
+func checkSoldOut(course []moment, ops []Op) Reason {
 	for _, o := range ops {
 		if o.Kind != OpSoldOut {
 			continue
@@ -192,22 +199,17 @@ func checkSoldOut(course []moment, ops []Op) reason {
 				"%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, left)
 		case course[first].at > o.Return:
 			early := time.Duration(course[first].at - o.Return)
-			return newReason("sold_out_early", map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": milliseconds(early)},
+			params := map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": milliseconds(early)}
+			return newReason("sold_out_early", params,
 				"%s was told sold out of %d, %v before so few were left that this is true", o.Name, o.Quantity, early)
 		}
 	}
-	return reason{}
+	return Reason{}
 }
 
-// A reason tells why no order of the operations explains the answers, in words and as parameters.
-type reason struct {
-	text   string
-	params map[string]any
-}
-
-func newReason(kind string, params map[string]any, format string, args ...any) reason {
+func newReason(kind string, params map[string]any, format string, args ...any) Reason {
 	params["case"] = kind
-	return reason{fmt.Sprintf(format, args...), params}
+	return Reason{fmt.Sprintf(format, args...), params}
 }
 
 // firstWindow returns the first n operations by their call. An operation that had no answer yet when
@@ -237,7 +239,7 @@ func MarkSawBefore(ops []Op) []Op {
 // units they took. It lets every sale take effect at its call, and every sold out at its answer.
 // The stock is then as small as possible for each sold out, and large enough for every sale unless
 // more units were sold than there were.
-func checkAnyOrder(initial int64, ops []Op) reason {
+func checkAnyOrder(initial int64, ops []Op) Reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int { return cmp.Compare(a.Call, b.Call) })
 	course := []moment{{initial, math.MinInt64}}
@@ -294,7 +296,7 @@ func sortBy(ops []*Op, number func(*Op) int64) []*Op {
 // checkBounds looks for sales whose answer no counter can have shown: more units than were left,
 // or fewer even when the units are subtracted that other purchases held meanwhile. It does not know
 // which units a sale took, so a wrong number passes if refused purchases can explain it.
-func checkBounds(initial int64, ops []Op) reason {
+func checkBounds(initial int64, ops []Op) Reason {
 	sales, left := salesOf(ops), initial
 	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
 		if s.Remaining+s.Quantity > left { // the sales with a higher Remaining have taken the other units
@@ -321,7 +323,9 @@ func checkBounds(initial int64, ops []Op) reason {
 }
 
 // toldLeft returns the reason for a sale with a wrong Remaining, when there were so many units before it.
-func toldLeft(s *Op, there int64) reason {
-	return newReason("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},
-		"%s bought %d and was told that %d were left, when there had been %d", s.Name, s.Quantity, s.Remaining, there)
+func toldLeft(s *Op, there int64) Reason {
+	return newReason("left", map[string]any{
+		"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},
+		"%s bought %d and was told that %d were left, when there had been %d",
+		s.Name, s.Quantity, s.Remaining, there)
 }

@@ -50,17 +50,7 @@ type Report struct {
 	Run       int64   `json:"run"`
 	Initial   int64   `json:"initial"`
 	Remaining int64   `json:"remaining"`
-	Sold      int64   `json:"sold"`      // Σ quantity of active orders, less Reserved
-	Orders    int     `json:"orders"`    // active ones
-	Cancelled int     `json:"cancelled"` // cancelled ones
-	// Reserved counts the units of active orders that are not paid yet. They are neither sold nor
-	// left. Expired counts the orders that were not paid in time.
-	Reserved int64 `json:"reserved,omitempty"`
-	Expired  int   `json:"expired,omitempty"`
-	// Restocked are the units that restocks have added, all of which Initial has. Arriving are
-	// those of them that are not in the stock yet.
-	Restocked  int64              `json:"restocked,omitempty"`
-	Arriving   int64              `json:"arriving,omitempty"`
+	Totals
 	StockStore seckill.StockStore `json:"stock_store"`
 	// Served tells whether buyers were served while there were units. It is nil if Evidence.Calls is.
 	Served     *Served     `json:"served,omitempty"`
@@ -70,9 +60,24 @@ type Report struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-func (r *Report) add(broken rule, e examples, args []any) {
-	v := Violation{Rule: broken.id, Verdict: broken.verdict, Message: fmt.Sprintf(broken.says, args...),
-		Params: nameParams(broken.params, args), Count: max(1, e.count), Examples: e.first, Cases: e.cases}
+// Totals counts the orders of a run and their units.
+type Totals struct {
+	Sold      int64 `json:"sold"`      // Σ quantity of active orders, less Reserved
+	Orders    int   `json:"orders"`    // active ones
+	Cancelled int   `json:"cancelled"` // cancelled ones
+	// Reserved counts the units of active orders that are not paid yet. They are neither sold nor
+	// left. Expired counts the orders that were not paid in time.
+	Reserved int64 `json:"reserved,omitempty"`
+	Expired  int   `json:"expired,omitempty"`
+	// Restocked are the units that restocks have added, all of which Initial has. Arriving are
+	// those of them that are not in the stock yet.
+	Restocked int64 `json:"restocked,omitempty"`
+	Arriving  int64 `json:"arriving,omitempty"`
+}
+
+func (r *Report) add(broken Rule, e examples, args []any) {
+	v := Violation{Rule: broken.ID, Verdict: broken.Verdict, Message: fmt.Sprintf(broken.Says, args...),
+		Params: nameParams(broken.Params, args), Count: max(1, e.count), Examples: e.first, Cases: e.cases}
 	r.Violations = append(r.Violations, v)
 	if verdictRank(v.Verdict) > verdictRank(r.Verdict) {
 		r.Verdict = v.Verdict
@@ -82,7 +87,8 @@ func (r *Report) add(broken rule, e examples, args []any) {
 // WithViolation returns r with a violation that Judge does not look for, such as one of
 // linearizability.
 func (r Report) WithViolation(rule, message string, params Params) Report {
-	r.Violations = append(slices.Clip(r.Violations), Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
+	r.Violations = append(slices.Clip(r.Violations),
+		Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
 	if verdictRank(Lost) > verdictRank(r.Verdict) {
 		r.Verdict = Lost
 	}
@@ -166,7 +172,8 @@ func (e *examples) addOrder(o *Order) {
 }
 
 // nameParams returns the first args under the names in params, or nil if there are no names.
-func nameParams(params string, args []any) (all Params) {
+func nameParams(params string, args []any) Params {
+	var all Params
 	for i, name := range strings.Fields(params) {
 		if all == nil {
 			all = Params{}
@@ -182,7 +189,7 @@ type ServedState string
 
 const (
 	ServedYes      ServedState = "served"    // the sale never stood still for longer than Patience
-	ServedBlocked  ServedState = "blocked"   // for longer than Patience buyers asked for units that were left, and none was sold
+	ServedBlocked  ServedState = "blocked"   // for longer than Patience no buyer got a unit of those left
 	ServedNotKnown ServedState = "not_known" // the evidence has no times or no patience, or the stock is not known
 )
 
@@ -207,7 +214,8 @@ func (s *Served) worseOf(o *Served) *Served {
 		return cmp.Or(s, o)
 	}
 	worse := []ServedState{ServedYes, ServedNotKnown, ServedBlocked}
-	if a, b := slices.Index(worse, s.State), slices.Index(worse, o.State); b > a || a == b && o.LongestMs > s.LongestMs {
+	byState := cmp.Compare(slices.Index(worse, o.State), slices.Index(worse, s.State))
+	if cmp.Or(byState, cmp.Compare(o.LongestMs, s.LongestMs)) > 0 {
 		return o
 	}
 	return s
@@ -251,7 +259,7 @@ type ask struct {
 
 // collectTraffic collects the times of sales and calls. In doubt it assumes that the sale went on:
 //
-//   - An order is sold at the moment when its buyer is told. If the call may have lost its answer,
+//   - An order is sold at the moment of the buyer's answer. If the call may have lost its answer,
 //     the order may have been sold at any time from its first call until a retry was told, or
 //     until Patience after the buyer gave up. All that time counts as selling.
 //   - A buyer asks from sending a call until its answer. A call does not count if it was told
@@ -278,8 +286,8 @@ func (h *evidence) collectTraffic() *traffic {
 	}
 	holds := map[int64]time.Duration{} // user → when the user was told of an order that stays active
 	for i := range h.requests {
-		if r := &h.requests[i]; r.order != nil && r.order.Status == Active && r.acknowledgedAt() < cmp.Or(holds[r.user], never) {
-			holds[r.user] = r.acknowledgedAt()
+		if r := &h.requests[i]; r.order != nil && r.order.Status == Active {
+			holds[r.user] = min(r.acknowledgedAt(), cmp.Or(holds[r.user], never))
 		}
 	}
 	for i := range h.requests {

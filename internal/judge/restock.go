@@ -15,7 +15,8 @@ func (h *evidence) addRestocks() {
 }
 
 // Restocked returns how many units restocks have added to the run, by the rows of Orders.
-func (s *Snapshot) Restocked() (units int64) {
+func (s *Snapshot) Restocked() int64 {
+	units := int64(0)
 	for i := range s.Orders {
 		if o := &s.Orders[i]; o.isRestockIn(s.Stock.Run) {
 			units += o.Quantity
@@ -36,7 +37,8 @@ func (h *evidence) countRestock(o *Order) {
 }
 
 // callsAbout returns the calls that asked for a restock.
-func (h *evidence) callsAbout(o *Order) (calls []*Call) {
+func (h *evidence) callsAbout(o *Order) []*Call {
+	var calls []*Call
 	for _, t := range h.restockCalls {
 		if t.RequestID == o.RequestID && t.User == o.UserID {
 			calls = append(calls, t)
@@ -58,7 +60,8 @@ func (h *evidence) restockedAt(o *Order) time.Duration {
 
 // unitsRestockedAfter returns how many units may have arrived after a purchase was sent. A
 // refusal may be true although they are left in the end.
-func (h *evidence) unitsRestockedAfter(t *Call) (units int64) {
+func (h *evidence) unitsRestockedAfter(t *Call) int64 {
+	units := int64(0)
 	for _, o := range h.restocks {
 		if o.Status == Cancelled && (!t.hasTimes() || h.restockedAt(o) > t.Sent) {
 			units += o.Quantity

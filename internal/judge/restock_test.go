@@ -166,7 +166,7 @@ func correct(t *rapid.T) Evidence {
 		now += upTo(30 * time.Millisecond)
 		user := 1 + below(users)
 		told := Call{User: int64(user), RequestID: fmt.Sprintf("k%d-%d", user, below(2)), Quantity: int64(1 + user%3),
-			Sent: now - upTo(delays[below(2)]), Answered: now + upTo(delays[below(2)])}
+			CallTimes: CallTimes{Sent: now - upTo(delays[below(2)]), Answered: now + upTo(delays[below(2)])}}
 		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
 		if i >= 0 && cancels && one(2) {
 			cancel(&told, &e.Snapshot.Orders[i])

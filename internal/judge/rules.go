@@ -32,7 +32,7 @@ const (
 	RuleStraggler        = "straggler"              // orders belong to this run
 	RuleUnknownStore     = "unknown_stock"          // the stock store's own count could be read
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter and the stock row that follows it agree
-	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used still has the initial stock
+	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order used has the initial stock
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
 	RuleKeyRefused       = "key_refused"            // no copy of a request that has an order is refused
 	RuleFalseDuplicate   = "false_duplicate"        // a buyer told duplicate has another order
@@ -46,16 +46,16 @@ const (
 	RuleExpiredEarly     = "expired_early"          // no reservation expires before its deadline
 	RuleExpiredHeld      = "expired_held"           // an expired reservation holds no units
 	RuleReleasedTwice    = "released_twice"         // a reservation gives back no more units than it held
-	RuleRestock          = "restock_differs"        // every acknowledged restock took place, and every restock was asked for
+	RuleRestock          = "restock_differs"        // every restock was asked for, and took place if so told
 )
 
-// A rule is one promise of a sale, which is checked independently of the others.
-type rule struct {
-	id      string
-	verdict Verdict // the verdict on a run that breaks this rule only
-	says    string  // the message of a violation: a format for the arguments of tell
-	params  string  // names for the first of these arguments, as the keys of Violation.Params
-	check   check
+// A Rule is one promise of a sale, which is checked independently of the others.
+type Rule struct {
+	ID      string
+	Verdict Verdict // the verdict on a run that breaks this rule only
+	Says    string  // the message of a violation: a format for the arguments of tell
+	Params  string  // names for the first of these arguments, as the keys of Violation.Params
+	Check   check
 }
 
 // A check calls tell for each violation of its rule, with examples and the arguments of the message.
@@ -75,46 +75,81 @@ type check func(h *evidence, tell func(broken examples, args ...any))
 // The balance is an equation: the units left and the units sold are the initial stock. The
 // units left are counted by the run's stock store, which is the row or a counter. Separate
 // rules compare a counter with the row.
-var rules = []rule{
-	{RuleBadOrder, Lost, "orders that cannot be: no units, or an unknown state", "", perOrder((*orderRecord).isMalformed)},
-	{RuleTwice, Lost, "users with more than one active order", "", listing(boughtTwice)},
+var rules = []Rule{
+	{ID: RuleBadOrder, Verdict: Lost, Check: perOrder((*orderRecord).isMalformed),
+		Says: "orders that cannot be: no units, or an unknown state"},
+	{ID: RuleTwice, Verdict: Lost, Check: listing(boughtTwice),
+		Says: "users with more than one active order"},
 
-	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", undone(OutcomeSold, isNotPaid)},
-	{RulePaidLate, Lost, "payments that succeeded after the deadline", "", perOwnOrder(isPaidLate)},
-	{RuleExpiredEarly, Lost, "reservations that were said to have expired before their deadline", "", perOwnOrder(isExpiredEarly)},
-	{RulePaidUnasked, Lost, "reservations that are paid and whose buyers did not pay", "", perOwnOrder(isPaidUnasked)},
-	{RulePaidReleased, Lost, "reservations that were paid, and whose units were given back", "", perOrder(isPaidReleased)},
-	{RuleReleasedTwice, Lost, "reservations that gave back more than they held", "", perOrder(isReleasedTwice)},
-	{RuleExpiredHeld, Lost, "reservations that have expired and still hold their units", "", perOrder(isExpiredHeld)},
+	{ID: RuleNotPaid, Verdict: Lost, Check: undone(OutcomeSold, isNotPaid),
+		Says: "payments that buyers were told of and the ledger does not have"},
+	{ID: RulePaidLate, Verdict: Lost, Check: perOwnOrder(isPaidLate),
+		Says: "payments that succeeded after the deadline"},
+	{ID: RuleExpiredEarly, Verdict: Lost, Check: perOwnOrder(isExpiredEarly),
+		Says: "reservations that were said to have expired before their deadline"},
+	{ID: RulePaidUnasked, Verdict: Lost, Check: perOwnOrder(isPaidUnasked),
+		Says: "reservations that are paid and whose buyers did not pay"},
+	{ID: RulePaidReleased, Verdict: Lost, Check: perOrder(isPaidReleased),
+		Says: "reservations that were paid, and whose units were given back"},
+	{ID: RuleReleasedTwice, Verdict: Lost, Check: perOrder(isReleasedTwice),
+		Says: "reservations that gave back more than they held"},
+	{ID: RuleExpiredHeld, Verdict: Lost, Check: perOrder(isExpiredHeld),
+		Says: "reservations that have expired and still hold their units"},
 
-	{RuleInitialChanged, NotValid, "the sale was reset by another client: it was set to %d units in run %d, the ledger says %d units in run %d",
-		"initial run found found_run", initialChanged},
-	{RuleStraggler, NotValid, "orders of other runs than %d", "run", stragglers},
-	{RuleMixedStores, NotValid, "strategies that keep their stock in different places sold in one run", "", listing(mixedStores)},
+	{ID: RuleInitialChanged, Verdict: NotValid, Check: initialChanged,
+		Says: "the sale was reset by another client: it was set to %d units in run %d, " +
+			"the ledger says %d units in run %d",
+		Params: "initial run found found_run"},
+	{ID: RuleStraggler, Verdict: NotValid, Check: stragglers,
+		Says: "orders of other runs than %d", Params: "run"},
+	{ID: RuleMixedStores, Verdict: NotValid, Check: listing(mixedStores),
+		Says: "strategies that keep their stock in different places sold in one run"},
 
-	{RuleOversold, Oversold, "%d units sold out of %d: %d too many", "sold stock", oversold},
-	{RuleSoldEarly, Oversold, "orders that were told of less than 0 left, before units were added", "", listing(soldBeforeRestock)},
-	{RuleUnusedCounter, Lost, "%s was set to %d and says %d, but no order of this run was sold from there", "store stock counted", unusedCounters},
-	{RuleUnknownStore, NotValid, "what is left in %s could not be read", "store", unknownStore},
-	{RuleCounterDisagrees, Lost, "%s says that %d are left, the stock row says %d", "store counted row", counterDisagrees},
-	{RuleNegative, Lost, "the stock is %d", "left", negative},
-	{RuleLostUpdate, Lost, "%d left + %d sold = %[4]d, %[5]d more than the %[3]d there were: " +
-		"deductions were overwritten, or units given back twice", "left sold stock", lostUpdate},
-	{RuleLostUnits, Lost, "%d left + %d sold = %[4]d, %[5]d fewer than the %[3]d there were: units vanished without an order",
-		"left sold stock", lostUnits},
+	{ID: RuleOversold, Verdict: Oversold, Check: oversold,
+		Says: "%d units sold out of %d: %d too many", Params: "sold stock"},
+	{ID: RuleSoldEarly, Verdict: Oversold, Check: listing(soldBeforeRestock),
+		Says: "orders that were told of less than 0 left, before units were added"},
+	{ID: RuleUnusedCounter, Verdict: Lost, Check: unusedCounters,
+		Says:   "%s was set to %d and says %d, but no order of this run was sold from there",
+		Params: "store stock counted"},
+	{ID: RuleUnknownStore, Verdict: NotValid, Check: unknownStore,
+		Says: "what is left in %s could not be read", Params: "store"},
+	{ID: RuleCounterDisagrees, Verdict: Lost, Check: counterDisagrees,
+		Says: "%s says that %d are left, the stock row says %d", Params: "store counted row"},
+	{ID: RuleNegative, Verdict: Lost, Check: negative,
+		Says: "the stock is %d", Params: "left"},
+	{ID: RuleLostUpdate, Verdict: Lost, Check: lostUpdate,
+		Says: "%d left + %d sold = %[4]d, %[5]d more than the %[3]d there were: " +
+			"deductions were overwritten, or units given back twice",
+		Params: "left sold stock"},
+	{ID: RuleLostUnits, Verdict: Lost, Check: lostUnits,
+		Says:   "%d left + %d sold = %[4]d, %[5]d fewer than the %[3]d there were: units vanished without an order",
+		Params: "left sold stock"},
 
-	{RuleMissingOrder, Lost, "sales that buyers were told of and the ledger does not have", "", perRequest(lacksOrder)},
-	{RuleWrongReceipt, Lost, "sales that the ledger has otherwise than the buyer was told", "", perOwnOrder(hasWrongReceipt)},
-	{RuleUnacknowledged, Lost, "orders of buyers who were told that they got nothing", "", perOwnOrder(isUnacknowledged)},
-	{RuleKeyRefused, Lost, "requests that have an order and were refused in a copy or when they were sent again", "", perRequest(isKeyRefused)},
-	{RuleFalseDuplicate, Lost, "buyers who were told that they have an order already, and had none", "", perRequest(isFalseDuplicate)},
-	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", undone(OutcomeCancelled, isNotCancelled)},
-	{RuleCancelledUnasked, Lost, "cancelled orders that their buyers did not cancel", "", perOwnOrder(isCancelledUnasked)},
-	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", perOwnOrder(isInvented)},
-	{RuleUndersold, Lost, "buyers told sold out although units were there to the end: at least %d", "left", undersold},
-	{RuleNothingSold, Lost, "%d requests for a stock of %d, and not one order", "requests stock", nothingSold},
-	{RuleRestock, Lost, "restocks that the operator was told of and that did not take place, or that took place unasked", "", restocksDiffer},
-	{RuleLostRequest, Lost, "accepted requests that have neither an order nor a refusal", "", perRequest(isLostRequest)},
+	{ID: RuleMissingOrder, Verdict: Lost, Check: perRequest(lacksOrder),
+		Says: "sales that buyers were told of and the ledger does not have"},
+	{ID: RuleWrongReceipt, Verdict: Lost, Check: perOwnOrder(hasWrongReceipt),
+		Says: "sales that the ledger has otherwise than the buyer was told"},
+	{ID: RuleUnacknowledged, Verdict: Lost, Check: perOwnOrder(isUnacknowledged),
+		Says: "orders of buyers who were told that they got nothing"},
+	{ID: RuleKeyRefused, Verdict: Lost, Check: perRequest(isKeyRefused),
+		Says: "requests that have an order and were refused in a copy or when they were sent again"},
+	{ID: RuleFalseDuplicate, Verdict: Lost, Check: perRequest(isFalseDuplicate),
+		Says: "buyers who were told that they have an order already, and had none"},
+	{ID: RuleNotCancelled, Verdict: Lost, Check: undone(OutcomeCancelled, isNotCancelled),
+		Says: "cancellations that buyers were told of and that did not take place"},
+	{ID: RuleCancelledUnasked, Verdict: Lost, Check: perOwnOrder(isCancelledUnasked),
+		Says: "cancelled orders that their buyers did not cancel"},
+	{ID: RuleInvented, Verdict: Lost, Check: perOwnOrder(isInvented),
+		Says: "orders that no buyer of this run asked for"},
+	{ID: RuleUndersold, Verdict: Lost, Check: undersold,
+		Says: "buyers told sold out although units were there to the end: at least %d", Params: "left"},
+	{ID: RuleNothingSold, Verdict: Lost, Check: nothingSold,
+		Says: "%d requests for a stock of %d, and not one order", Params: "requests stock"},
+	{ID: RuleRestock, Verdict: Lost, Check: restocksDiffer,
+		Says: "restocks that the operator was told of and that did not take place, or that took place unasked"},
+	{ID: RuleLostRequest, Verdict: Lost, Check: perRequest(isLostRequest),
+		Says: "accepted requests that have neither an order nor a refusal"},
 }
 
 // Judge returns the report on a run, with every violation of every rule. The same evidence
@@ -128,9 +163,9 @@ func Judge(e Evidence) Report {
 	return h.report
 }
 
-func (h *evidence) check(rules []rule) {
+func (h *evidence) check(rules []Rule) {
 	for _, r := range rules {
-		r.check(h, func(broken examples, args ...any) { h.report.add(r, broken, args) })
+		r.Check(h, func(broken examples, args ...any) { h.report.add(r, broken, args) })
 	}
 }
 
@@ -152,13 +187,16 @@ var orderChecks []func(*orderRecord) bool
 // perOrder returns the check of a rule about single orders, which an order breaks if breaks is true.
 func perOrder(breaks func(*orderRecord) bool) check {
 	orderChecks = append(orderChecks, breaks)
-	return listing(func(h *evidence, broken *examples) {
-		for _, s := range h.records {
-			if breaks(s) {
-				broken.addOrder(s.Order)
-			}
+	return listing(func(h *evidence, broken *examples) { h.addOrders(broken, breaks) })
+}
+
+// addOrders adds the orders for which breaks is true to broken.
+func (h *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
+	for _, s := range h.records {
+		if breaks(s) {
+			broken.addOrder(s.Order)
 		}
-	})
+	}
 }
 
 // perOwnOrder is perOrder for the orders of buyers whose answers are known.
@@ -166,15 +204,11 @@ func perOwnOrder(breaks func(*orderRecord) bool) check {
 	return perOrder(func(s *orderRecord) bool { return s.isOurs && breaks(s) })
 }
 
-// undone returns the check of acknowledged cancellations or payments, whose answer is told. Such a
-// call breaks the rule if breaks is true for its order, or if the order does not exist.
+// undone returns the check of acknowledged cancellations or payments, which have the outcome told. Such
+// a call breaks the rule if breaks is true for its order, or if the order does not exist.
 func undone(told Outcome, breaks func(*orderRecord) bool) check {
 	return listing(func(h *evidence, broken *examples) {
-		for _, s := range h.records {
-			if breaks(s) {
-				broken.addOrder(s.Order)
-			}
-		}
+		h.addOrders(broken, breaks)
 		for _, t := range h.unmatchedCalls {
 			if t.Outcome == told {
 				broken.add(ofRequest, t.User, t.RequestID)
@@ -201,7 +235,7 @@ func (o *Order) isMalformed() bool {
 
 func boughtTwice(h *evidence, broken *examples) { *broken = h.severalOrders }
 
-// overdueGrace is how long a reservation may hold its units after its deadline, in
+// overdueGrace bounds how long a reservation may hold its units after its deadline, in
 // microseconds. Strategies look for expired reservations twice a second.
 const overdueGrace = 5_000_000
 
@@ -236,11 +270,11 @@ func isExpiredEarly(s *orderRecord) bool {
 // isPaidUnasked reports whether s is paid and no call asked for it. An order whose payment was
 // answered as too late is left to isExpiredHeld and isPaidReleased.
 func isPaidUnasked(s *orderRecord) bool {
-	asked := anyOutcome(s.payments, OutcomeInProgress, OutcomeExpired) || slices.ContainsFunc(s.payments, (*Call).maySucceed)
-	if !s.isPaid() || s.request == nil || asked {
+	if !s.isPaid() || s.request == nil || anyOutcome(s.payments, OutcomeInProgress, OutcomeExpired) {
 		return false
 	}
-	return !slices.ContainsFunc(s.request.calls, func(t *Call) bool { return t.maySucceed() && t.Outcome != OutcomeReserved })
+	mayHavePaid := func(t *Call) bool { return t.maySucceed() && t.Outcome != OutcomeReserved }
+	return !slices.ContainsFunc(s.payments, (*Call).maySucceed) && !slices.ContainsFunc(s.request.calls, mayHavePaid)
 }
 
 func isPaidReleased(s *orderRecord) bool {
@@ -252,7 +286,8 @@ func isReleasedTwice(s *orderRecord) bool {
 }
 
 func isExpiredHeld(s *orderRecord) bool {
-	return s.isUnpaid() && s.Reservation.Left < -overdueGrace || s.Status == Active && anyOutcome(s.payments, OutcomeExpired)
+	overdue := s.isUnpaid() && s.Reservation.Left < -overdueGrace
+	return overdue || s.Status == Active && anyOutcome(s.payments, OutcomeExpired)
 }
 
 func initialChanged(h *evidence, tell func(examples, ...any)) {
@@ -263,11 +298,7 @@ func initialChanged(h *evidence, tell func(examples, ...any)) {
 
 func stragglers(h *evidence, tell func(examples, ...any)) {
 	var broken examples
-	for _, s := range h.records {
-		if s.Run != h.Snapshot.Stock.Run {
-			broken.addOrder(s.Order)
-		}
-	}
+	h.addOrders(&broken, func(s *orderRecord) bool { return s.Run != h.Snapshot.Stock.Run })
 	if broken.count > 0 {
 		tell(broken, h.Snapshot.Stock.Run)
 	}
@@ -293,9 +324,10 @@ func oversold(h *evidence, tell func(examples, ...any)) {
 // unusedCounters finds counters that changed although no order of the run was sold from them. A
 // buyer may have taken units there and died before the order was written.
 func unusedCounters(h *evidence, tell func(examples, ...any)) {
+	set := h.Initial - h.report.Restocked
 	for _, stockStore := range slices.Sorted(maps.Keys(h.Snapshot.StockStores)) {
-		counted := h.Snapshot.StockStores[stockStore]
-		if set := h.Initial - h.report.Restocked; !h.hasMixedStores() && stockStore != h.report.StockStore.Counter() && counted != set {
+		counted, used := h.Snapshot.StockStores[stockStore], stockStore == h.report.StockStore.Counter()
+		if counted != set && !used && !h.hasMixedStores() {
 			tell(examples{}, stockStore, set, counted)
 		}
 	}
@@ -418,7 +450,8 @@ func (h *evidence) hadOrderDuring(t *Call) bool {
 // mayHaveHadOrderDuring reports whether another call of the buyer may have held the place of an
 // order during t, without leaving an order in the end.
 func (h *evidence) mayHaveHadOrderDuring(t *Call) bool {
-	first, _ := slices.BinarySearchFunc(h.purchases, t.User, func(c *Call, user int64) int { return cmp.Compare(c.User, user) })
+	byUser := func(c *Call, user int64) int { return cmp.Compare(c.User, user) }
+	first, _ := slices.BinarySearchFunc(h.purchases, t.User, byUser)
 	for _, c := range h.purchases[first:] {
 		switch {
 		case c.User != t.User:
@@ -474,7 +507,8 @@ func (h *evidence) mayBeUndone(r *request) bool {
 }
 
 // unitsMaybeUndone returns the units of all requests for which mayBeUndone is true.
-func (h *evidence) unitsMaybeUndone() (units int64) {
+func (h *evidence) unitsMaybeUndone() int64 {
+	units := int64(0)
 	for i := range h.requests {
 		if r := &h.requests[i]; h.mayBeUndone(r) {
 			units += r.calls[0].Quantity
@@ -502,10 +536,7 @@ func isLostRequest(h *evidence, r *request) bool {
 // was sent. busy, conflict and error are not final.
 func (r *request) refusedAfter(accepted *Call) bool {
 	return slices.ContainsFunc(r.calls, func(t *Call) bool {
-		switch t.Outcome {
-		case OutcomeSoldOut, OutcomeDuplicate:
-			return t.answeredAt() >= accepted.Sent
-		}
-		return false
+		final := t.Outcome == OutcomeSoldOut || t.Outcome == OutcomeDuplicate
+		return final && t.answeredAt() >= accepted.Sent
 	})
 }

@@ -33,7 +33,7 @@ func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, e
 		Counts:      map[judge.Outcome]int{judge.OutcomeSold: int(c.Stock), judge.OutcomeSoldOut: c.Buyers - int(c.Stock) - 8, judge.OutcomeUnknown: 8},
 		SoldLatency: loadtest.Latency{P50: 4000, P99: 20_000}, RefusedLatency: loadtest.Latency{P50: 1000, P99: 2000},
 		Processor: loadtest.Processor{Services: new(.08)}, Commands: []loadtest.Commands{{Backend: "sql", PerPurchase: 3}, {Backend: "redis", PerPurchase: 1}},
-		Audit: &judge.Report{Verdict: judge.Held, Initial: c.Stock, Sold: c.Stock}}
+		Audit: &judge.Report{Verdict: judge.Held, Initial: c.Stock, Totals: judge.Totals{Sold: c.Stock}}}
 	if c.Buyers != testBuyers {
 		return r, nil
 	}

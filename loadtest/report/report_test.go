@@ -53,7 +53,7 @@ func example() *loadtest.Result {
 		Latency:     loadtest.Latency{P50: 3210, P90: 12_340, P99: 123_456, P999: 999_999, Max: 1_234_567, Mean: 4321.5},
 		SoldLatency: loadtest.Latency{P50: 5210, P90: 13_340, P99: 223_456, P999: 999_999, Max: 1_034_567, Mean: 6321.5},
 		Commands:    []loadtest.Commands{{Backend: "sql", Count: 7500, PerPurchase: 2.5}, {Backend: "redis", Count: 3000, PerPurchase: 1}},
-		Audit: &judge.Report{Verdict: judge.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
+		Audit: &judge.Report{Verdict: judge.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Totals: judge.Totals{Sold: 500, Orders: 500},
 			StockStore: seckill.InRow, Violations: []judge.Violation{},
 			Served: &judge.Served{State: judge.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
 		ServiceTime:  loadtest.Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},

@@ -155,7 +155,7 @@ func fakeProgress(i, left, sold int) loadtest.Progress {
 }
 
 func fakeResult(v judge.Verdict, violations ...judge.Violation) *loadtest.Result {
-	audit := &judge.Report{Verdict: v, Initial: 100, Sold: 100, Orders: 100, Violations: violations}
+	audit := &judge.Report{Verdict: v, Initial: 100, Totals: judge.Totals{Sold: 100, Orders: 100}, Violations: violations}
 	if v == judge.Oversold {
 		audit.Sold, audit.Orders = 131, 131
 	}
