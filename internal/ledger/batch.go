@@ -31,7 +31,7 @@ type Entry struct {
 //
 // PlaceAll writes the orders by user. Two processes with the same users in their batches then wait
 // for each other's keys in the same order, and do not deadlock.
-func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, err error) {
+func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (bool, error) {
 	for _, e := range batch {
 		num -= e.Purchase.Quantity
 		e.id = newOrderID()
@@ -39,26 +39,25 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: cmp.Or(e.Receipt.Strategy, s.strategy)}
 	}
 	statement, args := insertAll("INSERT", run, batch)
-	_, _, err = s.Exec(tx, string(statement), args...)
-	switch err = notRecorded(err); {
-	case errors.Is(err, seckill.ErrDuplicate), errors.Is(err, errSameID):
-		statement, args = insertAll(insertIgnore(s.db), run, batch)
-		if _, _, err = s.Exec(tx, string(statement), args...); err == nil {
-			err = s.markMissing(tx, run, batch)
-		}
+	_, _, err := s.Exec(tx, statement, args...)
+	if err = notRecorded(err); !errors.Is(err, seckill.ErrDuplicate) && !errors.Is(err, errSameID) {
+		return true, err
+	}
+	statement, args = insertAll(insertIgnore(s.db), run, batch)
+	if _, _, err = s.Exec(tx, statement, args...); err != nil {
 		return false, err
 	}
-	return true, err
+	return false, markMissing(tx, run, batch)
 }
 
 // insertAll returns one INSERT of all orders. It writes numbers and public ids, which come from this
 // program, into the statement, because placeholders cost more.
-func insertAll(verb string, run int64, batch []*Entry) (statement []byte, args []any) {
+func insertAll(verb string, run int64, batch []*Entry) (string, []any) {
 	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
 	b = append(b, " INTO orders "+orderColumns("")+" VALUES "...)
-	args = make([]any, 0, 3*len(batch)+1)
-	byUser := slices.SortedFunc(slices.Values(batch), func(a, b *Entry) int { return cmp.Compare(a.Purchase.User, b.Purchase.User) })
-	for i, e := range byUser {
+	args := make([]any, 0, 3*len(batch)+1)
+	byUser := func(a, b *Entry) int { return cmp.Compare(a.Purchase.User, b.Purchase.User) }
+	for i, e := range slices.SortedFunc(slices.Values(batch), byUser) {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
@@ -66,12 +65,12 @@ func insertAll(verb string, run int64, batch []*Entry) (statement []byte, args [
 			e.Purchase.User, e.Purchase.SKU, e.Purchase.Quantity, e.Receipt.Remaining, run, Active)
 		args = append(args, e.Purchase.RequestID, e.Receipt.Strategy)
 	}
-	return b, args
+	return string(b), args
 }
 
 // markMissing sets Refused in the entries whose order was not written. It compares public ids, since
 // an order of another process may have the same id.
-func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
+func markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	ids := make([]int64, len(batch))
 	for i, e := range batch {
 		ids[i] = e.id
@@ -93,8 +92,8 @@ func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 // orders of other batches, which wait for the stock row that this transaction holds.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
 	statement, args := insertAll("INSERT", run, batch)
-	statement = append(statement, " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"...)
-	_, _, err := s.Exec(tx, string(statement), append(args, by)...)
+	statement += " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"
+	_, _, err := s.Exec(tx, statement, append(args, by)...)
 	for _, e := range batch {
 		e.Receipt.Remaining += by
 	}

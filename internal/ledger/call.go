@@ -16,11 +16,14 @@ import (
 //
 // The command takes the units and commits. If it gets no answer, SellBy returns ErrUnknown, as Tx
 // does for a COMMIT. A deadlock has rolled everything back, so SellBy tries again.
-func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (outcome string, r seckill.Receipt, err error) {
-	err = s.alone(ctx, func(tx *gorm.DB) error {
+func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (string, seckill.Receipt, error) {
+	var outcome string
+	var r seckill.Receipt
+	err := s.alone(ctx, func(tx *gorm.DB) error {
 		id := newOrderID()
 		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
-		answer := tx.Statement.ConnPool.QueryRowContext(ctx, call, id, r.OrderID, p.RequestID, p.User, p.SKU, p.Quantity, s.strategy)
+		answer := tx.Statement.ConnPool.QueryRowContext(ctx, call,
+			id, r.OrderID, p.RequestID, p.User, p.SKU, p.Quantity, s.strategy)
 		return notRecorded(answer.Scan(&outcome, &r.Remaining))
 	})
 	return outcome, r, err
@@ -28,8 +31,11 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 
 // RecordAlone is Record for a strategy that writes nothing else. One command writes the order and
 // commits it; a transaction would need three. Without an answer RecordAlone returns ErrUnknown.
-func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remaining int64) (r seckill.Receipt, err error) {
-	err = s.alone(ctx, func(tx *gorm.DB) (err error) {
+func (s *Store) RecordAlone(
+	ctx context.Context, p seckill.Purchase, run, remaining int64,
+) (seckill.Receipt, error) {
+	var r seckill.Receipt
+	err := s.alone(ctx, func(tx *gorm.DB) (err error) {
 		r, err = s.Record(tx, p, run, remaining)
 		return err
 	})

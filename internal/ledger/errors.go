@@ -25,7 +25,7 @@ func before(err error) error {
 		return fmt.Errorf("%w: waited for a row: %w", seckill.ErrBusy, err)
 	case sqlerr.IsRolledBack(err):
 		return fmt.Errorf("%w: %w", seckill.ErrConflict, err)
-	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED):
+	case isFileLocked(err):
 		return fmt.Errorf("%w: waited for the database: %w", seckill.ErrBusy, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
@@ -35,7 +35,12 @@ func before(err error) error {
 
 // undone reports whether err means that the server, or a procedure's handler, has rolled back.
 func undone(err error) bool {
-	return sqlerr.IsRolledBack(err) || sqlerr.IsRowLocked(err) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
+	return sqlerr.IsRolledBack(err) || sqlerr.IsRowLocked(err) || isFileLocked(err)
+}
+
+// isFileLocked reports whether another connection has locked the file of a SQLite database.
+func isFileLocked(err error) bool {
+	return errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }
 
 // neverRan lists the errors of a CALL that did not begin.
@@ -68,7 +73,8 @@ var (
 // notRecorded translates the error of an INSERT of orders, by the unique key or the column that
 // the database names.
 func notRecorded(err error) error {
-	if n := sqlerr.Number(err); n != sqlerr.DuplicateEntry && n != sqlerr.NullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
+	n := sqlerr.Number(err)
+	if n != sqlerr.DuplicateEntry && n != sqlerr.NullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
 		return err
 	}
 	for _, key := range []struct {
@@ -77,7 +83,8 @@ func notRecorded(err error) error {
 	}{
 		{"orders_one_active", seckill.ErrDuplicate}, {"orders.user_id, orders.sku_id", seckill.ErrDuplicate},
 		{"orders_request", seckill.ErrDuplicate}, {"orders.request_id, orders.user_id", seckill.ErrDuplicate},
-		{"'status' cannot be null", seckill.ErrNotStarted}, {"NOT NULL constraint failed: orders.status", seckill.ErrNotStarted},
+		{"'status' cannot be null", seckill.ErrNotStarted},
+		{"NOT NULL constraint failed: orders.status", seckill.ErrNotStarted},
 		{"PRIMARY'", errSameID}, {"orders.sku_id, orders.run, orders.id", errSameID},
 	} {
 		if strings.Contains(err.Error(), key.in) {

@@ -15,12 +15,13 @@ type Filter struct {
 	RequestID string
 }
 
-// Orders lists orders by age, with their reservations and without restocks. Every filter reads a range of one key: the
-// primary key for a SKU, and a unique key for a user or a request.
+// Orders lists orders by age, with their reservations and without restocks. Every filter reads a range
+// of one key: the primary key for a SKU, and a unique key for a user or a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	where, args := "o.user_id > 0 AND o.run = (SELECT run FROM stock WHERE stock.id = o.sku_id)", []any{}
 	if f.SKU != 0 { // here the database reads the run only once, before the first order
-		where, args = "o.user_id > 0 AND o.sku_id = ? AND o.run = (SELECT run FROM stock WHERE id = ?)", []any{f.SKU, f.SKU}
+		where = "o.user_id > 0 AND o.sku_id = ? AND o.run = (SELECT run FROM stock WHERE id = ?)"
+		args = []any{f.SKU, f.SKU}
 	}
 	if f.User != 0 {
 		where, args = where+" AND o.user_id = ?", append(args, f.User)

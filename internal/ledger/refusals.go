@@ -76,7 +76,7 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 		w.lead(ctx, mine)
 	}
 	if mine.alone {
-		w.store.writeRefusals(ctx, []*writtenRefusal{mine})
+		w.insert(ctx, []*writtenRefusal{mine})
 	}
 	return mine.answer, mine.err
 }
@@ -87,7 +87,7 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 	batch := w.take(mine)
 	defer w.handOver(batch[1:])
-	if err := w.store.writeRefusals(ctx, batch); err != nil && len(batch) > 1 {
+	if err := w.insert(ctx, batch); err != nil && len(batch) > 1 {
 		for _, one := range batch {
 			one.alone = true
 		}
@@ -159,9 +159,9 @@ func (s *Store) Refuse(tx *gorm.DB, r Refusal) error {
 	return notRecorded(err)
 }
 
-// writeRefusals writes refusals in one INSERT, and sets the answer of each request, or the error.
-func (s *Store) writeRefusals(ctx context.Context, batch []*writtenRefusal) error {
-	err := before(s.insertRefusals(ctx, batch))
+// insert writes refusals in one INSERT, and sets the answer of each request, or the error.
+func (w *Refusals) insert(ctx context.Context, batch []*writtenRefusal) error {
+	err := before(w.insertOrFind(ctx, batch))
 	for _, one := range batch {
 		if one.err = err; err == nil && one.answer.ID == 0 {
 			one.err = ErrRunOver
@@ -170,32 +170,34 @@ func (s *Store) writeRefusals(ctx context.Context, batch []*writtenRefusal) erro
 	return err
 }
 
-// insertRefusals sorts the refusals by user, so that all processes lock rows in the same order. If
+// insertOrFind sorts the refusals by user, so that all processes lock rows in the same order. If
 // some rows were not inserted, their requests had an answer, which it reads.
-func (s *Store) insertRefusals(ctx context.Context, batch []*writtenRefusal) error {
-	sorted := slices.SortedFunc(slices.Values(batch), func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) })
-	statement, values := insertIgnore(s.db)+intoRefusals, []any{}
+func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) error {
+	byUser := func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) }
+	sorted := slices.SortedFunc(slices.Values(batch), byUser)
+	db := w.store.DB(ctx)
+	statement, values := insertIgnore(db)+intoRefusals, []any{}
 	for i, r := range sorted {
 		statement += []string{"", ", "}[min(i, 1)] + refusalRow
 		values = append(values, r.values()...)
 	}
 	var inserted int64
 	err := retry(ctx, func() (err error) {
-		inserted, _, err = s.Exec(s.DB(ctx), statement, values...)
+		inserted, _, err = w.store.Exec(db, statement, values...)
 		return err
 	})
 	switch {
 	case err != nil:
 		return err
 	case inserted == int64(len(batch)):
-		return s.confirmRuns(ctx, batch)
+		return confirmRuns(db, batch)
 	}
-	return s.findAnswers(ctx, batch)
+	return findAnswers(db, batch)
 }
 
 // confirmRuns makes each written refusal the answer of its request, if the run in which it was
 // decided is still the current run.
-func (s *Store) confirmRuns(ctx context.Context, batch []*writtenRefusal) error {
+func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
 	var skus []int64
 	for _, one := range batch {
 		if !slices.Contains(skus, one.SKU) {
@@ -203,7 +205,7 @@ func (s *Store) confirmRuns(ctx context.Context, batch []*writtenRefusal) error 
 		}
 	}
 	var stocks []judge.Stock
-	err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE id IN ?", skus).Scan(&stocks).Error
+	err := db.Raw("SELECT id, run FROM stock WHERE id IN ?", skus).Scan(&stocks).Error
 	for _, st := range stocks {
 		for _, one := range batch {
 			if one.SKU == st.ID && one.Run == st.Run {
@@ -216,9 +218,9 @@ func (s *Store) confirmRuns(ctx context.Context, batch []*writtenRefusal) error 
 }
 
 // findAnswers reads the rows of the requests in the current runs.
-func (s *Store) findAnswers(ctx context.Context, batch []*writtenRefusal) error {
+func findAnswers(db *gorm.DB, batch []*writtenRefusal) error {
 	index := "FORCE INDEX (orders_request_in_run) " // early in a sale, old statistics make a scan look cheaper
-	if s.db.Name() == "sqlite" {
+	if db.Name() == "sqlite" {
 		index = ""
 	}
 	var requests [][]any
@@ -226,7 +228,8 @@ func (s *Store) findAnswers(ctx context.Context, batch []*writtenRefusal) error 
 		requests = append(requests, []any{one.RequestID, one.User, one.SKU})
 	}
 	var rows []Order
-	err := s.DB(ctx).Raw("SELECT * FROM orders "+index+"WHERE run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) "+
+	err := db.Raw("SELECT * FROM orders "+index+
+		"WHERE run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) "+
 		"AND (request_id, user_id, sku_id) IN ?", requests).Scan(&rows).Error
 	for _, o := range rows {
 		for _, one := range batch {

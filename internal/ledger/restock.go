@@ -34,11 +34,14 @@ type RestockPreparer interface {
 // Between the steps the units are neither left nor sold. If the call ends there, another call
 // with the same key goes on with step 2. Copies of a call may run at once, in any process.
 //
-// The Store must be bound to the strategy. It returns the row, whose Remaining is the initial stock
-// with the new units, and whether an earlier call had written it. ErrPending: the row is written,
-// and the units have not arrived. ErrMismatch: the key belongs to other units, or to another strategy.
-// Other errors are as for Deduct.
-func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restock) (o Order, replayed bool, err error) {
+// The Store must be bound to the strategy. Restock returns the row, whose Remaining is the initial
+// stock with the new units, and whether an earlier call had written the row. ErrPending means that the
+// row is written, and the units have not arrived. ErrMismatch means that the key belongs to other
+// units, or to another strategy. Other errors are as for Deduct.
+func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restock) (Order, bool, error) {
+	var o Order
+	var replayed bool
+	var err error
 	for range 2 { // a copy may write the row after the look
 		o, err = s.FindRequest(ctx, r.SKU, judge.OperatorOf(r.Key), r.Key)
 		if replayed = err == nil; !errors.Is(err, seckill.ErrUnknownOrder) {
@@ -59,7 +62,8 @@ func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restoc
 
 // placeRestock is the first step. It adds nothing to a stock that a reset has not set yet:
 // the reset would set it with the new units, and Restore would add them again.
-func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r Restock) (o Order, err error) {
+func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r Restock) (Order, error) {
+	var o Order
 	set, err := s.SKU(ctx, r.SKU)
 	if c, counts := strategy.(seckill.Counter); err == nil && counts {
 		if _, err = c.Count(ctx, r.SKU); errors.Is(err, seckill.ErrUnknownSKU) {
@@ -70,15 +74,16 @@ func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r R
 		return o, err
 	}
 	err = s.Tx(ctx, func(tx *gorm.DB) error {
-		rows, initial, err := s.Exec(tx, "UPDATE stock SET initial = LAST_INSERT_ID(initial + ?) WHERE id = ? AND run = ?",
-			r.Units, r.SKU, set.Run)
+		rows, initial, err := s.Exec(tx, "UPDATE stock SET initial = LAST_INSERT_ID(initial + ?) "+
+			"WHERE id = ? AND run = ?", r.Units, r.SKU, set.Run)
 		switch {
 		case err != nil:
 			return err
 		case rows == 0:
 			return errReset
 		case initial > seckill.MaxStock:
-			return fmt.Errorf("%w: the stock would be %d units, and %d are allowed", seckill.ErrInvalid, initial, int64(seckill.MaxStock))
+			return fmt.Errorf("%w: the stock would be %d units, and %d are allowed",
+				seckill.ErrInvalid, initial, int64(seckill.MaxStock))
 		}
 		p := seckill.Purchase{SKU: r.SKU, User: judge.OperatorOf(r.Key), Quantity: r.Units, RequestID: r.Key}
 		id, receipt, err := s.Place(tx, p, set.Run, initial)
@@ -102,7 +107,8 @@ func finishRestock(ctx context.Context, strategy seckill.Strategy, o Order) erro
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return errReset
 	case seckill.NothingTaken(err): // by this step
-		return fmt.Errorf("%w: the restock is on record, and its units are not in the stock yet: %v", seckill.ErrPending, err)
+		return fmt.Errorf("%w: the restock is on record, and its units are not in the stock yet: %v",
+			seckill.ErrPending, err)
 	}
 	return err
 }

@@ -99,7 +99,8 @@ var splitSchema = []string{
 func forSQLite(statement string) string {
 	const now = "DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))"
 	return regexp.MustCompile(`,\s+KEY .*`).ReplaceAllString(strings.NewReplacer(
-		" CHARACTER SET ascii COLLATE ascii_bin", "", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", "", " ENGINE=InnoDB", "",
+		" CHARACTER SET ascii COLLATE ascii_bin", "",
+		" ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", "", " ENGINE=InnoDB", "",
 		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now,
 		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now).Replace(statement), "")
 }
@@ -113,7 +114,8 @@ func Migrate(ctx context.Context, db *gorm.DB) error {
 	case err == nil, errors.Is(err, ErrOtherBuild):
 		return err
 	case sqlerr.IsDenied(err):
-		return fmt.Errorf("create the ledger's tables: %w (let an administrator GRANT the service's account the right)", err)
+		return fmt.Errorf("create the ledger's tables: %w "+
+			"(let an administrator GRANT the service's account the right)", err)
 	}
 	return fmt.Errorf("create the ledger's tables: %w", err)
 }
@@ -160,7 +162,8 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 	}
 	ours := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(schema, ";"))))
 	if !made {
-		err := db.Exec(insertIgnore(db)+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)", rand.Text(), ours).Error
+		err := db.Exec(insertIgnore(db)+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)",
+			rand.Text(), ours).Error
 		if err != nil {
 			return err
 		}
@@ -178,8 +181,8 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 		return fmt.Errorf("%w: another build made them; remove the file, or name another", ErrOtherBuild)
 	}
 	name := db.Migrator().CurrentDatabase()
-	return fmt.Errorf("%w: another build made them; drop it (DROP DATABASE `%s`; CREATE DATABASE `%[2]s`), or name another",
-		ErrOtherBuild, name)
+	return fmt.Errorf("%w: another build made them; drop it (DROP DATABASE `%s`; CREATE DATABASE `%[2]s`), "+
+		"or name another", ErrOtherBuild, name)
 }
 
 // Identity returns the identity of the database, a word without spaces that never changes. A Store
@@ -191,7 +194,8 @@ func (s *Store) Identity(ctx context.Context) (string, error) {
 	var id string
 	err := s.Read(tap.With(ctx, nil), &id, "SELECT id FROM seckill_identity WHERE one = 1")
 	if errors.Is(err, ErrNoRow) {
-		return "", fmt.Errorf("%w: the table seckill_identity is empty: start the service again", seckill.ErrUnavailable)
+		return "", fmt.Errorf("%w: the table seckill_identity is empty: start the service again",
+			seckill.ErrUnavailable)
 	}
 	if err != nil {
 		return "", err

@@ -90,6 +90,7 @@ func retry(ctx context.Context, f func() error) error {
 	}
 }
 
+// try runs f once in a transaction, and commits it.
 func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 	tx := s.db.WithContext(ctx).Begin(s.view)
 	if tx.Error != nil {
@@ -162,8 +163,8 @@ func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int
 
 // Write runs one statement outside a transaction, and returns the number of matched rows. After an
 // error the statement may have been run, so it must not take stock.
-func (s *Store) Write(ctx context.Context, statement string, args ...any) (rows int64, err error) {
-	rows, _, err = s.Exec(s.DB(ctx), statement, args...)
+func (s *Store) Write(ctx context.Context, statement string, args ...any) (int64, error) {
+	rows, _, err := s.Exec(s.DB(ctx), statement, args...)
 	return rows, before(err)
 }
 
@@ -217,7 +218,7 @@ func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, e
 //
 // Place does not read the stock row. Record does so in its INSERT, and InnoDB locks the rows that
 // an INSERT reads. If two buyers shared that lock before their UPDATE, they would deadlock.
-func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id int64, r seckill.Receipt, err error) {
+func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (int64, seckill.Receipt, error) {
 	return s.insert(tx, p, remaining, "VALUES (", "?, ?)", run, Active)
 }
 
@@ -293,11 +294,12 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 // Cancel marks an order cancelled, in a transaction of a caller who has locked the stock. It returns
 // the order as it was before, and whether the caller must give its units back: back is false if the
 // order was cancelled before.
-func (s *Store) Cancel(tx *gorm.DB, orderID string) (o Order, back bool, err error) {
-	if o, err = order(tx, orderID); err != nil {
+func (s *Store) Cancel(tx *gorm.DB, orderID string) (Order, bool, error) {
+	o, err := order(tx, orderID)
+	if err != nil {
 		return o, false, err
 	}
-	back, err = s.markCancelled(tx, o)
+	back, err := s.markCancelled(tx, o)
 	return o, back, err
 }
 
@@ -333,8 +335,8 @@ func order(db *gorm.DB, publicID string) (Order, error) {
 	if n, _ := fmt.Sscanf(publicID, "o%d-%d-", &sku, &id); n != 2 {
 		return o, seckill.ErrUnknownOrder
 	}
-	err := scan(db, &o, "SELECT * FROM orders "+
-		"WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
+	err := scan(db, &o, "SELECT * FROM orders WHERE sku_id = ? AND "+
+		"run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
 	return o, noOrder(err)
 }
 
@@ -360,14 +362,15 @@ func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID str
 	return s.findRequest(ctx, sku, user, requestID, " FOR UPDATE")
 }
 
-func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, locking string) (o Order, err error) {
+func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, locking string) (Order, error) {
+	var o Order
 	where, args := "request_id = ? AND user_id = ?", []any{requestID, user}
 	if sku != 0 {
 		where, args = where+" AND sku_id = ?", append(args, sku)
 	}
 	// With a join the database might begin with the stock row, and read every order of the run.
-	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+
-		" AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
+	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = "+
+		"(SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
 	return o, noOrder(err)
 }
 
@@ -391,7 +394,9 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 // The fence of a new run is 0, because the next lock may count its fencing tokens in another way.
 // A late holder of the old run cannot use the low fence: every check of a token also checks the
 // run, and the pair of run and fence never decreases (fenced.go in package lock).
-func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *judge.Moment) (judge.Stock, error) {
+func (s *Store) Schedule(
+	ctx context.Context, id int64, name string, stock int64, starts *judge.Moment,
+) (judge.Stock, error) {
 	var st judge.Stock
 	if err := s.create(ctx, id); err != nil {
 		return st, err
@@ -423,8 +428,9 @@ func insertIgnore(db *gorm.DB) string {
 }
 
 // Snapshot reads one SKU's stock and the orders of its run in one consistent view.
-func (s *Store) Snapshot(ctx context.Context, sku int64) (snap judge.Snapshot, err error) {
-	err = s.View(ctx, sku, func(e judge.Evidence) {
+func (s *Store) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
+	var snap judge.Snapshot
+	err := s.View(ctx, sku, func(e judge.Evidence) {
 		snap = e.Snapshot
 		snap.Orders = []Order{}
 		for o := range e.ByAge {
@@ -432,8 +438,8 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (snap judge.Snapshot, e
 		}
 	})
 	if err == nil { // refusals are final, so they may be read later than the orders
-		err = before(s.DB(ctx).Raw("SELECT user_id, request_id FROM orders WHERE sku_id = ? AND run = ? AND status = ?",
-			sku, snap.Stock.Run, Refused).Scan(&snap.Refused).Error)
+		err = before(s.DB(ctx).Raw("SELECT user_id, request_id FROM orders "+
+			"WHERE sku_id = ? AND run = ? AND status = ?", sku, snap.Stock.Run, Refused).Scan(&snap.Refused).Error)
 	}
 	return snap, err
 }
@@ -441,7 +447,8 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (snap judge.Snapshot, e
 // View is Snapshot for a large sale: look reads the orders one at a time, by Evidence.ByAge and
 // ByUnit. They include orders of higher runs. Such orders prove that somebody put the stock row
 // back to an older state, so that it cannot be trusted.
-func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) (err error) {
+func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) error {
+	var err error
 	read := func(tx *gorm.DB) error {
 		var snap judge.Snapshot
 		if err := scan(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
@@ -453,7 +460,8 @@ func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) 
 				err = errors.Join(err, eachOrder(tx, yield, "o.sku_id = ? AND o.run >= ? "+which, sku, run))
 			}
 		}
-		look(judge.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: run, ByAge: orders("ORDER BY o.run, o.id"),
+		look(judge.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: run,
+			ByAge:  orders("ORDER BY o.run, o.id"),
 			ByUnit: orders("AND o.status = 'active' ORDER BY o.remaining + o.quantity DESC, o.run, o.id")})
 		return err
 	}
@@ -469,7 +477,8 @@ func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) 
 func eachOrder(db *gorm.DB, yield func(*Order) bool, where string, args ...any) error {
 	rows, err := db.Raw("SELECT o.id, o.public_id, o.request_id, o.run, o.user_id, o.sku_id, o.quantity, o.remaining, "+
 		"o.status, o.strategy, o.created_at, "+reservationColumns(db)+"FROM orders AS o LEFT JOIN reservations AS r "+
-		"ON r.sku_id = o.sku_id AND r.run = o.run AND r.id = o.id WHERE o.status <> 'refused' AND "+where, args...).Rows()
+		"ON r.sku_id = o.sku_id AND r.run = o.run AND r.id = o.id "+
+		"WHERE o.status <> 'refused' AND "+where, args...).Rows()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ const sweepPiece = 1000
 // so that at least half of the database's time is left for buyers. It returns the number of removed
 // orders. If the context ends first, it returns the context's error, and the next call goes on.
 // Several processes may sweep at once.
-func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
+func (s *Store) Sweep(ctx context.Context) (int64, error) {
+	removed := int64(0)
 	for _, table := range []string{"orders", "stock_units", "reservations"} {
 		// The primary key of each table begins with SKU and run, so the subquery reads one row.
 		var stale []judge.Stock
@@ -42,13 +43,15 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 }
 
 // remove removes the rows of a table that belong to earlier runs of the SKU st. It runs with READ
-// COMMITTED: a repeatable read would lock the gap before the first order of the current run, and
-// the first buyers would wait.
-func (s *Store) remove(ctx context.Context, table string, st judge.Stock) (removed int64, err error) {
+// COMMITTED, because a repeatable read would lock the gap before the first order of the current run,
+// and the first buyers would wait.
+func (s *Store) remove(ctx context.Context, table string, st judge.Stock) (int64, error) {
+	removed := int64(0)
 	statement := "DELETE FROM " + table + " WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?"
 	view := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {
-		statement = "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"
+		statement = "DELETE FROM " + table + " WHERE rowid IN " +
+			"(SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"
 		view = nil
 	}
 	for {

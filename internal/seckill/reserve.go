@@ -10,7 +10,7 @@ import (
 // them if the buyer pays before a deadline. The database's clock decides about the deadline. A
 // reservation has the id of its order.
 type Reserver interface {
-	// Reserve holds p.Quantity units for p.User until hold is over. Errors are as for Deduct.
+	// Reserve holds p.Quantity units for p.User, for the time hold. Errors are as for Deduct.
 	Reserve(ctx context.Context, p Purchase, hold time.Duration) (Receipt, error)
 
 	// Pay turns a reservation into a sale. If it is paid already, Pay returns nil. Pay returns

@@ -6,7 +6,7 @@ type StockStore string
 const (
 	InRow         StockStore = "row"        // stock.num
 	InRedis       StockStore = "redis"      // a number in Redis
-	InLockTable   StockStore = "lock-table" // the count column of a MySQL lock table, and stock.num in the same transaction
+	InLockTable   StockStore = "lock-table" // the count of a MySQL lock table, and stock.num in one transaction
 	InRowAndRedis StockStore = "row+redis"  // stock.num, behind a number in Redis
 	InBuckets     StockStore = "buckets"    // several rows of stock_buckets
 	InUnits       StockStore = "units"      // a row of stock_units for each unit
@@ -19,7 +19,8 @@ func (h StockStore) Aside() bool {
 }
 
 // Split reports whether the stock is in pieces, so that buyers can take units at the same time. The
-// remaining units in an order are then what was read before, and do not show which units it took.
+// remaining units in an order are then the number that was read before the sale, and do not show which
+// units the order took.
 func (h StockStore) Split() bool {
 	return h == InBuckets || h == InUnits
 }

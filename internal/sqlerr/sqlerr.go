@@ -14,7 +14,6 @@ const (
 	DatabaseDenied   = 1044
 	NullColumn       = 1048
 	DuplicateEntry   = 1062
-	Syntax           = 1064
 	TableDenied      = 1142
 	ColumnDenied     = 1143
 	LockWaitTimeout  = 1205
@@ -52,5 +51,6 @@ func IsRolledBack(err error) bool {
 
 // IsDenied reports whether the account lacks a right that the statement needs.
 func IsDenied(err error) bool {
-	return slices.Contains([]uint16{DatabaseDenied, TableDenied, ColumnDenied, PrivilegeDenied, ProcedureDenied}, Number(err))
+	return slices.Contains([]uint16{
+		DatabaseDenied, TableDenied, ColumnDenied, PrivilegeDenied, ProcedureDenied}, Number(err))
 }
