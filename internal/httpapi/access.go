@@ -20,7 +20,8 @@ func (s *Server) admin(c *gin.Context) error {
 	if s.isAdmin(c) {
 		return nil
 	}
-	return forbidden(c, "This call needs the service's token, as “Authorization: Bearer TOKEN”, or the admin listener (--admin-addr).")
+	return forbidden(c, "This call needs the service's token, as “Authorization: Bearer TOKEN”, "+
+		"or the admin listener (--admin-addr).")
 }
 
 func forbidden(c *gin.Context, detail string) error {

@@ -47,23 +47,31 @@ type Config struct {
 // A Server answers requests. The caller opens and closes the instance.
 type Server struct {
 	Config
-	ledger  *ledger.Store
-	public  *gin.Engine
-	private *gin.Engine // for admins
-	metrics *metrics
-	sellers []*seller // in the catalog's order
-	// catalogued has the sellers in the form that the audit reads.
-	catalogued []catalog.Seller
+	ledger          *ledger.Store
+	public, private *gin.Engine // private is for admins
+	metrics         *metrics
+	strategies
+	sales
+	audits   audits
+	refusals *ledger.Refusals
+	inFlight atomic.Int64 // purchases that have no answer yet
+}
+
+// strategies has the strategies of a Server as sellers.
+type strategies struct {
+	sellers    []*seller        // in the catalog's order
+	catalogued []catalog.Seller // the sellers in the form that the audit reads
 	byName     map[string]*seller
-	standard   *seller            // the default strategy
-	open       sync.Map           // SKU → run, for sales that this process has seen open
-	starts     singleflight.Group // reads of when a sale starts, by SKU
-	audits     audits
-	underWay   sync.Map // requestKeys of the requests that this process works on
-	refusals   *ledger.Refusals
-	inFlight   atomic.Int64   // purchases that have no answer yet
-	resets     [16]sync.Mutex // resets of a SKU lock the mutex of its id modulo 16
-	stale      chan struct{}  // holds a token if a reset has left orders to remove
+	standard   *seller // the default strategy
+}
+
+// sales is what this process knows about the sales and the requests at work.
+type sales struct {
+	open     sync.Map           // SKU → run, for sales that this process has seen open
+	starts   singleflight.Group // reads of when a sale starts, by SKU
+	underWay sync.Map           // requestKeys of the requests that this process works on
+	resets   [16]sync.Mutex     // resets of a SKU lock the mutex of its id modulo 16
+	stale    chan struct{}      // holds a token if a reset has left orders to remove
 }
 
 // New builds every strategy whose backends the instance has. It returns an error if the
@@ -77,7 +85,8 @@ func New(c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, stale: make(chan struct{}, 1)}
+	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB)}
+	s.byName, s.stale = map[string]*seller{}, make(chan struct{}, 1)
 	s.refusals = ledger.NewRefusals(s.ledger)
 	s.metrics = newMetrics(s)
 	for _, info := range c.Infos {
@@ -86,7 +95,8 @@ func New(c Config) (*Server, error) {
 		s.catalogued = append(s.catalogued, catalog.Seller{Info: info, Strategy: s.byName[info.Name].strategy})
 	}
 	for need, why := range c.Instance.Lacks {
-		s.Log.Warn("strategies are not available", "why", why, "strategies", strings.Join(catalog.Needing(c.Infos, need), ", "))
+		names := strings.Join(catalog.Needing(c.Infos, need), ", ")
+		s.Log.Warn("strategies are not available", "why", why, "strategies", names)
 	}
 	var err error
 	if s.standard, err = s.available(c.Default); err != nil {

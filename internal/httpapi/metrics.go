@@ -63,7 +63,7 @@ func (m *metrics) register(sl *seller) {
 	}
 }
 
-// processStart is when this process began to count.
+// processStart is the time at which this process began to count.
 var processStart = time.Now()
 
 // strategyStats holds the counts of one strategy.

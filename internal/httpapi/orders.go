@@ -43,9 +43,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 		return err
 	}
 	if f.User != 0 && f.RequestID != "" {
-		var state requestState
-		l.Orders, state = s.findState(ctx, c, f, l.Orders)
-		l.Request = &state
+		s.findState(ctx, c, f, &l)
 	}
 	c.JSON(http.StatusOK, l)
 	return nil
@@ -99,13 +97,14 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 		p.Ask = askOf(o.UserID, o.SKUID, o.RequestID)
 		return p
 	}
-	if err := sl.strategy.Restore(ctx, id); err != nil {
-		if !seckill.NothingTaken(err) {
-			return unknown(err)
-		}
+	switch err := sl.strategy.Restore(ctx, id); {
+	case seckill.NothingTaken(err):
 		return err
+	case err != nil:
+		return unknown(err)
 	}
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the cancellation may have used up its time
+	// The cancellation may have used up its time.
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if o, err = s.ledger.Order(ctx, id); err != nil {
 		return unknown(fmt.Errorf("read the cancelled order: %w", err))

@@ -48,7 +48,8 @@ func (s *Server) refuse(c *gin.Context, err error) {
 	var p *web.Problem
 	switch {
 	case errors.As(err, &p):
-	case hungUp(c) && seckill.NothingTaken(err) && (errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)):
+	case hungUp(c) && seckill.NothingTaken(err) &&
+		(errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)):
 		// A caller who closed only the sending half of the connection still reads the answer.
 		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
 			"keep it open until you have the answer.")

@@ -223,7 +223,8 @@ func mentionEarlierCalls(r purchaseRequest, cause error) error {
 func unknownOutcome(p seckill.Purchase) error {
 	ask := askOf(p.User, p.SKU, p.RequestID)
 	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+
-		" tells, once the backends answer again; sent again with this request_id as its Idempotency-Key, it will not be sold twice.")
+		" tells, once the backends answer again; sent again with this request_id as its Idempotency-Key, "+
+		"it will not be sold twice.")
 	unknown.RequestID, unknown.Ask = p.RequestID, ask
 	return unknown
 }
@@ -276,7 +277,8 @@ func readKey(c *gin.Context) (string, error) {
 func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	if known.Quantity != p.Quantity {
 		return Answer{}, refused(seckill.ErrMismatch, fmt.Sprintf(
-			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.", known.Quantity, known.SKUID))
+			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.",
+			known.Quantity, known.SKUID))
 	}
 	if known.Status == judge.Refused {
 		refusal, _ := judge.FindCode(known.Reason)

@@ -69,7 +69,8 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (Answer, error) {
 		return Answer{}, err
 	}
 	if a.Replayed && s.reserver(a.Receipt.Strategy) == nil {
-		return Answer{}, refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
+		return Answer{}, refused(seckill.ErrMismatch,
+			"This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 	}
 	// The units are reserved now. If this read fails, the buyer can repeat the request with the same key.
 	o, err := s.readReservation(c.Request.Context(), a.Receipt.OrderID)
@@ -198,8 +199,8 @@ func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckil
 
 func unknownReservation(id string) error {
 	ask := "/api/v1/reservations/" + id
-	p := refused(seckill.ErrUnknown, "This may have happened or not. GET "+ask+" tells, once the backends answer again; "+
-		"to send it again does no harm.")
+	p := refused(seckill.ErrUnknown, "This may have happened or not. GET "+ask+
+		" tells, once the backends answer again; to send it again does no harm.")
 	p.Ask = ask
 	return p
 }

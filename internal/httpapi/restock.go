@@ -15,7 +15,7 @@ import (
 	"seckill/internal/web"
 )
 
-// A restocked is what a restock is answered, each time that its key is sent.
+// A restocked is the JSON answer to a restock. Another call with the same key gets the same answer.
 type restocked struct {
 	ID       string `json:"restock_id"`
 	SKU      int64  `json:"sku_id"`
@@ -55,10 +55,12 @@ func (s *Server) restock(c *gin.Context) error {
 	return nil
 }
 
-func readRestock(c *gin.Context) (r ledger.Restock, err error) {
+func readRestock(c *gin.Context) (ledger.Restock, error) {
 	var body struct {
 		Units *int64 `json:"units"`
 	}
+	var r ledger.Restock
+	var err error
 	if r.SKU, err = web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID); err != nil {
 		return r, err
 	}
@@ -80,15 +82,17 @@ func explainRestock(err error) error {
 	case errors.Is(err, seckill.ErrInvalid):
 		return invalid("units", fmt.Sprintf("are too many: a sale has at most %d", seckill.MaxStock))
 	case errors.Is(err, seckill.ErrMismatch):
-		return refused(seckill.ErrMismatch, "This Idempotency-Key was used for another restock of this SKU. Use a new key for a new one.")
+		return refused(seckill.ErrMismatch,
+			"This Idempotency-Key was used for another restock of this SKU. Use a new key for a new one.")
 	case errors.Is(err, seckill.ErrPending):
 		return refused(judge.ErrInProgress, "The restock is on record, and its units are not in the stock yet. "+
 			"Send it again with the same Idempotency-Key.")
 	case errors.Is(err, seckill.ErrConflict):
-		return refused(seckill.ErrConflict, "The sale was reset meanwhile, and the new one got no units. Send the restock again if it should.")
+		return refused(seckill.ErrConflict, "The sale was reset meanwhile, and the new one got no units. "+
+			"Send the restock again if it should.")
 	case !seckill.NothingTaken(err):
-		return refused(seckill.ErrUnknown, "The units may be in the stock or not. Send the restock again with the same Idempotency-Key: "+
-			"it adds them once.")
+		return refused(seckill.ErrUnknown, "The units may be in the stock or not. "+
+			"Send the restock again with the same Idempotency-Key: it adds them once.")
 	}
 	return err
 }

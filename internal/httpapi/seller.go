@@ -167,8 +167,9 @@ func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) er
 	case now.Run != run:
 		sl.notReset.CompareAndDelete(sku, run)
 	default:
-		err = refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The strategy %s cannot sell SKU %d: what it keeps outside of the "+
-			"ledger was not reset (a lock that is still held, or a backend that is down). Reset the SKU again.", sl.info.Name, sku))
+		err = refused(judge.ErrStrategyUnavailable, fmt.Sprintf(
+			"The strategy %s cannot sell SKU %d: what it keeps outside of the ledger was not reset "+
+				"(a lock that is still held, or a backend that is down). Reset the SKU again.", sl.info.Name, sku))
 	}
 	return err
 }
@@ -185,7 +186,8 @@ func (s *Server) refuseEarlyBuyer(ctx context.Context, sl *seller, sku int64) er
 
 func notStarted(wait time.Duration) error {
 	seconds := max(1, int64(math.Ceil(wait.Seconds())))
-	p := refused(seckill.ErrNotStarted, fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds))
+	p := refused(seckill.ErrNotStarted,
+		fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds))
 	p.RetryAfter = seconds
 	return p
 }

@@ -22,9 +22,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// work removes old orders until ctx ends, and runs the strategies that are Workers until stop
-// is called: the last buyers may leave work behind. stop returns when all have ended.
-func (s *Server) work(ctx context.Context) (stop func()) {
+// work removes old orders until ctx ends. It also runs the strategies that are Workers, until the
+// returned function is called: the last buyers may leave work behind. That function returns when all
+// have ended.
+func (s *Server) work(ctx context.Context) func() {
 	sweeping, cancelSweep := context.WithCancel(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup

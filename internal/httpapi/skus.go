@@ -51,7 +51,7 @@ func (s *Server) showSKU(c *gin.Context) error {
 // A product is the stock row of a SKU, with the counts that strategies keep elsewhere.
 type product struct {
 	judge.Stock
-	Now         judge.Moment                 `json:"now"` // the time of the database's clock, which decides when StartsAt is reached
+	Now         judge.Moment                 `json:"now"` // by the database's clock, like StartsAt
 	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
 	// NotReset lists the strategies for which the reset failed. They refuse to sell this SKU until a reset succeeds.
 	NotReset []string `json:"not_reset,omitempty"`
@@ -183,14 +183,16 @@ func readSKU(c *gin.Context) (setting, error) {
 	}
 	if body.Name != nil {
 		want.name = *body.Name
-		if want.name == "" || utf8.RuneCountInString(want.name) > maxName || strings.ContainsFunc(want.name, unicode.IsControl) {
+		length := utf8.RuneCountInString(want.name)
+		if length == 0 || length > maxName || strings.ContainsFunc(want.name, unicode.IsControl) {
 			return want, invalid("name", fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
 		}
 	}
 	if body.StartsAt != nil {
 		var t time.Time
 		if t.UnmarshalText([]byte(*body.StartsAt)) != nil { // stricter than time.Parse
-			return want, invalid("starts_at", "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
+			return want, invalid("starts_at",
+				"must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
 		}
 		m := judge.MomentOf(t)
 		if year := m.Time().Year(); year < 0 || year > 9999 { // RFC 3339 has four digits for the year

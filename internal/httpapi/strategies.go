@@ -33,8 +33,8 @@ type file struct {
 	Content string `json:"content"`
 }
 
-func (s *Server) describe(sl *seller) Strategy {
-	d := describe(sl.info)
+// addState adds whether the strategy can run here.
+func (s *Server) addState(d Strategy, sl *seller) Strategy {
 	d.Default, d.Available, d.Missing = sl == s.standard, sl.strategy != nil, append([]string{}, sl.missing...)
 	return d
 }
@@ -53,7 +53,7 @@ func describe(info catalog.Info) Strategy {
 func (s *Server) listStrategies(c *gin.Context) error {
 	all := []Strategy{}
 	for _, sl := range s.sellers {
-		all = append(all, s.describe(sl))
+		all = append(all, s.addState(describe(sl.info), sl))
 	}
 	c.JSON(http.StatusOK, gin.H{"strategies": all, "locks": gin.H{
 		"lease_ms": s.Settings.LockLease.Milliseconds(), "wait_ms": s.Settings.LockWait.Milliseconds(),
@@ -68,13 +68,10 @@ func (s *Server) showStrategy(c *gin.Context) error {
 		return err
 	}
 	d, err := DescribeSource(sl.info)
-	if err != nil {
-		return err
+	if err == nil {
+		c.JSON(http.StatusOK, s.addState(d, sl))
 	}
-	here := s.describe(sl)
-	d.Default, d.Available, d.Missing = here.Default, here.Available, here.Missing
-	c.JSON(http.StatusOK, d)
-	return nil
+	return err
 }
 
 // DescribeSource describes a strategy with the source that runs, and the lesson beside it.

@@ -17,8 +17,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// respondAsync is the preference of RFC 7240 with which buyers ask for an answer in two
-// steps: 202 when the purchase is accepted, and its order by a later call.
+// respondAsync is the preference of RFC 7240 with which buyers ask for an answer in two steps. The
+// first is 202 when the purchase is accepted, and a later call gets the order.
 const respondAsync = "respond-async"
 
 func prefersAsync(h http.Header) bool {
@@ -33,7 +33,8 @@ func prefersAsync(h http.Header) bool {
 // writeAccepted writes the first of the two answers.
 func writeAccepted(c *gin.Context, p seckill.Purchase) {
 	c.Header("Preference-Applied", respondAsync)
-	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": outcomeAccepted, "ask": askOf(p.User, p.SKU, p.RequestID)})
+	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": outcomeAccepted,
+		"ask": askOf(p.User, p.SKU, p.RequestID)})
 }
 
 // askOf returns the path of the call that reports the state of a request.
@@ -58,37 +59,36 @@ type requestState struct {
 	RefusedAt *time.Time `json:"refused_at,omitempty"` // when the refusal was written, by the database's clock
 }
 
-// findState returns the state of the request that f names, and its orders. orders is the
-// result of a first look without waiting; if it is empty, the order may have been written since.
-func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter, orders []judge.Order) ([]judge.Order, requestState) {
-	if len(orders) > 0 {
-		return orders, requestState{Status: requestOrdered}
+// findState adds the state of the request that f names to l. l has the orders of a first look
+// without waiting; if it has none, the order may have been written since.
+func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter, l *list) {
+	l.Request = &requestState{Status: requestOrdered}
+	if len(l.Orders) > 0 {
+		return
 	}
 	known, err := s.ledger.AwaitRequest(ctx, f.SKU, f.User, f.RequestID)
-	switch a := s.acceptor(); {
-	case err == nil && known.Status == judge.Refused:
-		refusal, _ := judge.FindCode(known.Reason)
-		return orders, requestState{Status: requestRefused, Code: refusal.Code, Detail: refusal.Detail, RefusedAt: &known.CreatedAt}
-	case err == nil:
-		return []judge.Order{known}, requestState{Status: requestOrdered}
-	case errors.Is(err, seckill.ErrUnknownOrder) && a != nil:
+	if a := s.acceptor(); a != nil && errors.Is(err, seckill.ErrUnknownOrder) {
 		if err = a.Became(ctx, f.SKU, f.User, f.RequestID); err == nil { // its order was written since
-			if known, err = s.ledger.FindRequest(ctx, f.SKU, f.User, f.RequestID); err == nil {
-				return []judge.Order{known}, requestState{Status: requestOrdered}
-			}
+			known, err = s.ledger.FindRequest(ctx, f.SKU, f.User, f.RequestID)
 		}
 	}
 	switch {
+	case err == nil && known.Status == judge.Refused:
+		refusal, _ := judge.FindCode(known.Reason)
+		l.Request = &requestState{requestRefused, refusal.Code, refusal.Detail, &known.CreatedAt}
+	case err == nil:
+		l.Orders = []judge.Order{known}
 	case errors.Is(err, seckill.ErrUnknownOrder):
-		return orders, requestState{Status: requestNone}
+		l.Request.Status = requestNone
 	case errors.Is(err, seckill.ErrPending):
-		return orders, requestState{Status: requestPending}
+		l.Request.Status = requestPending
 	case seckill.NothingTaken(err) && !isTransient(err):
-		r := judge.CodeOf(err)
-		return orders, requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}
+		refusal := judge.CodeOf(err)
+		l.Request = &requestState{requestRefused, refusal.Code, refusal.Detail, nil}
+	default:
+		s.log(c, slog.LevelWarn, "cannot look up a request", "error", err)
+		l.Request.Status = requestUnknown
 	}
-	s.log(c, slog.LevelWarn, "cannot look up a request", "error", err)
-	return orders, requestState{Status: requestUnknown}
 }
 
 // acceptor returns a strategy that answers in two steps, or nil if none can run here. All
