@@ -17,8 +17,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Info describes one strategy. It is a value in the strategy's own file; strategies.All adds Family
-// and Files. The API shows the fields that have a name in JSON.
+// Info describes one strategy. It is a value in the strategy's own file; strategies.All adds Family,
+// Files and the usual Stock. The API shows the fields that have a name in JSON.
 type Info struct {
 	Name   string   `json:"name"`   // for example "for-update"
 	Family string   `json:"family"` // the strategy's package, for example "sqlrow"
@@ -30,7 +30,7 @@ type Info struct {
 	// is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
-	Stock  seckill.StockStore   `json:"stock"`
+	Stock  seckill.StockStore   `json:"stock"` // InRow, unless the strategy's file names another
 	// Redis lists the commands that the strategy sends to the last server of Needs, without those in
 	// its scripts.
 	Redis []string `json:"-"`

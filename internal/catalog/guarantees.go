@@ -46,6 +46,11 @@ const (
 var (
 	// Sound is for strategies that are right while processes, connections and leases live.
 	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Reset, SameKey)
+	// Robust is for strategies that are also right when these end, when replies are lost, and when commands come late.
+	Robust = Sound.Holds(DeadHolder, LeaseEnd, LostReply, LateCommand, TwoFaults, OtherSKUs)
+	// Leased is for locks with a lease or a session: a holder that is paused past its end works on beside its
+	// successor, and a command that comes late is not refused.
+	Leased = Sound.Holds(DeadHolder, LostReply, TwoFaults, OtherSKUs).Breaks(LeaseEnd, LateCommand)
 	// Unsound is for strategies that are shipped as bad examples.
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)
 )

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 
 	"seckill/internal/judge"
@@ -50,7 +51,7 @@ func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Sel
 func storesOf(sellers []Seller) map[string]seckill.StockStore {
 	of := make(map[string]seckill.StockStore, len(sellers))
 	for _, s := range sellers {
-		of[s.Info.Name] = s.Info.Stock
+		of[s.Info.Name] = cmp.Or(s.Info.Stock, seckill.InRow)
 	}
 	return of
 }

@@ -203,7 +203,7 @@ func (n *number) look(
 		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
 		before, most).StringSlice()
 	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
-		// %v, because a read takes nothing whatever its error means.
+		// %v, because a read takes nothing, with or without an error.
 		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *redisCounter) takeUnits(
 	case errors.Is(err, redis.Nil) && number.Err() == nil:
 		err = nil // the number has no sale
 	case err != nil && number.Err() == nil:
-		// %v, because DECRBY may have succeeded whatever this error means.
+		// %v, because DECRBY may have succeeded before this error.
 		err = fmt.Errorf("%w: whose sale it is: %v", seckill.ErrUnknown, err)
 	}
 	return number.Val(), of.Val(), err

@@ -352,8 +352,8 @@ func (s *redisCounterMySQL) Restore(
 
 // returned is the state of an order that the caller of settle has cancelled
 // itself. Its units return even if Redis has forgotten the order. That may
-// admit a buyer too many, whom MySQL refuses; otherwise units could stay
-// unsold.
+// admit one buyer too many, and MySQL refuses this buyer. Otherwise units
+// could stay unsold.
 const returned = "returned"
 
 // open marks an order that is about to be cancelled. If Redis has lost the

@@ -34,8 +34,8 @@ type contender struct {
 	unclear bool // its put was not answered: the key may exist, or still come
 }
 
-// newContender names a contender. It uses the name of an earlier one whose key
-// is gone, because etcd remembers each key until somebody compacts its
+// newContender names a contender. It uses the name of an earlier contender
+// whose key was deleted. etcd remembers each key until somebody compacts its
 // history, and reads through all of them to list a lock's directory. After
 // 5,000 locks with new names, that took longer than a commit.
 func (s *session) newContender(buyer, waiting context.Context) *contender {
@@ -63,7 +63,7 @@ func (me *contender) freeName() {
 	me.freeNumbers = append(me.freeNumbers, me.number)
 }
 
-// acquire makes attempts until one succeeds or the wait is over. try takes the
+// acquire makes attempts until one succeeds or the wait ends. try takes the
 // lock and returns its fencing token. o.Lease has no effect: the lock lives as
 // long as the session.
 func (c *sessions) acquire(
@@ -193,8 +193,8 @@ func (me *contender) waitUntilGone(
 	return at, broken
 }
 
-// stillExists reports whether the key is the one that existed at rev, instead
-// of a later key of the same name.
+// stillExists reports whether the key that existed at rev still exists. It
+// does not count a later key of the same name.
 func stillExists(got *clientv3.GetResponse, rev int64) bool {
 	return len(got.Kvs) > 0 && got.Kvs[0].CreateRevision <= rev
 }
@@ -234,7 +234,7 @@ func (me *contender) release(ctx context.Context) error {
 
 // deleteKey deletes our key and reports whether there was one. After a put
 // that was not answered it leaves a tombstone.
-func (me *contender) deleteKey(ctx context.Context) (deleted bool, err error) {
+func (me *contender) deleteKey(ctx context.Context) (bool, error) {
 	ctx, cancel := tap.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	isOurs := clientv3.Compare(clientv3.Value(me.key), "=", me.name)

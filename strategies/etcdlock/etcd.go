@@ -2,7 +2,6 @@ package etcdlock
 
 import (
 	"context"
-	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -18,19 +17,13 @@ var Etcd = catalog.Info{
 	Name: "etcd",
 	Source: "C: lease, transaction on the create revision, wait for the " +
 		"earlier keys to go, as etcd's own concurrency.Mutex has it",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand),
-	Needs: []backend.Capability{backend.Etcd},
-	Stock: seckill.InRow,
-	Also:  []string{"session.go", "contender.go"},
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Etcd},
+	Also:       []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil
 	},
-	Key: func(sku int64) string {
-		return fmt.Sprint("/seckill/locks/stock-", sku)
-	},
+	Key: stockPath,
 }
 
 type etcdLock struct{ *sessions }

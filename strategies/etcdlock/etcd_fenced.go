@@ -1,12 +1,9 @@
 package etcdlock
 
 import (
-	"fmt"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // EtcdFenced is the queue of `etcd` with a stock row that refuses the write of
@@ -20,18 +17,12 @@ var EtcdFenced = catalog.Info{
 	Name: "etcd-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +
 		"etcd's own documentation: the revision as fencing token",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
-			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
-			catalog.OtherSKUs, catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Etcd},
-	Stock:  seckill.InRow,
-	Also:   []string{"etcd.go", "session.go", "contender.go"},
-	Fenced: true,
+	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Etcd},
+	Also:       []string{"etcd.go", "session.go", "contender.go"},
+	Fenced:     true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil
 	},
-	Key: func(sku int64) string {
-		return fmt.Sprint("/seckill/locks/stock-", sku)
-	},
+	Key: stockPath,
 }

@@ -2,7 +2,6 @@ package etcdlock
 
 import (
 	"context"
-	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -19,19 +18,13 @@ var EtcdNode = catalog.Info{
 	Name: "etcd-node",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +
 		"one key, created in a transaction",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand),
-	Needs: []backend.Capability{backend.Etcd},
-	Stock: seckill.InRow,
-	Also:  []string{"session.go", "contender.go"},
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Etcd},
+	Also:       []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdNode{newSessions(d.Etcd, d.Settings.LockLease)}, nil
 	},
-	Key: func(sku int64) string {
-		return fmt.Sprint("/seckill/locks/stock-", sku)
-	},
+	Key: stockPath,
 }
 
 type etcdNode struct{ *sessions }

@@ -14,6 +14,11 @@ import (
 	"seckill/internal/tap"
 )
 
+// stockPath names a SKU's lock.
+func stockPath(sku int64) string {
+	return fmt.Sprint("/seckill/locks/stock-", sku)
+}
+
 // sessions gives all locks of one process the same lease, and keeps it alive
 // as long as the process lives. A lease for each lock would cost two more
 // round trips to a majority of the servers: one to grant it, and one to revoke

@@ -19,6 +19,11 @@ import (
 // and deletes its own. A node is called _c_GUID-lock-NUMBER. The contender
 // draws the GUID, as Curator does, and the server appends the NUMBER.
 
+// stockPath names the queue of a SKU.
+func stockPath(sku int64) string {
+	return fmt.Sprint("/seckill/locks/stock-", sku)
+}
+
 // createNode creates our node and returns its name. If the connection breaks
 // meanwhile, the node may exist all the same. createNode then finds it by the
 // GUID. A second node would make us wait for ourselves.

@@ -3,7 +3,6 @@ package zklock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -29,19 +28,13 @@ var ZK = catalog.Info{
 	Name: "zk",
 	Source: "A (its section on ZooKeeper), C, D: ephemeral sequential " +
 		"nodes, as Curator's InterProcessMutex has them",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand),
-	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: seckill.InRow,
-	Also:  []string{"nodes.go"},
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.ZooKeeper},
+	Also:       []string{"nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkWaitUntilFirst}, nil
 	},
-	Key: func(sku int64) string {
-		return fmt.Sprint("/seckill/locks/stock-", sku)
-	},
+	Key: stockPath,
 }
 
 // A zkLock is a queue of nodes. waitTurn returns when a contender whose node
@@ -143,7 +136,7 @@ func (l *zkLock) queue(
 }
 
 // zkWaitUntilFirst waits until no node is ahead.
-func zkWaitUntilFirst(me *zkContender) (fence uint64, err error) {
+func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 	for {
 		fence, gone, err := me.watchAhead()
 		switch {

@@ -2,7 +2,6 @@ package zklock
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
@@ -15,26 +14,20 @@ import (
 // ZKHerd is a queue in which all n waiters watch the directory. Each change
 // wakes all of them, and each waiter reads a list of n names.
 var ZKHerd = catalog.Info{
-	Name:   "zk-herd",
-	Source: "C: listen for changes of the lock's directory",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand),
-	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: seckill.InRow,
-	Also:  []string{"zk.go", "nodes.go"},
+	Name:       "zk-herd",
+	Source:     "C: listen for changes of the lock's directory",
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.ZooKeeper},
+	Also:       []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkWatchDirectory}, nil
 	},
-	Key: func(sku int64) string {
-		return fmt.Sprint("/seckill/locks/stock-", sku)
-	},
+	Key: stockPath,
 }
 
 // zkWatchDirectory lists the queue after each change until no node is ahead.
 // The fencing token is the transaction that last changed the list, as in `zk`.
-func zkWatchDirectory(me *zkContender) (fence uint64, err error) {
+func zkWatchDirectory(me *zkContender) (uint64, error) {
 	for {
 		var names []string
 		var stat *zk.Stat

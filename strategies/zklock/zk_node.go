@@ -23,13 +23,9 @@ var ZKNode = catalog.Info{
 	Name: "zk-node",
 	Source: "C (files of one folder have different names, so creating " +
 		"one is atomic)",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs, catalog.NodeLoss).
-		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
-	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: seckill.InRow,
-	Also:  []string{"zk.go", "nodes.go"},
+	Guarantees: catalog.Leased.Holds(catalog.NodeLoss).Breaks(catalog.Owner),
+	Needs:      []backend.Capability{backend.ZooKeeper},
+	Also:       []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
 	},

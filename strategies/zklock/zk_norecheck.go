@@ -1,8 +1,6 @@
 package zklock
 
 import (
-	"fmt"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
@@ -16,25 +14,20 @@ var ZKNoRecheck = catalog.Info{
 	Name: "zk-norecheck",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
 		"(gets the lock after the node before it is deleted)",
-	Guarantees: catalog.Sound.
-		Holds(catalog.Owner, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs, catalog.NodeLoss).
-		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LateCommand),
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss).
+		Breaks(catalog.DeadHolder),
 	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: seckill.InRow,
 	Also:  []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkTrustNotice}, nil
 	},
-	Key: func(sku int64) string {
-		return fmt.Sprint("/seckill/locks/stock-", sku)
-	},
+	Key: stockPath,
 }
 
 // zkTrustNotice waits once for the node ahead to go. The flaw: it does not
 // look whether other nodes are ahead. There is no fencing token, which would
 // come with the second list.
-func zkTrustNotice(me *zkContender) (fence uint64, err error) {
+func zkTrustNotice(me *zkContender) (uint64, error) {
 	_, gone, err := me.watchAhead()
 	switch {
 	case err != nil:
