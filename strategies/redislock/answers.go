@@ -3,10 +3,13 @@ package redislock
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -15,6 +18,44 @@ import (
 // same key.
 func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
+}
+
+// A keyLock has what the locks on one Redis server share.
+type keyLock struct {
+	redis redis.UniversalClient
+	poll  time.Duration    // the pause between two attempts
+	ttl   time.Duration    // the lease, unless Options name another
+	now   func() time.Time // the clock of this process
+}
+
+func newKeyLock(d catalog.Deps) keyLock {
+	return keyLock{d.Redis, d.Settings.LockPoll, d.Settings.LockLease, d.Now}
+}
+
+// deleteUntil deletes the key, whoever owns it, unless the lock has expired by
+// the clock of this process.
+func (l *keyLock) deleteUntil(
+	ctx context.Context, key string, until time.Time,
+) error {
+	if !l.now().Before(until) {
+		return lock.ErrNotHeld
+	}
+	return checkReleased(l.redis.Del(ctx, key).Result())
+}
+
+// endedBefore reports whether the value is a time, in milliseconds, before
+// now.
+func endedBefore(value string, now time.Time) bool {
+	until, err := strconv.ParseInt(value, 10, 64)
+	return err == nil && until < now.UnixMilli()
+}
+
+// An endlessLock has a key that may stay for ever.
+type endlessLock struct{ keyLock }
+
+// Clear removes the lock of a holder that will not release it.
+func (l *endlessLock) Clear(ctx context.Context, key string) error {
+	return l.redis.Del(ctx, key).Err()
 }
 
 // checkReleased turns the answer of a release, the number of deleted keys,

@@ -33,26 +33,22 @@ var (
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
 	Source: "A, seventh idea: the Python library redis-lock",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.Renewal).
+		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "BLPOP"},
-	Stock: seckill.InRow,
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
 	Renews: true, // an optional parameter in article A
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &blpopLock{redis: d.Redis, ttl: d.Settings.LockLease,
+		return &blpopLock{keyLock: newKeyLock(d),
 			maxHold: d.Settings.MaxHold}, nil
 	},
 	Key: stockKey,
 }
 
 type blpopLock struct {
-	redis   redis.UniversalClient
-	ttl     time.Duration // of a lock that is renewed; 15 s in article A
+	keyLock // the lease is 15 s in article A
 	maxHold time.Duration
 
 	// BLPOP occupies a connection, so one buyer per process and key waits.

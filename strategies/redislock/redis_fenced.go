@@ -12,7 +12,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 //go:embed fenced_lock.lua
@@ -31,22 +30,16 @@ var takeAndCount = redis.NewScript(fencedLockLua)
 // before it asks for the lock. If two grants still get the same number, the
 // row lets only the first of them raise its fence.
 var RedisFenced = catalog.Info{
-	Name:   "redis-fenced",
-	Source: "Martin Kleppmann, How to do distributed locking (2016)",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
-			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
-			catalog.OtherSKUs).
-		Breaks(catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: seckill.InRow,
+	Name:       "redis-fenced",
+	Source:     "Martin Kleppmann, How to do distributed locking (2016)",
+	Guarantees: catalog.Robust.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Redis},
 	Also: []string{
 		"fenced_lock.lua", "compare_and_delete.lua", "answers.go",
 		"redis_lua.go"},
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &fencedLock{luaLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease}}, nil
+		return &fencedLock{luaLock{newKeyLock(d)}}, nil
 	},
 	Key: stockKey,
 }

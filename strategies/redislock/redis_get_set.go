@@ -3,14 +3,12 @@ package redislock
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisGetSet reads whether the key exists and then sets it, in two commands.
@@ -25,18 +23,14 @@ var RedisGetSet = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"GET", "SET", "DEL"},
 	Repair: "redis-lua",
-	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &getSetLock{d.Redis, d.Settings.LockPoll}, nil
+		return &getSetLock{endlessLock{newKeyLock(d)}}, nil
 	},
 	Key: stockKey,
 }
 
-type getSetLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration // 1 s in article A
-}
+type getSetLock struct{ endlessLock } // article A polls every second
 
 func (l *getSetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -68,9 +62,4 @@ func (l *getSetLock) Acquire(
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *getSetLock) Clear(ctx context.Context, key string) error {
-	return l.redis.Del(ctx, key).Err()
 }

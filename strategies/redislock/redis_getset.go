@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,7 +11,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisGETSET takes over an expired lock in one command. GETSET writes the new
@@ -22,28 +20,18 @@ import (
 var RedisGETSET = catalog.Info{
 	Name:   "redis-getset",
 	Source: "C, second Redis way",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
-			catalog.LateCommand, catalog.NodeLoss),
+	Guarantees: catalog.Leased.
+		Breaks(catalog.Clocks, catalog.Owner, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "GET", "GETSET", "DEL"},
-	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &getsetLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease, d.Now}, nil
+		return &getsetLock{endlessLock{newKeyLock(d)}}, nil
 	},
 	Key: stockKey,
 }
 
-type getsetLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // unless Options name one
-	now   func() time.Time
-}
+type getsetLock struct{ endlessLock }
 
 func (l *getsetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -60,7 +48,7 @@ func (l *getsetLock) Acquire(
 		if errors.Is(err, redis.Nil) || isOtherType(err) {
 			return false, nil
 		}
-		if err != nil || !takeoverDue(seen, l.now()) {
+		if err != nil || !endedBefore(seen, l.now()) {
 			return false, err
 		}
 		// One of the buyers that read the same end gets it back. The others
@@ -77,21 +65,6 @@ func (l *getsetLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		if !l.now().Before(until) {
-			return lock.ErrNotHeld // expired by our own clock
-		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return l.deleteUntil(ctx, key, until)
 	}), nil
-}
-
-// takeoverDue reports whether the value is a time, in milliseconds, before
-// now.
-func takeoverDue(value string, now time.Time) bool {
-	until, err := strconv.ParseInt(value, 10, 64)
-	return err == nil && until < now.UnixMilli()
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *getsetLock) Clear(ctx context.Context, key string) error {
-	return l.redis.Del(ctx, key).Err()
 }

@@ -16,16 +16,12 @@ import (
 // database connections, and then a lock on the row. The row's lock decides, so
 // a failure of the lock in Redis cannot harm the stock.
 var RedisLockMySQL = catalog.Info{
-	Name:   "redis-lock-mysql",
-	Source: "B, choice 4: a lock in Redis and a lock in MySQL",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
-			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
-			catalog.OtherSKUs, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.RowLocks, backend.Redis},
-	Redis: []string{"SET"},
-	Stock: seckill.InRow,
-	Also:  []string{"redis_lua.go", "compare_and_delete.lua", "answers.go"},
+	Name:       "redis-lock-mysql",
+	Source:     "B, choice 4: a lock in Redis and a lock in MySQL",
+	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.RowLocks, backend.Redis},
+	Redis:      []string{"SET"},
+	Also:       []string{"redis_lua.go", "compare_and_delete.lua", "answers.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		front, err := RedisLua.Locker(d)
 		if err != nil {

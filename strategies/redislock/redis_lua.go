@@ -12,7 +12,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 //go:embed compare_and_delete.lua
@@ -26,28 +25,21 @@ var compareAndDelete = redis.NewScript(compareAndDeleteLua)
 // its token. But the token guards the release and not the stock: a holder that
 // is paused past its lease works on beside its successor.
 var RedisLua = catalog.Info{
-	Name:   "redis-lua",
-	Source: "A, sixth idea; E, scheme 4: compare and delete in Lua",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Redis: []string{"SET"},
-	Stock: seckill.InRow,
-	Also:  []string{"compare_and_delete.lua", "answers.go"},
+	Name:       "redis-lua",
+	Source:     "A, sixth idea; E, scheme 4: compare and delete in Lua",
+	Guarantees: catalog.Leased.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Redis},
+	Redis:      []string{"SET"},
+	Also:       []string{"compare_and_delete.lua", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &luaLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease}, nil
+		return &luaLock{newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
-type luaLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration // article E: in proportion to the protected task
-	ttl   time.Duration // article E: several times as long as that task
-}
+// In article E the pause of the poll is in proportion to the protected task,
+// and the lease is several times as long as that task.
+type luaLock struct{ keyLock }
 
 func (l *luaLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -11,37 +11,26 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
 // command. It takes three round trips instead of one, on a connection of its
 // own. Its DEL does not look whose lock it deletes.
 var RedisMultiLock = catalog.Info{
-	Name:   "redis-multi-lock",
-	Source: "E: SETNX compared with Redis transactions",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
-			catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
+	Name:       "redis-multi-lock",
+	Source:     "E: SETNX compared with Redis transactions",
+	Guarantees: catalog.Leased.Breaks(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Redis},
 	Redis: []string{
 		"WATCH", "EXISTS", "MULTI", "SET", "EXEC", "UNWATCH", "DEL"},
-	Stock: seckill.InRow,
-	Also:  []string{"answers.go"},
+	Also: []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &multiLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease}, nil
+		return &multiLock{newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
-type multiLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // unless Options name one
-}
+type multiLock struct{ keyLock }
 
 func (l *multiLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -3,14 +3,10 @@ package redislock
 import (
 	"context"
 	"crypto/rand"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisRandomKey takes the lock in one command: SETNX sets a key only if the
@@ -26,18 +22,14 @@ var RedisRandomKey = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
-	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &randomKeyLock{d.Redis, d.Settings.LockPoll}, nil
+		return &randomKeyLock{newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
-type randomKeyLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration // 10 ms in article D
-}
+type randomKeyLock struct{ keyLock } // article D polls every 10 ms
 
 func (l *randomKeyLock) Acquire(
 	ctx context.Context, _ string, o lock.Options,

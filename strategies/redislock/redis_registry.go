@@ -14,7 +14,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 //go:embed registry.lua
@@ -28,30 +27,23 @@ var registryScript = redis.NewScript(registryLua)
 // the token keeps a delayed release from deleting the lock of the process's
 // next buyer.
 var RedisRegistry = catalog.Info{
-	Name:   "redis-registry",
-	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: seckill.InRow,
+	Name:       "redis-registry",
+	Source:     "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
+	Guarantees: catalog.Leased.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Redis},
 	Also: []string{"registry.lua", "compare_and_delete.lua", "redis_lua.go",
 		"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &registryLock{redis: d.Redis, poll: d.Settings.LockPoll,
-			ttl: d.Settings.LockLease, client: rand.Text()}, nil
+		return &registryLock{keyLock: newKeyLock(d), client: rand.Text()}, nil
 	},
 	Key: stockKey,
 }
 
 type registryLock struct {
-	redis  redis.UniversalClient
-	poll   time.Duration
-	ttl    time.Duration // unless Options name one; 10 min in article D
-	client string        // the process's token
-	turns  atomic.Int64
-	local  lock.Gate[struct{}]
+	keyLock        // the lease is 10 min in article D
+	client  string // the process's token
+	turns   atomic.Int64
+	local   lock.Gate[struct{}]
 }
 
 // Acquire takes the lock inside the process and then the lock in Redis. The

@@ -5,12 +5,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisRenew extends the lease while the holder works. Neither its renewer nor
@@ -19,27 +16,21 @@ var RedisRenew = catalog.Info{
 	Name: "redis-renew",
 	Source: "A, sixth idea, which renews after two thirds of the lease; " +
 		"E: periodic renewal by SETEX or EXPIRE",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
-			catalog.Renewal, catalog.NodeLoss),
+	Guarantees: catalog.Leased.
+		Breaks(catalog.Owner, catalog.Renewal, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "PEXPIRE", "DEL"},
-	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &renewLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease, d.Settings.MaxHold}, nil
+		return &renewLock{newKeyLock(d), d.Settings.MaxHold}, nil
 	},
 	Key: stockKey,
 }
 
+// Article A polls every second, and its lease is 15 s or 30 s.
 type renewLock struct {
-	redis   redis.UniversalClient
-	poll    time.Duration // 1 s in article A
-	ttl     time.Duration // without renewal; 15 s or 30 s in article A
+	keyLock
 	maxHold time.Duration
 }
 

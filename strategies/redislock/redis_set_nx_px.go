@@ -3,42 +3,30 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisSetNXPX sets a key only if it does not exist, and sets its end in the
 // same command. The key does not say whose lock it is.
 var RedisSetNXPX = catalog.Info{
-	Name:   "redis-set-nx-px",
-	Source: "A, sixth idea; E, scheme 3",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
-			catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Redis: []string{"SET", "DEL"},
-	Stock: seckill.InRow,
-	Also:  []string{"answers.go"},
+	Name:       "redis-set-nx-px",
+	Source:     "A, sixth idea; E, scheme 3",
+	Guarantees: catalog.Leased.Breaks(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Redis},
+	Redis:      []string{"SET", "DEL"},
+	Also:       []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &setNXPXLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease}, nil
+		return &setNXPXLock{newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
-type setNXPXLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration // 1 s in article A
-	ttl   time.Duration // article E: several times as long as the task
-}
+// Article A polls every second. The lease of article E is several times as
+// long as the task.
+type setNXPXLock struct{ keyLock }
 
 func (l *setNXPXLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -5,12 +5,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisSetEX sets the key and its end in one command. But SETEX has no NX: it
@@ -24,21 +21,14 @@ var RedisSetEX = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"PSETEX", "DEL"},
 	Repair: "redis-lua",
-	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &setexLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease, d.Now}, nil
+		return &setexLock{newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
-type setexLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // unless Options name one; 30 s in article C
-	now   func() time.Time
-}
+type setexLock struct{ keyLock } // the lease is 30 s in article C
 
 func (l *setexLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -57,9 +47,6 @@ func (l *setexLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		if !l.now().Before(until) {
-			return lock.ErrNotHeld // expired by our own clock
-		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return l.deleteUntil(ctx, key, until)
 	}), nil
 }

@@ -2,14 +2,10 @@ package redislock
 
 import (
 	"context"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisSetNX has one key for all buyers, and only one of them can set it.
@@ -24,18 +20,14 @@ var RedisSetNX = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
-	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &setnxLock{d.Redis, d.Settings.LockPoll}, nil
+		return &setnxLock{endlessLock{newKeyLock(d)}}, nil
 	},
 	Key: stockKey,
 }
 
-type setnxLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration // 1 s in article A
-}
+type setnxLock struct{ endlessLock } // article A polls every second
 
 func (l *setnxLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -50,9 +42,4 @@ func (l *setnxLock) Acquire(
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *setnxLock) Clear(ctx context.Context, key string) error {
-	return l.redis.Del(ctx, key).Err()
 }

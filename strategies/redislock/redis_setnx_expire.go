@@ -5,12 +5,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisSetNXExpire gives the key an end, so that the key of a dead holder goes
@@ -29,21 +26,16 @@ var RedisSetNXExpire = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "PEXPIRE", "DEL"},
 	Repair: "redis-lua",
-	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &setnxExpireLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease, d.Now}, nil
+		return &setnxExpireLock{endlessLock{newKeyLock(d)}}, nil
 	},
 	Key: stockKey,
 }
 
-type setnxExpireLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration // 10 ms in article D
-	ttl   time.Duration // 30 s in article C, 60 s in article D
-	now   func() time.Time
-}
+// The lease is 30 s in article C, and 60 s in article D, which polls every
+// 10 ms.
+type setnxExpireLock struct{ endlessLock }
 
 func (l *setnxExpireLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -65,14 +57,6 @@ func (l *setnxExpireLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		if !l.now().Before(until) {
-			return lock.ErrNotHeld // expired by our own clock
-		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return l.deleteUntil(ctx, key, until)
 	}), nil
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *setnxExpireLock) Clear(ctx context.Context, key string) error {
-	return l.redis.Del(ctx, key).Err()
 }

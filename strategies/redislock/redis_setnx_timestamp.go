@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,7 +11,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisSetNXTimestamp writes the end of the lock into the value. A buyer who
@@ -22,28 +20,19 @@ var RedisSetNXTimestamp = catalog.Info{
 	Name: "redis-setnx-timestamp",
 	Source: "B: the lock in Redis. B shows no release; this one is that " +
 		"of redis-setnx-expire",
-	Guarantees: catalog.Sound.
-		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
-			catalog.Owner, catalog.LateCommand, catalog.NodeLoss,
-			catalog.BuyerLeaves),
+	Guarantees: catalog.Leased.
+		Breaks(catalog.DeadHolder, catalog.BuyerLeaves, catalog.Clocks,
+			catalog.Owner, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"GET", "SET", "PEXPIRE", "DEL"},
-	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &timestampLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease, d.Now}, nil
+		return &timestampLock{endlessLock{newKeyLock(d)}}, nil
 	},
 	Key: stockKey,
 }
 
-type timestampLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // unless Options name one
-	now   func() time.Time
-}
+type timestampLock struct{ endlessLock }
 
 func (l *timestampLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -76,21 +65,6 @@ func (l *timestampLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		if !l.now().Before(until) {
-			return lock.ErrNotHeld // expired by our own clock
-		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return l.deleteUntil(ctx, key, until)
 	}), nil
-}
-
-// endedBefore reports whether the value is a time, in milliseconds, before
-// now.
-func endedBefore(value string, now time.Time) bool {
-	until, err := strconv.ParseInt(value, 10, 64)
-	return err == nil && until < now.UnixMilli()
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *timestampLock) Clear(ctx context.Context, key string) error {
-	return l.redis.Del(ctx, key).Err()
 }

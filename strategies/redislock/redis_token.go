@@ -5,43 +5,32 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // RedisToken writes a random token as the value. Before it releases the lock
 // it looks whether the value is still its own token. Between the GET and the
 // DEL the lock may change hands.
 var RedisToken = catalog.Info{
-	Name:   "redis-token",
-	Source: "A, sixth idea; D, 1.1: the value is compared before DEL",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
-			catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Redis: []string{"SET", "GET", "DEL"},
-	Stock: seckill.InRow,
-	Also:  []string{"answers.go"},
+	Name:       "redis-token",
+	Source:     "A, sixth idea; D, 1.1: the value is compared before DEL",
+	Guarantees: catalog.Leased.Breaks(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Redis},
+	Redis:      []string{"SET", "GET", "DEL"},
+	Also:       []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &tokenLock{d.Redis, d.Settings.LockPoll,
-			d.Settings.LockLease}, nil
+		return &tokenLock{newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
-type tokenLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration // 10 ms in article D
-	ttl   time.Duration // unless Options name one; 60 s in article D
-}
+// Article D polls every 10 ms, and its lease is 60 s.
+type tokenLock struct{ keyLock }
 
 func (l *tokenLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -43,20 +43,17 @@ var (
 var RedisWatchdog = catalog.Info{
 	Name:   "redis-watchdog",
 	Source: "A, ninth idea and its section on Redisson; D, 1.2.3 and 1.3",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.Renewal).
+		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SUBSCRIBE"},
-	Stock: seckill.InRow,
 	Also: []string{
 		"answers.go", "watchdog_lock.lua", "watchdog_renew.lua",
 		"watchdog_unlock.lua"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &watchdogLock{redis: d.Redis, poll: d.Settings.LockPoll,
-			ttl: d.Settings.LockLease, maxHold: d.Settings.MaxHold}
+		l := &watchdogLock{keyLock: newKeyLock(d),
+			maxHold: d.Settings.MaxHold}
 		l.gate.Close = func(s *tap.Subscription) {
 			if s != nil {
 				s.Close()
@@ -68,9 +65,7 @@ var RedisWatchdog = catalog.Info{
 }
 
 type watchdogLock struct {
-	redis   redis.UniversalClient
-	poll    time.Duration
-	ttl     time.Duration // of a lock that is renewed; 30 s in article A
+	keyLock // the lease is 30 s in article A
 	maxHold time.Duration
 
 	// One waiter of this process at a time listens and asks. It hands the
@@ -184,7 +179,7 @@ func (l *watchdogLock) waitForRelease(
 	return nil // a message came, or it is time for the last try
 }
 
-// timeUpError returns the error of a wait that is over.
+// timeUpError returns the error of a wait whose time is up.
 func timeUpError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

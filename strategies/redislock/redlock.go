@@ -16,7 +16,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
@@ -29,14 +28,10 @@ var Redlock = catalog.Info{
 	Name: "redlock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
 		"(S. Sanfilippo, \"Distributed Locks with Redis\")",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand),
-	Needs: []backend.Capability{backend.RedisQuorum},
-	Redis: []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
-	Stock: seckill.InRow,
-	Also:  []string{"redsync.go", "answers.go"},
+	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.RedisQuorum},
+	Redis:      []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
+	Also:       []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &redsyncLock{
 			nodes:      len(d.RedisNodes),

@@ -25,14 +25,10 @@ var Redsync = catalog.Info{
 	Name: "redsync",
 	Source: "ours: a popular Go library; A, sixth idea, and E, scheme 4: " +
 		"random token, compare and delete in Lua",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Redis: []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
-	Stock: seckill.InRow,
-	Also:  []string{"answers.go"},
+	Guarantees: catalog.Leased.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
+	Needs:      []backend.Capability{backend.Redis},
+	Redis:      []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
+	Also:       []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		// An attempt may take a quarter of the lease. The library's own limit
 		// is a twentieth. It is made for five nodes, of which some may be
