@@ -20,16 +20,12 @@ import (
 // no row and no transaction. The lock belongs to a connection, so the holder
 // keeps one connection and sends its purchase on it.
 var GetLock = catalog.Info{
-	Name:   "get-lock",
-	Source: "ours",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
-			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
-			catalog.OtherSKUs),
-	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
-	OneNode: true,
-	Stock:   seckill.InRow,
-	Also:    []string{"session.go", "tables.go"},
+	Name:       "get-lock",
+	Source:     "ours",
+	Guarantees: catalog.Robust.Holds(catalog.Owner),
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	OneNode:    true,
+	Also:       []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		limit, err := maxRowWait(d.LockDB)
 		return &userLock{d.LockDB, limit}, err
@@ -70,7 +66,7 @@ func (l *userLock) Acquire(
 
 var errUserLockHeld = errors.New("GET_LOCK answered 0")
 
-// waitForLock asks for the lock until the buyer's time is over. The server
+// waitForLock asks for the lock until the buyer's time ends. The server
 // counts in whole seconds. It is never asked to wait without end: MySQL does
 // so for -1, but MariaDB answers NULL at once.
 func (l *userLock) waitForLock(

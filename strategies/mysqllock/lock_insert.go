@@ -11,7 +11,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // LockInsert is a row that exists while the lock is held. The row has its
@@ -19,15 +18,11 @@ import (
 // another buyer takes it over. Only a holder that works on past its lease can
 // break this lock.
 var LockInsert = catalog.Info{
-	Name:   "lock-insert",
-	Source: "C, unique index, with the repairs that C names; D, method 1",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
-			catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.LateCommand),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: seckill.InRow,
-	Also:  []string{"tables.go"},
+	Name:       "lock-insert",
+	Source:     "C, unique index, with the repairs that C names; D, method 1",
+	Guarantees: catalog.Leased.Holds(catalog.Owner),
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Also:       []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{
 				d.LockDB, d.Settings.LockLease, d.Settings.LockPoll},

@@ -5,40 +5,28 @@ import (
 	"context"
 	"time"
 
-	"gorm.io/gorm"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // LockInsertByName writes the end of the lock into the row, and deletes rows
 // whose end has passed. The row does not say whose lock it is.
 var LockInsertByName = catalog.Info{
-	Name:   "lock-insert-by-name",
-	Source: "C, unique index",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
-			catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
-	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
-	Repair: "get-lock",
-	Stock:  seckill.InRow,
-	Also:   []string{"tables.go"},
+	Name:       "lock-insert-by-name",
+	Source:     "C, unique index",
+	Guarantees: catalog.Leased.Breaks(catalog.Owner),
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Repair:     "get-lock",
+	Also:       []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &insertByName{
-				d.LockDB, d.Settings.LockLease, d.Settings.LockPoll},
+		return &insertByName{newNamedRow(d, "distributed_lock")},
 			createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
 }
 
-type insertByName struct {
-	db   *gorm.DB
-	ttl  time.Duration // unless Options name one; 30 s in article C
-	poll time.Duration
-}
+type insertByName struct{ namedRow } // the lease is 30 s in article C
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -83,17 +71,4 @@ func (l *insertByName) deleteExpired(
 	res := l.db.WithContext(ctx).Exec("DELETE FROM distributed_lock "+
 		"WHERE name = ? AND expire <= NOW(6)", key)
 	return res.RowsAffected, res.Error
-}
-
-func (l *insertByName) releaseName(
-	ctx context.Context, key string,
-) (rows int64, err error) {
-	return execUntilDone(ctx, l.db,
-		"DELETE FROM distributed_lock WHERE name = ?", key)
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *insertByName) Clear(ctx context.Context, key string) error {
-	_, err := l.releaseName(ctx, key)
-	return err
 }

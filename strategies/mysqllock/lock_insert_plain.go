@@ -2,14 +2,10 @@ package mysqllock
 
 import (
 	"context"
-	"time"
-
-	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // LockInsertPlain is a unique key and nothing else: if several buyers INSERT
@@ -23,19 +19,15 @@ var LockInsertPlain = catalog.Info{
 			catalog.LostReply, catalog.LateCommand),
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
-	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &insertPlain{d.LockDB, d.Settings.LockPoll},
+		return &insertPlain{newNamedRow(d, "distributed_lock")},
 			createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
 }
 
-type insertPlain struct {
-	db   *gorm.DB
-	poll time.Duration
-}
+type insertPlain struct{ namedRow }
 
 func (l *insertPlain) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -53,24 +45,8 @@ func (l *insertPlain) tryAcquire(
 ) (bool, error) {
 	err := l.db.WithContext(ctx).Exec(
 		"INSERT INTO distributed_lock (name) VALUES (?)", key).Error
-	switch {
-	case isDuplicate(err):
-		return false, nil
-	case isUndone(err), isRowHeld(err):
+	if isDuplicate(err) || isUndone(err) || isRowHeld(err) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-func (l *insertPlain) releaseName(
-	ctx context.Context, key string,
-) (rows int64, err error) {
-	return execUntilDone(ctx, l.db,
-		"DELETE FROM distributed_lock WHERE name = ?", key)
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *insertPlain) Clear(ctx context.Context, key string) error {
-	_, err := l.releaseName(ctx, key)
-	return err
 }

@@ -22,16 +22,12 @@ import (
 // would go on when the lock's connection is lost, and holders would wait for
 // connections while waiters use up the pool.
 var LockRow = catalog.Info{
-	Name:   "lock-row",
-	Source: "B, the common recipe; D, database lock, method 2",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
-			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
-			catalog.OtherSKUs),
-	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
-	OneNode: true,
-	Stock:   seckill.InRow,
-	Also:    []string{"session.go", "tables.go"},
+	Name:       "lock-row",
+	Source:     "B, the common recipe; D, database lock, method 2",
+	Guarantees: catalog.Robust.Holds(catalog.Owner),
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	OneNode:    true,
+	Also:       []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		if err := createTables(d.LockDB, lockRowTable); err != nil {
 			return nil, err

@@ -10,7 +10,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // LockTableCentral first locks a central row, which always exists, and then
@@ -19,12 +18,9 @@ import (
 var LockTableCentral = catalog.Info{
 	Name:   "lock-table-central",
 	Source: "B, version 2",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults).
-		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
-			catalog.LateCommand, catalog.OtherSKUs),
+	Guarantees: catalog.Leased.
+		Breaks(catalog.Clocks, catalog.Owner, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: seckill.InRow,
 	Also:  []string{"tables.go", "central.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return newTableLock(d, func(string) string { return centralRow }),
@@ -58,8 +54,7 @@ func (l *tableLock) Acquire(
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) {
 			ok, err := l.tryAcquire(ctx, key, ttl)
-			switch {
-			case isUndone(err), isRowHeld(err):
+			if isUndone(err) || isRowHeld(err) {
 				return false, nil
 			}
 			return ok, err

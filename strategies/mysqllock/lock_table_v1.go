@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -25,19 +24,15 @@ var LockTableV1 = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
-	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &tableV1{d.LockDB, d.Settings.LockPoll},
+		return &tableV1{newNamedRow(d, "lock_record")},
 			createTables(d.LockDB, lockRecordTable)
 	},
 	Key: stockKey,
 }
 
-type tableV1 struct {
-	db   *gorm.DB
-	poll time.Duration
-}
+type tableV1 struct{ namedRow }
 
 func (l *tableV1) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -86,17 +81,4 @@ func (l *tableV1) tryAcquire(
 		return nil // the lock is taken
 	})
 	return ok && err == nil, err
-}
-
-func (l *tableV1) releaseName(
-	ctx context.Context, key string,
-) (rows int64, err error) {
-	return execUntilDone(ctx, l.db,
-		"DELETE FROM lock_record WHERE name = ?", key)
-}
-
-// Clear removes the lock of a holder that will not release it.
-func (l *tableV1) Clear(ctx context.Context, key string) error {
-	_, err := l.releaseName(ctx, key)
-	return err
 }

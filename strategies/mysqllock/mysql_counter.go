@@ -15,14 +15,12 @@ import (
 // MySQLCounter uses the lock table as a counter, as one would use Redis. But
 // the counter is in the same database as the orders.
 var MySQLCounter = catalog.Info{
-	Name:   "mysql-counter",
-	Source: "B, the counter in the lock table",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: seckill.InLockTable,
-	Also:  []string{"central.go", "tables.go"},
+	Name:       "mysql-counter",
+	Source:     "B, the counter in the lock table",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:      seckill.InLockTable,
+	Also:       []string{"central.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &mysqlCounter{d.Ledger}, createCentralTables(d.DB)
 	},

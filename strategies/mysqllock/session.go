@@ -67,7 +67,7 @@ func closeConn(conn *sql.Conn) {
 }
 
 // releaseError returns the error of a release that could not be sent. If the
-// connection is gone, the lock went with it. Otherwise the caller closes the
+// connection has ended, so has the lock. Otherwise the caller closes the
 // connection, which ends the lock.
 func releaseError(err error) error {
 	if errors.Is(err, driver.ErrBadConn) ||

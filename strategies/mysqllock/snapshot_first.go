@@ -26,7 +26,6 @@ var SnapshotFirst = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "get-lock",
-	Stock:      seckill.InRow,
 	Also:       []string{"get_lock.go", "session.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		limit, err := maxRowWait(d.LockDB)

@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/sqlerr"
@@ -142,6 +143,32 @@ func checkReleased(rows int64, err error) error {
 // that does not hold it.
 type nameLocker interface {
 	releaseName(ctx context.Context, key string) (rows int64, err error)
+}
+
+// A namedRow is a lock that is a row of a table. Its release deletes the row
+// of its name, whoever has inserted it.
+type namedRow struct {
+	db    *gorm.DB
+	table string
+	ttl   time.Duration // of a row with an end, unless Options name another
+	poll  time.Duration
+}
+
+func newNamedRow(d catalog.Deps, table string) namedRow {
+	return namedRow{d.LockDB, table, d.Settings.LockLease, d.Settings.LockPoll}
+}
+
+func (l *namedRow) releaseName(
+	ctx context.Context, key string,
+) (rows int64, err error) {
+	return execUntilDone(ctx, l.db,
+		"DELETE FROM "+l.table+" WHERE name = ?", key)
+}
+
+// Clear removes the lock of a holder that will not release it.
+func (l *namedRow) Clear(ctx context.Context, key string) error {
+	_, err := l.releaseName(ctx, key)
+	return err
 }
 
 // A nameLease is the lease of such a lock. Unlike lock.Hold, it sends the
