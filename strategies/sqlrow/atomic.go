@@ -19,7 +19,6 @@ var Atomic = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",
-	Stock:      seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &atomic{d.Ledger}, nil
 	},

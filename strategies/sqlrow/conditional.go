@@ -13,19 +13,19 @@ import (
 
 // Conditional checks the stock in the WHERE of the UPDATE.
 var Conditional = catalog.Info{
-	Name:   "conditional",
-	Source: "A, fourth idea: optimistic locking by a condition",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL},
-	Stock: seckill.InRow,
+	Name:       "conditional",
+	Source:     "A, fourth idea: optimistic locking by a condition",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &conditional{d.Ledger}, nil
+		return &conditional{d.Ledger, "id"}, nil
 	},
 }
 
-type conditional struct{ store *ledger.Store }
+type conditional struct {
+	store *ledger.Store
+	by    string // the column that finds the row
+}
 
 func (s *conditional) Deduct(
 	ctx context.Context, p seckill.Purchase,
@@ -35,7 +35,7 @@ func (s *conditional) Deduct(
 		// UPDATE, so that no second read is needed.
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
-				"WHERE id = ? AND num - ? >= 0",
+				"WHERE "+s.by+" = ? AND num - ? >= 0",
 			p.Quantity, p.SKU, p.Quantity)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func (s *conditional) Restore(ctx context.Context, orderID string) error {
 		tx *gorm.DB, o ledger.Order,
 	) error {
 		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
+			"SET num = num + ? WHERE "+s.by+" = ? AND run = ?",
 			o.Quantity, o.SKUID, o.Run)
 	})
 }

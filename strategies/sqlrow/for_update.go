@@ -13,19 +13,20 @@ import (
 
 // ForUpdate is pessimistic locking: it locks the row before it reads it.
 var ForUpdate = catalog.Info{
-	Name:   "for-update",
-	Source: "A, third idea; D: database lock, method 2",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: seckill.InRow,
+	Name:       "for-update",
+	Source:     "A, third idea; D: database lock, method 2",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &forUpdate{d.Ledger}, nil
+		return &forUpdate{d.Ledger, "id", "FOR UPDATE"}, nil
 	},
 }
 
-type forUpdate struct{ store *ledger.Store }
+type forUpdate struct {
+	store *ledger.Store
+	by    string // the column that finds the row
+	lock  string // FOR UPDATE, or FOR UPDATE NOWAIT
+}
 
 func (s *forUpdate) Deduct(
 	ctx context.Context, p seckill.Purchase,
@@ -68,13 +69,14 @@ func (s *forUpdate) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-func (s *forUpdate) lockRow(tx *gorm.DB, sku int64) (num int64, err error) {
-	err = s.store.ReadIn(tx, &num,
-		"SELECT num FROM stock WHERE id = ? FOR UPDATE", sku)
+func (s *forUpdate) lockRow(tx *gorm.DB, sku int64) (int64, error) {
+	var num int64
+	err := s.store.ReadIn(tx, &num,
+		"SELECT num FROM stock WHERE "+s.by+" = ? "+s.lock, sku)
 	return num, err
 }
 
 func (s *forUpdate) writeStock(tx *gorm.DB, sku, num int64) error {
-	return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+	return tx.Exec("UPDATE stock SET num = ? WHERE "+s.by+" = ?",
 		num, sku).Error
 }

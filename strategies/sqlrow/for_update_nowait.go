@@ -1,83 +1,21 @@
 package sqlrow
 
 import (
-	"context"
-
-	"gorm.io/gorm"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
 // ForUpdateNowait locks the row or gives up at once. In a rush it turns most
 // buyers away although units are left.
 var ForUpdateNowait = catalog.Info{
-	Name:   "for-update-nowait",
-	Source: "D: NOWAIT, to lock without blocking",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: seckill.InRow,
+	Name:       "for-update-nowait",
+	Source:     "D: NOWAIT, to lock without blocking",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Also:       []string{"for_update.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &forUpdateNowait{d.Ledger}, nil
+		// A locked row is an error at once, which means ErrBusy.
+		return &forUpdate{d.Ledger, "id", "FOR UPDATE NOWAIT"}, nil
 	},
-}
-
-type forUpdateNowait struct{ store *ledger.Store }
-
-func (s *forUpdateNowait) Deduct(
-	ctx context.Context, p seckill.Purchase,
-) (r seckill.Receipt, err error) {
-	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		num, err := s.lockRow(tx, p.SKU)
-		if err != nil {
-			return err // ErrBusy if the row is locked
-		}
-		left := num - p.Quantity
-		if left < 0 {
-			return seckill.ErrSoldOut
-		}
-		if err := s.writeStock(tx, p.SKU, left); err != nil {
-			return err
-		}
-		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
-		return err
-	})
-	return r, err
-}
-
-func (s *forUpdateNowait) Restore(
-	ctx context.Context, orderID string,
-) error {
-	o, err := s.store.Order(ctx, orderID)
-	if err != nil {
-		return err
-	}
-	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		num, err := s.lockRow(tx, o.SKUID)
-		if err != nil {
-			return err
-		}
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
-		return s.writeStock(tx, o.SKUID, num+o.Quantity)
-	})
-}
-
-func (s *forUpdateNowait) lockRow(
-	tx *gorm.DB, sku int64,
-) (num int64, err error) {
-	err = s.store.ReadIn(tx, &num,
-		"SELECT num FROM stock WHERE id = ? FOR UPDATE NOWAIT", sku)
-	return num, err
-}
-
-func (s *forUpdateNowait) writeStock(tx *gorm.DB, sku, num int64) error {
-	return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
-		num, sku).Error
 }

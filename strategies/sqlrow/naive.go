@@ -20,20 +20,22 @@ var Naive = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",
-	Stock:      seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &naive{d.Ledger}, nil
+		return &naive{d.Ledger, ""}, nil
 	},
 }
 
-type naive struct{ store *ledger.Store }
+type naive struct {
+	store   *ledger.Store
+	locking string // the end of the read, in for-update-autocommit
+}
 
 func (s *naive) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	var now struct{ Num, Run int64 }
 	err = s.store.Read(ctx, &now,
-		"SELECT num, run FROM stock WHERE id = ?", p.SKU)
+		"SELECT num, run FROM stock WHERE id = ?"+s.locking, p.SKU)
 	if err != nil {
 		return r, err
 	}
@@ -62,7 +64,7 @@ func (s *naive) Restore(ctx context.Context, orderID string) error {
 	}
 	var num int64
 	err = s.store.Read(ctx, &num,
-		"SELECT num FROM stock WHERE id = ?", o.SKUID)
+		"SELECT num FROM stock WHERE id = ?"+s.locking, o.SKUID)
 	if err != nil {
 		return err
 	}

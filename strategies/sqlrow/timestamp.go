@@ -2,8 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 	"time"
 
 	"gorm.io/gorm"
@@ -12,7 +10,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 // Timestamp is optimistic locking by the time of the last change. After two
@@ -24,7 +21,7 @@ var Timestamp = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "version",
-	Stock:      seckill.InRow,
+	Also:       []string{"version.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := &timestamp{d.Ledger, d.Settings.Retries,
 			d.Now, wholeSeconds}
@@ -59,7 +56,7 @@ type timestampedRow struct {
 func (s *timestamp) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = s.retryConflicts(ctx, func() error {
+	err = retryConflicts(ctx, s.retries, func() error {
 		old, err := s.readRow(ctx, p.SKU)
 		if err != nil {
 			return err
@@ -85,7 +82,7 @@ func (s *timestamp) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	return s.retryConflicts(ctx, func() error {
+	return retryConflicts(ctx, s.retries, func() error {
 		old, err := s.readRow(ctx, o.SKUID)
 		if err != nil {
 			return err
@@ -119,19 +116,4 @@ func (s *timestamp) writeStock(tx *gorm.DB, sku, num int64, old string) error {
 		err = seckill.ErrConflict
 	}
 	return err
-}
-
-func (s *timestamp) retryConflicts(
-	ctx context.Context, attempt func() error,
-) error {
-	for n := 0; ; n++ {
-		err := attempt()
-		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
-			return err
-		}
-		most := min(2*time.Millisecond<<min(n, 10), 64*time.Millisecond)
-		if tap.Sleep(ctx, rand.N(most)) != nil {
-			return err // the buyer's time is up, so the conflict is the answer
-		}
-	}
 }

@@ -17,13 +17,10 @@ import (
 
 // Version is optimistic locking by a version number.
 var Version = catalog.Info{
-	Name:   "version",
-	Source: "A, fourth idea: optimistic locking by a version number",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL},
-	Stock: seckill.InRow,
+	Name:       "version",
+	Source:     "A, fourth idea: optimistic locking by a version number",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &version{d.Ledger, d.Settings.Retries}, nil
 	},
@@ -40,7 +37,7 @@ type versionedRow struct{ Num, Version, Run int64 }
 func (s *version) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = s.retryConflicts(ctx, func() error {
+	err = retryConflicts(ctx, s.retries, func() error {
 		now, err := s.readRow(ctx, p.SKU)
 		if err != nil {
 			return err
@@ -66,7 +63,7 @@ func (s *version) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	return s.retryConflicts(ctx, func() error {
+	return retryConflicts(ctx, s.retries, func() error {
 		now, err := s.readRow(ctx, o.SKUID)
 		if err != nil {
 			return err
@@ -107,12 +104,12 @@ const (
 // retryConflicts runs attempt again after a conflict. The pauses are random,
 // up to a limit that doubles ("full jitter"). Otherwise the losers would try
 // again at the same moment.
-func (s *version) retryConflicts(
-	ctx context.Context, attempt func() error,
+func retryConflicts(
+	ctx context.Context, retries int, attempt func() error,
 ) error {
 	for n := 0; ; n++ {
 		err := attempt()
-		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
+		if !errors.Is(err, seckill.ErrConflict) || n >= retries {
 			return err
 		}
 		pause := rand.N(min(minPause<<min(n, 10), maxPause))
