@@ -35,7 +35,7 @@ type Permit[R any] struct {
 }
 
 // Acquire waits for the permit of key; wait has the meaning of Options.Wait. It
-// returns seckill.ErrBusy when the wait is over, and ctx's error when ctx ends.
+// returns seckill.ErrBusy when the wait ends, and ctx's error when ctx ends.
 func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
 	p := g.usePermit(key)
 	select {

@@ -82,7 +82,8 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 			if err != nil || !back {
 				return err
 			}
-			return store.GiveBack(tx, "UPDATE stock SET num = ? WHERE id = ? AND run = ?", num+o.Quantity, o.SKUID, o.Run)
+			return store.GiveBack(tx, "UPDATE stock SET num = ? WHERE id = ? AND run = ?",
+				num+o.Quantity, o.SKUID, o.Run)
 		})
 	})
 }
@@ -100,7 +101,7 @@ type Clearer interface {
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
-	// ErrBusy before the wait is over says nothing about the holder: this
+	// ErrBusy before the end of the wait says nothing about the holder: this
 	// process may have had no free connection.
 	timedOut := errors.Is(err, seckill.ErrBusy) && time.Since(asked) >= wait
 	if c, ok := g.Locker.(Clearer); ok && timedOut {

@@ -13,8 +13,8 @@ import (
 var ErrPlaceLost = errors.New("the place in the lock's queue was lost")
 
 // LineUp calls attempt to acquire a lock that has a queue. attempt waits in the
-// queue until end, when Options.Wait is over, and then returns seckill.ErrBusy.
-// After ErrPlaceLost LineUp tries again until the wait is over. It makes at
+// queue until end, the end of Options.Wait, and then returns seckill.ErrBusy.
+// After ErrPlaceLost LineUp tries again until the wait ends. It makes at
 // least one more attempt, even for a buyer who does not wait.
 func LineUp(
 	ctx context.Context, wait time.Duration,

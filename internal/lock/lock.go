@@ -13,10 +13,10 @@ import (
 
 // Options say how long to wait for a lock and how long to hold it.
 type Options struct {
-	// Wait is how long to wait: 0 tries once, a negative value waits until the
+	// Wait bounds the wait: 0 tries once, a negative value waits until the
 	// context ends.
 	Wait time.Duration
-	// Lease is how long the lock lives without renewal. 0 stands for the
+	// Lease is the life of the lock without renewal. 0 stands for the
 	// lock's own lease, and has a lock that can renew itself do so until its
 	// release.
 	Lease time.Duration
@@ -31,7 +31,7 @@ type Locker interface {
 	// Acquire takes the lock that key names in the backend: a key, a path or a
 	// name, used verbatim.
 	//
-	// It returns seckill.ErrBusy when o.Wait is over and the lock is still
+	// It returns seckill.ErrBusy when o.Wait has passed and the lock is still
 	// held, seckill.ErrUnavailable when the backend could not be asked, and
 	// ctx's error when ctx ended first. After an error, no lock stays behind
 	// that outlives its lease or session.

@@ -8,8 +8,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Reentrancy: a holder that needs its lock once more, inside its own work,
-// gets it at once. Go has no thread that could own a lock, so the context of
+// A lock is reentrant if a holder that needs it once more, inside its own
+// work, gets it at once. Go has no thread that could own a lock, so the context of
 // the lease tells who asks: a call under that context is the holder's own. Two
 // goroutines that work under one lease are one holder, and the lock does not
 // protect one from the other.

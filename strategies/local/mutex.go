@@ -21,7 +21,6 @@ var Mutex = catalog.Info{
 		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
-	Stock:  seckill.InRow,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return newMutex(), nil
 	},

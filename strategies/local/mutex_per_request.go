@@ -6,7 +6,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // MutexPerRequest makes a mutex for each request. No other request can see it,
@@ -17,7 +16,6 @@ var MutexPerRequest = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "get-lock",
-	Stock:      seckill.InRow,
 	Also:       []string{"mutex.go"},
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return mutexPerRequest{}, nil

@@ -3,12 +3,10 @@ package local
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // MutexPerSKU locks one mutex for each SKU. A second process has mutexes of
@@ -21,57 +19,29 @@ var MutexPerSKU = catalog.Info{
 		Breaks(catalog.Processes, catalog.LateCommand),
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
-	Stock:  seckill.InRow,
-	Also:   []string{"mutex.go"},
 	Locker: func(catalog.Deps) (lock.Locker, error) {
-		return &skuMutexes{byKey: map[string]*countedMutex{}}, nil
+		return &skuMutexes{}, nil
 	},
 	Key: func(sku int64) string { return fmt.Sprint("stock ", sku) },
 }
 
-// skuMutexes makes a mutex at its first use and removes it after the last.
-// Requests may name any SKU, so keeping every mutex would fill the memory.
-type skuMutexes struct {
-	mu    sync.Mutex
-	byKey map[string]*countedMutex
-}
-
-type countedMutex struct {
-	mutex
-	users int // holders and waiters
-}
+// skuMutexes has a mutex for each SKU in use. The gate makes a mutex at its
+// first use and removes it after the last: requests may name any SKU, so
+// keeping every mutex would fill the memory.
+type skuMutexes struct{ gate lock.Gate[struct{}] }
 
 func (s *skuMutexes) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	m := s.addUser(key)
-	if err := m.waitForToken(ctx, key, o.Wait); err != nil {
-		s.removeUser(key, m)
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	permit, err := s.gate.Acquire(ctx, key, o.Wait)
+	if err != nil {
+		return nil, lock.AcquireError(ctx, err)
 	}
 	return lock.NewHold(ctx, 0, func(context.Context) error {
-		m.mutex <- true
-		s.removeUser(key, m)
+		permit.Release()
 		return nil
 	}), nil
-}
-
-func (s *skuMutexes) addUser(key string) *countedMutex {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.byKey[key]
-	if m == nil {
-		m = &countedMutex{mutex: newMutex()}
-		s.byKey[key] = m
-	}
-	m.users++
-	return m
-}
-
-func (s *skuMutexes) removeUser(key string, m *countedMutex) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m.users--; m.users == 0 {
-		delete(s.byKey, key)
-	}
 }

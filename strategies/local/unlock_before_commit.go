@@ -25,12 +25,10 @@ var UnlockBeforeCommit = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "conditional",
-	Stock:      seckill.InRow,
-	Also:       []string{"mutex_per_sku.go", "mutex.go"},
+	Also:       []string{"mutex_per_sku.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &unlockBeforeCommit{
-			skuMutexes{byKey: map[string]*countedMutex{}},
-			d.Settings.LockWait, d.Ledger}, nil
+		return &unlockBeforeCommit{wait: d.Settings.LockWait,
+			store: d.Ledger}, nil
 	},
 }
 
