@@ -17,13 +17,11 @@ import (
 // bucket has enough, the buyer locks all buckets, takes the units, and spreads
 // the rest evenly.
 var Bucketed = catalog.Info{
-	Name:   "bucketed",
-	Source: "common practice in large shops: split the hot row",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: seckill.InBuckets,
+	Name:       "bucketed",
+	Source:     "common practice in large shops: split the hot row",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:      seckill.InBuckets,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketed{bucketStock{d.Ledger}}, nil
 	},
@@ -190,7 +188,7 @@ func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
 // Reset spreads the stock in the ledger over the buckets, once for each run. A
 // later reset may have come in between, and its sale may have begun. Reset
 // waits for buyers of the earlier run who have locked a bucket. Other buyers
-// of that run find that it is over.
+// of that run find that it has ended.
 func (s *bucketStock) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.store.Exec(tx, `

@@ -28,7 +28,6 @@ var Merged = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures,
 		backend.ReadCommitted},
-	Stock:  seckill.InRow,
 	Shares: true,
 	Also:   []string{"one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
@@ -149,7 +148,7 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 // writeBatch writes the orders, and then takes their units. After the UPDATE
 // of the stock row only the COMMIT is missing. The next batch may write its
 // orders meanwhile, and waits for the row until this batch has committed.
-func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
+func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
 		err = errAgain // some buyers have an order already
@@ -258,8 +257,9 @@ func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	return lead, err
 }
 
-// joinOrLead makes b the leader if no batch is at work. Otherwise b waits.
-func (s *shard) joinOrLead(b *buyer) (lead bool, err error) {
+// joinOrLead makes b the leader, and returns true, if no batch is at work.
+// Otherwise b waits.
+func (s *shard) joinOrLead(b *buyer) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.groups[b.Purchase.SKU]

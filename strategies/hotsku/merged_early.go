@@ -23,7 +23,6 @@ var MergedEarly = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures,
 		backend.ReadCommitted},
-	Stock:  seckill.InRow,
 	Shares: true,
 	Also:   []string{"merged.go", "one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -27,8 +27,7 @@ var OneTrip = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures,
 		backend.ReadCommitted},
-	Stock: seckill.InRow,
-	Also:  []string{"one_trip.sql"},
+	Also: []string{"one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s, err := newOneTrip(d)
 		return &s, err

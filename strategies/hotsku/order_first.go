@@ -15,13 +15,10 @@ import (
 // OrderFirst changes the hot row last, so that others wait for the row during
 // the UPDATE and the COMMIT only.
 var OrderFirst = catalog.Info{
-	Name:   "order-first",
-	Source: "common practice in large shops: the hot row comes last",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: seckill.InRow,
+	Name:       "order-first",
+	Source:     "common practice in large shops: the hot row comes last",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &orderFirst{d.Ledger}, nil
 	},
@@ -43,6 +40,15 @@ const takeUnits = `UPDATE (
 
 func (s *orderFirst) Deduct(
 	ctx context.Context, p seckill.Purchase,
+) (seckill.Receipt, error) {
+	return s.sellOrder(ctx, p, nil)
+}
+
+// sellOrder writes the order, then what else belongs to it, and changes the
+// hot row last.
+func (s *orderFirst) sellOrder(
+	ctx context.Context, p seckill.Purchase,
+	writeMore func(tx *gorm.DB, run, id int64) error,
 ) (r seckill.Receipt, err error) {
 	// Look waits for nobody. It reads the run for the order, and refuses
 	// buyers who come after the last unit, so that they need not queue.
@@ -54,6 +60,11 @@ func (s *orderFirst) Deduct(
 		var id int64
 		if id, r, err = s.store.Place(tx, p, run, 0); err != nil {
 			return err
+		}
+		if writeMore != nil {
+			if err := writeMore(tx, run, id); err != nil {
+				return err
+			}
 		}
 		rows, left, err := s.store.Exec(tx, takeUnits,
 			p.Quantity, p.SKU, run, p.Quantity, id)

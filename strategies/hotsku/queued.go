@@ -25,8 +25,7 @@ var Queued = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures,
 		backend.ReadCommitted},
-	Stock: seckill.InRow,
-	Also:  []string{"one_trip.sql", "one_trip.go"},
+	Also: []string{"one_trip.sql", "one_trip.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)
 		return &queued{oneTrip: trip, atOnce: d.Settings.QueueAtOnce,

@@ -47,9 +47,7 @@ var (
 var RedisStream = catalog.Info{
 	Name:   "redis-stream",
 	Source: "common practice: deduct in Redis, a queue, orders by consumers",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
+	Guarantees: catalog.Robust.
 		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"GET", "HGET", "XLEN"},
@@ -276,7 +274,7 @@ func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 
 // seedStream makes the stream for the ledger's run from the stock row, if
 // Redis has lost it or has an older one. Purchases that were accepted but not
-// written are lost. The database decides about buyers whom Redis does not
+// written are lost. The database decides about buyers that Redis does not
 // remember.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 	for range 2 { // a reset may come in between
@@ -365,7 +363,8 @@ func requestName(p seckill.Purchase) string {
 }
 
 // parseEntries parses a script's list of entries, each an id and fields.
-func parseEntries(sku int64, found any) (list []entry) {
+func parseEntries(sku int64, found any) []entry {
+	var list []entry
 	rows, _ := found.([]any)
 	for _, row := range rows {
 		parts, _ := row.([]any)

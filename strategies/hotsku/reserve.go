@@ -20,15 +20,12 @@ import (
 
 // Reserve holds units for a buyer until the buyer pays, or until a deadline.
 var Reserve = catalog.Info{
-	Name:   "reserve",
-	Source: "TCC (try, confirm, cancel); TigerBeetle's pending transfers",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:    seckill.InRow,
-	Also:     []string{"order_first.go"},
-	Reserves: true,
+	Name:       "reserve",
+	Source:     "TCC (try, confirm, cancel); TigerBeetle's pending transfers",
+	Guarantees: catalog.Robust,
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Also:       []string{"order_first.go"},
+	Reserves:   true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &reserve{orderFirst{d.Ledger}, d.Log, "state = 'reserved' " +
 			"AND ends_at <= UTC_TIMESTAMP(6)"}, nil
@@ -62,39 +59,16 @@ func (s *reserve) Reserve(
 		"UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND", hold.Microseconds())
 }
 
-// placeReservation writes the order and the reservation first, and changes the
-// hot row last, as order-first does.
+// placeReservation sells as order-first does, and writes the reservation
+// before it changes the hot row.
 func (s *reserve) placeReservation(
 	ctx context.Context, p seckill.Purchase,
 	state seckill.ReservationState, ends string, hold ...any,
-) (r seckill.Receipt, err error) {
-	run, _, err := s.store.Look(ctx, p)
-	if err != nil {
-		return r, err
-	}
-	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		id, receipt, err := s.store.Place(tx, p, run, 0)
-		if err != nil {
-			return err
-		}
-		err = s.writeReservation(tx, ledger.Order{SKUID: p.SKU, Run: run,
-			ID: id, Quantity: p.Quantity}, state, ends, hold...)
-		if err != nil {
-			return err
-		}
-		rows, left, err := s.store.Exec(tx, takeUnits,
-			p.Quantity, p.SKU, run, p.Quantity, id)
-		if err != nil {
-			return err
-		}
-		if rows == 0 {
-			return s.explainRefusal(tx, p, run)
-		}
-		r = receipt
-		r.Remaining = left
-		return nil
+) (seckill.Receipt, error) {
+	return s.sellOrder(ctx, p, func(tx *gorm.DB, run, id int64) error {
+		o := ledger.Order{SKUID: p.SKU, Run: run, ID: id, Quantity: p.Quantity}
+		return s.writeReservation(tx, o, state, ends, hold...)
 	})
-	return r, err
 }
 
 func (s *reserve) writeReservation(

@@ -10,17 +10,13 @@ import (
 // reservation does not check it again. Two sweepers, or a sweeper and a late
 // payment, may both find it overdue, and each gives its units back.
 var ReserveLate = catalog.Info{
-	Name:   "reserve-late",
-	Source: "a mistake with deadlines: read, decide, then write",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
-		Breaks(catalog.Cancel),
-	Repair:   "reserve",
-	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:    seckill.InRow,
-	Also:     []string{"reserve.go", "order_first.go"},
-	Reserves: true,
+	Name:       "reserve-late",
+	Source:     "a mistake with deadlines: read, decide, then write",
+	Guarantees: catalog.Robust.Breaks(catalog.Cancel),
+	Repair:     "reserve",
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Also:       []string{"reserve.go", "order_first.go"},
+	Reserves:   true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		// The SELECT has found it overdue; the UPDATE does not check that.
 		return &reserve{orderFirst{d.Ledger}, d.Log, "TRUE"}, nil

@@ -18,12 +18,9 @@ import (
 // UnitRows has a row for each unit. A buyer who finds too few free units waits
 // for the buyers who hold the others.
 var UnitRows = catalog.Info{
-	Name:   "unit-rows",
-	Source: "ticket shops: every seat is a row; SKIP LOCKED",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
-			catalog.SoldOut),
+	Name:       "unit-rows",
+	Source:     "ticket shops: every seat is a row; SKIP LOCKED",
+	Guarantees: catalog.Robust.Holds(catalog.SoldOut),
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.SkipLocked,
 		backend.ReadCommitted},
@@ -79,7 +76,7 @@ func (s *unitRows) lockInOrder(
 
 const (
 	// maxUnits is the largest stock that gets a row for each unit. Every
-	// reset writes the rows, whichever strategy sells.
+	// reset writes the rows, also if another strategy sells.
 	maxUnits = 20_000
 	// maxCounted bounds how many units beyond the buyer's are counted, so
 	// that a large stock does not make a purchase slow.
