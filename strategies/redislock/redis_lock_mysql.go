@@ -21,7 +21,8 @@ var RedisLockMySQL = catalog.Info{
 	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
 	Needs:      []backend.Capability{backend.RowLocks, backend.Redis},
 	Redis:      []string{"SET"},
-	Also:       []string{"redis_lua.go", "compare_and_delete.lua", "answers.go"},
+	Also: []string{
+		"redis_lua.go", "compare_and_delete.lua", "answers.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		front, err := RedisLua.Locker(d)
 		if err != nil {
