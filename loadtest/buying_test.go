@@ -102,7 +102,8 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return true
 			}
-		}, adjust: func(c *Config) { c.Copies, c.Buyers = 0, 3000 }, verdict: judge.Lost, rules: []string{judge.RuleTwice}, retries: true},
+		}, adjust: func(c *Config) { c.Copies, c.Buyers = 0, 3000 }, verdict: judge.Lost,
+			rules: []string{judge.RuleTwice}, retries: true},
 		{name: "refuses a copy of what it sold", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if _, again := f.sold(p); again {
@@ -127,9 +128,12 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return true
 			}
-		}, adjust: func(c *Config) { c.Copies = 0 }, verdict: judge.Lost, rules: []string{judge.RuleUnacknowledged}, retries: true},
-		{name: "says of what it sold that nothing was taken", plant: failsLater(""), verdict: judge.Lost, rules: []string{judge.RuleKeyRefused}, retries: true},
-		{name: "says of one call that nothing was taken", plant: failsLater("/api/v1/orders"), verdict: judge.Held, retries: true},
+		}, adjust: func(c *Config) { c.Copies = 0 }, verdict: judge.Lost, rules: []string{judge.RuleUnacknowledged},
+			retries: true},
+		{name: "says of what it sold that nothing was taken", plant: failsLater(""), verdict: judge.Lost,
+			rules: []string{judge.RuleKeyRefused}, retries: true},
+		{name: "says of one call that nothing was taken", plant: failsLater("/api/v1/orders"), verdict: judge.Held,
+			retries: true},
 		{name: "cancels, and hangs up", plant: func(f *fake) {
 			f.giveBack = func(n int, w http.ResponseWriter) bool {
 				hangs := n%2 == 0 || n > 9 // for some for good
@@ -166,16 +170,20 @@ func TestRetriesAndCopies(t *testing.T) {
 					t.Errorf("violated %v, want %s among them\n%s", rules(r), rule, show(r))
 				}
 			}
-			if sold := r.Counts[judge.OutcomeSold]; test.verdict == judge.Held && r.Counts[judge.OutcomeUnknown] == 0 && sold != r.Audit.Orders+r.Audit.Cancelled {
-				t.Errorf("%d buyers know that they bought, and the ledger has %d orders", sold, r.Audit.Orders+r.Audit.Cancelled)
+			if sold := r.Counts[judge.OutcomeSold]; test.verdict == judge.Held && r.Counts[judge.OutcomeUnknown] == 0 &&
+				sold != r.Audit.Orders+r.Audit.Cancelled {
+				t.Errorf("%d buyers know that they bought, and the ledger has %d orders", sold,
+					r.Audit.Orders+r.Audit.Cancelled)
 			}
-			if did, not := r.Exercised(); (r.Cut > 0) != (c.Cuts > 0) || strings.Contains(strings.Join(did, ", "), "cut") != (r.Cut > 0) ||
+			if did, not := r.Exercised(); (r.Cut > 0) != (c.Cuts > 0) ||
+				strings.Contains(strings.Join(did, ", "), "cut") != (r.Cut > 0) ||
 				len(did)+len(not) < 7 {
 				t.Errorf("%d of %d connections were cut; tried are %q, and not %q", r.Cut, r.Requests, did, not)
 			}
 			calls := r.Requests + r.Copies + r.Retries // of those that are cut some never arrive
 			if r.Requests != c.Buyers || f.seen > calls || f.seen < calls-r.Cut {
-				t.Errorf("%d requests, %d copies and %d retries; the service saw %d calls", r.Requests, r.Copies, r.Retries, f.seen)
+				t.Errorf("%d requests, %d copies and %d retries; the service saw %d calls", r.Requests, r.Copies,
+					r.Retries, f.seen)
 			}
 			if c.Copies > 0 && (r.Copies < 20 || r.Copies%(CopiesEach-1) != 0) || test.retries && r.Retries == 0 {
 				t.Errorf("%d copies, %d retries", r.Copies, r.Retries)
@@ -232,7 +240,8 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	}
 	gone := replyToError(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
 	sold, out := reply{Outcome: judge.OutcomeSold, OrderID: "o"}, reply{Outcome: judge.OutcomeSoldOut, Code: "sold_out"}
-	busy, wait := reply{Outcome: judge.OutcomeBusy, Code: "busy"}, reply{Outcome: judge.OutcomeInProgress, Code: "in_progress"}
+	busy, wait := reply{Outcome: judge.OutcomeBusy, Code: "busy"}, reply{Outcome: judge.OutcomeInProgress,
+		Code: "in_progress"}
 	down := reply{Outcome: judge.OutcomeError, Code: "backend_unavailable", Status: 503}
 	for _, test := range []struct {
 		copies  float64
@@ -253,17 +262,23 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &scripted{replies: test.replies}
-			c := Scenario{SKU: 1, Stock: 1, Quantity: 1, Buyers: 1, Concurrency: 1, Copies: test.copies, Retry: 1, Timeout: time.Minute}.withDefaults()
+			c := Scenario{SKU: 1, Stock: 1, Quantity: 1, Buyers: 1, Concurrency: 1, Copies: test.copies, Retry: 1,
+				Timeout: time.Minute}.withDefaults()
 			p := newPlan(c, []int64{1})
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
 			l.sendRequests(t.Context())
 			l.finishCopies()
-			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) || l.tally.skus[0].undecided != (test.want == judge.OutcomeAccepted) {
-				t.Errorf("%+v: came to %v at targets %v, want %s at %v", test.replies, l.tally.result.Counts, s.targets, test.want, test.targets)
+			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 ||
+				!slices.Equal(s.targets, test.targets) ||
+				l.tally.skus[0].undecided != (test.want == judge.OutcomeAccepted) {
+				t.Errorf("%+v: came to %v at targets %v, want %s at %v", test.replies, l.tally.result.Counts, s.targets,
+					test.want, test.targets)
 			}
 			for _, told := range l.tally.skus[0].calls {
-				if (told.Answered == 0) != (told.Outcome == judge.OutcomeUnknown) || told.Outcome == judge.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
-					told.Outcome == judge.OutcomeUnknown && !l.tally.skus[0].uncertain { // whatever a later call was told
+				if (told.Answered == 0) != (told.Outcome == judge.OutcomeUnknown) ||
+					told.Outcome == judge.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
+					told.Outcome == judge.OutcomeUnknown &&
+						!l.tally.skus[0].uncertain { // whatever a later call was told
 					t.Errorf("%+v: the judge is told %+v", test.replies, told)
 				}
 			}
@@ -283,7 +298,8 @@ type promising struct {
 }
 
 func newPromising(more int, decides func(n int) string) *promising {
-	s := &promising{fake: &fake{token: "secret"}, more: more, decides: decides, open: map[string]asked{}, looked: map[string]int{}}
+	s := &promising{fake: &fake{token: "secret"}, more: more, decides: decides, open: map[string]asked{},
+		looked: map[string]int{}}
 	accepted := 0
 	s.purchase = func(_ int, p asked, w http.ResponseWriter) bool {
 		if _, again := s.open[p.key]; !again {
@@ -371,11 +387,13 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		if test.ordered > 0 && r.SoldLatency.Max < askInterval.Microseconds() { // they asked twice
 			t.Errorf("%s: buyers knew of their orders after %+v", test.name, r.SoldLatency)
 		}
-		if r.Accepted != test.accepted || r.Counts[judge.OutcomeSold] != test.ordered || r.Counts[judge.OutcomeAccepted] != test.open || r.Requests != testBuyers ||
+		if r.Accepted != test.accepted || r.Counts[judge.OutcomeSold] != test.ordered ||
+			r.Counts[judge.OutcomeAccepted] != test.open || r.Requests != testBuyers ||
 			test.open > 0 && answered(r, "accepted") != test.accepted {
 			t.Errorf("%s: %d accepted, the requests came to %v: %+v", test.name, r.Accepted, r.Counts, r.Answers)
 		}
-		broken := slices.ContainsFunc(r.Audit.Violations, func(v judge.Violation) bool { return v.Rule == test.rule && v.Count == test.open })
+		broken := slices.ContainsFunc(r.Audit.Violations,
+			func(v judge.Violation) bool { return v.Rule == test.rule && v.Count == test.open })
 		// On a busy machine an open loop is late, which is no judgement on the service.
 		late := r.Verdict == judge.NotValid && len(r.Audit.Violations) == 0 &&
 			!slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Code != ProblemLate })

@@ -31,7 +31,8 @@ func TestClientNeverSendsTwice(t *testing.T) {
 		want  judge.Outcome       // of each second purchase
 	}{
 		{"closed", sold, func(net.Conn) {}, judge.OutcomeUnknown},
-		{"closed in mid-answer", sold, func(conn net.Conn) { _, _ = io.WriteString(conn, sold[:70]) }, judge.OutcomeUnknown},
+		{"closed in mid-answer", sold, func(conn net.Conn) { _, _ = io.WriteString(conn, sold[:70]) },
+			judge.OutcomeUnknown},
 		{"reset", sold, func(conn net.Conn) { _ = conn.(*net.TCPConn).SetLinger(0) }, judge.OutcomeUnknown},
 		{"closed as it was announced", closing, func(net.Conn) {}, judge.OutcomeSold},
 	} {
@@ -84,7 +85,8 @@ func TestClientNeverSendsTwice(t *testing.T) {
 // newTestBuyer returns a buyer of one unit of SKU 1.
 func newTestBuyer(t *testing.T, target string, timeout time.Duration) *buyer {
 	t.Helper()
-	b := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Timeout: timeout}}).newBuyer()
+	b := newClient(Config{Targets: []string{target},
+		Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Timeout: timeout}}).newBuyer()
 	t.Cleanup(b.closeConnections)
 	return b
 }
@@ -132,7 +134,8 @@ func TestHostileAnswers(t *testing.T) {
 	padded := func(length int) string {
 		return fmt.Sprintf("Content-Length: %d\r\n\r\n%s%s", length, sale, strings.Repeat(" ", length-len(sale)))
 	}
-	chunked := fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x;a=b\r\n%s\r\n", 10, sale[:10], len(sale)-10, sale[10:])
+	chunked := fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x;a=b\r\n%s\r\n", 10, sale[:10],
+		len(sale)-10, sale[10:])
 	for _, test := range []struct {
 		name, answer string
 		code         string // "" for a sale
@@ -149,14 +152,22 @@ func TestHostileAnswers(t *testing.T) {
 		{name: "chunks without an end", answer: ok + chunked, code: codeLost},
 
 		{name: "another protocol", answer: "SSH-2.0-OpenSSH_9.2\r\n", code: codeNonsense, message: "malformed HTTP"},
-		{name: "a status out of range", answer: "HTTP/1.1 600 X\r\n\r\n", code: codeNonsense, message: "a status of 600"},
-		{name: "another protocol is switched to", answer: "HTTP/1.1 101 Switching Protocols\r\n\r\n", code: codeNonsense, message: "a status of 101"},
-		{name: "a body that is too long", answer: ok + padded(maxBody+1), code: codeNonsense, message: "a body of more than 65536 bytes"},
-		{name: "a bad chunk", answer: ok + "Transfer-Encoding: chunked\r\n\r\nhello\r\n", code: codeNonsense, message: "chunk length"},
-		{name: "a header without a name", answer: ok + ": x\r\n\r\n", code: codeNonsense, message: "malformed MIME header"},
-		{name: "a header without an end", answer: ok + strings.Repeat("X: y\r\n", 20_000), code: codeNonsense, message: "a response that does not end"},
-		{name: "gzip", answer: ok + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", code: codeNonsense, message: "a Content-Encoding of gzip"},
-		{name: "an order with another's fields", answer: ok + "Content-Length: 2\r\n\r\n{}", code: codeNonsense, message: "without all its fields"},
+		{name: "a status out of range", answer: "HTTP/1.1 600 X\r\n\r\n", code: codeNonsense,
+			message: "a status of 600"},
+		{name: "another protocol is switched to", answer: "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+			code: codeNonsense, message: "a status of 101"},
+		{name: "a body that is too long", answer: ok + padded(maxBody+1), code: codeNonsense,
+			message: "a body of more than 65536 bytes"},
+		{name: "a bad chunk", answer: ok + "Transfer-Encoding: chunked\r\n\r\nhello\r\n", code: codeNonsense,
+			message: "chunk length"},
+		{name: "a header without a name", answer: ok + ": x\r\n\r\n", code: codeNonsense,
+			message: "malformed MIME header"},
+		{name: "a header without an end", answer: ok + strings.Repeat("X: y\r\n", 20_000), code: codeNonsense,
+			message: "a response that does not end"},
+		{name: "gzip", answer: ok + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", code: codeNonsense,
+			message: "a Content-Encoding of gzip"},
+		{name: "an order with another's fields", answer: ok + "Content-Length: 2\r\n\r\n{}", code: codeNonsense,
+			message: "without all its fields"},
 	} {
 		target := serveConnections(t, func(conn net.Conn) {
 			if _, err := readKey(bufio.NewReader(conn)); err == nil {
@@ -172,7 +183,8 @@ func TestHostileAnswers(t *testing.T) {
 		if test.code == "" {
 			want = judge.OutcomeSold
 		}
-		if r.Outcome != want || r.Code != test.code || !strings.Contains(r.Message, test.message) || strings.Contains(r.Message, "\n") || len(r.Message) > 300 {
+		if r.Outcome != want || r.Code != test.code || !strings.Contains(r.Message, test.message) ||
+			strings.Contains(r.Message, "\n") || len(r.Message) > 300 {
 			t.Errorf("%s: %+v, want %s %q with %q", test.name, r, want, test.code, test.message)
 		}
 	}
@@ -207,7 +219,8 @@ func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile("testdata/answers.txt")
 	labtest.Must(t, err)
 	asks := map[string]func(response) reply{"buys": expectedSale{1, 2, "version", judge.OutcomeSold}.readPurchase,
-		"reserves": expectedSale{1, 3, "reserve", judge.OutcomeReserved}.readPurchase, "pays": readPayment, "releases": readRelease}
+		"reserves": expectedSale{1, 3, "reserve", judge.OutcomeReserved}.readPurchase, "pays": readPayment,
+		"releases": readRelease}
 	types := map[string]string{"json": "application/json; charset=utf-8", "problem": typeProblem}
 	for line := range strings.Lines(string(text)) {
 		told, want, is := strings.Cut(strings.TrimSpace(line), " => ")
@@ -216,8 +229,10 @@ func TestAnswers(t *testing.T) {
 		}
 		parts := strings.SplitN(told, " ", 4)
 		status, _ := strconv.Atoi(parts[1])
-		r := asks[parts[0]](response{Status: status, ContentType: cmp.Or(types[parts[2]], parts[2]), Body: []byte(parts[3])})
-		if got := strings.TrimSpace(fmt.Sprint(r.Outcome, " ", r.Code)); got != want || parts[0] == "buys" && want == "sold" && r.OrderID != "a1" {
+		r := asks[parts[0]](response{Status: status, ContentType: cmp.Or(types[parts[2]], parts[2]),
+			Body: []byte(parts[3])})
+		if got := strings.TrimSpace(fmt.Sprint(r.Outcome, " ", r.Code)); got != want || parts[0] == "buys" &&
+			want == "sold" && r.OrderID != "a1" {
 			t.Errorf("%s\nis %s with the order %q (%s), want %s", told, got, r.OrderID, r.Message, want)
 		}
 	}

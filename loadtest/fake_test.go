@@ -89,7 +89,8 @@ func (f *fake) handler() http.Handler {
 		respond(w, map[string]any{"strategies": []any{
 			map[string]any{"name": testStrategy, "title": "One conditional UPDATE", "stock": "row", "available": true},
 			map[string]any{"name": "redis-lua", "stock": "redis", "available": true},
-			map[string]any{"name": "zk", "stock": "row", "available": false, "missing": []string{"no ZooKeeper is configured"}},
+			map[string]any{"name": "zk", "stock": "row", "available": false,
+				"missing": []string{"no ZooKeeper is configured"}},
 		}, "locks": lockTimes{Lease: f.wait.Milliseconds() / 2, Wait: f.wait.Milliseconds() / 2}})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -100,10 +101,12 @@ func (f *fake) handler() http.Handler {
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		respond(w, map[string]any{"purchases_in_flight": f.inFlight + f.pretend, "started_at": time.Unix(f.stock.Run, 0), // a reset is a new process, too
+		respond(w, map[string]any{"purchases_in_flight": f.inFlight + f.pretend,
+			"started_at": time.Unix(f.stock.Run, 0), // a reset is a new process, too
 			"strategies": map[string]any{
-				testStrategy: map[string]any{"purchases": f.seen, "commands": map[string]int{"sql": 3 * f.seen, "redis": 0}},
-				"naive":      map[string]any{"purchases": 33, "commands": map[string]int{"sql": 77}},
+				testStrategy: map[string]any{"purchases": f.seen,
+					"commands": map[string]int{"sql": 3 * f.seen, "redis": 0}},
+				"naive": map[string]any{"purchases": 33, "commands": map[string]int{"sql": 77}},
 			}})
 	})
 	return mux
@@ -205,7 +208,8 @@ func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
 func (f *fake) restock(w http.ResponseWriter, r *http.Request) {
 	var body struct{ Units int64 }
 	_ = json.NewDecoder(r.Body).Decode(&body)
-	p := asked{SKU: 1, Quantity: body.Units, key: r.Header.Get("Idempotency-Key"), strategy: r.URL.Query().Get("strategy")}
+	p := asked{SKU: 1, Quantity: body.Units, key: r.Header.Get("Idempotency-Key"),
+		strategy: r.URL.Query().Get("strategy")}
 	p.User = judge.OperatorOf(p.key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -248,7 +252,8 @@ func respond(w http.ResponseWriter, body any) {
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "/problems/" + code, "code": code, "title": code, "detail": "because of " + code})
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "/problems/" + code, "code": code, "title": code,
+		"detail": "because of " + code})
 }
 
 // hangUp closes the connection.

@@ -18,7 +18,8 @@ import (
 
 // A requirement that is read reads the same again, and has a value that can be compared.
 func FuzzRequirement(f *testing.F) {
-	for _, text := range []string{"p99<50ms", "rate >= 1e3", "errors==0", "sold>=-1", "p50<=-1s", "late<NaN", "rate<0x1p60", "max=1s"} {
+	for _, text := range []string{"p99<50ms", "rate >= 1e3", "errors==0", "sold>=-1", "p50<=-1s", "late<NaN",
+		"rate<0x1p60", "max=1s"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -32,8 +33,10 @@ func FuzzRequirement(f *testing.F) {
 
 // A scenario file is refused with one line, or can be checked and repeated as a command.
 func FuzzScenario(f *testing.F) {
-	for _, text := range []string{"stock: 5\nbuyers: 9\n", "profile: constant\nrate: 100\nduration: 2s\n", "stock: [1]\n", "a: &a [*a]\n",
-		"require: [p99<50ms]\n", "stock: 1\n---\nstock: 2\n", "rate: .nan\n", "duration: 9999999h\n", "<<: {stock: 3}\n"} {
+	for _, text := range []string{"stock: 5\nbuyers: 9\n", "profile: constant\nrate: 100\nduration: 2s\n",
+		"stock: [1]\n", "a: &a [*a]\n",
+		"require: [p99<50ms]\n", "stock: 1\n---\nstock: 2\n", "rate: .nan\n", "duration: 9999999h\n",
+		"<<: {stock: 3}\n"} {
 		f.Add(text)
 	}
 	file := filepath.Join(f.TempDir(), "scenario.yaml")
@@ -50,7 +53,8 @@ func FuzzScenario(f *testing.F) {
 
 // talk has a buyer send a purchase to a service that says answer, and returns what the buyer sent and understood.
 func talk(t testing.TB, target, answer string) (sent string, told reply) {
-	b := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, Timeout: time.Second}}).newBuyer()
+	b := newClient(Config{Targets: []string{target},
+		Scenario: Scenario{Strategy: testStrategy, Timeout: time.Second}}).newBuyer()
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	c := &b.connections[0]
@@ -73,9 +77,11 @@ func talk(t testing.TB, target, answer string) (sent string, told reply) {
 // of a sale only with an order's id.
 func FuzzAnswer(f *testing.F) {
 	const ok, body = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", `{"order_id":"a","sku_id":0,"quantity":0,"remaining":5,"strategy":"conditional"}`
-	for _, answer := range []string{ok + "Content-Length: 78\r\n\r\n" + body, ok + "Transfer-Encoding: chunked\r\n\r\n4e\r\n" + body + "\r\n0\r\n\r\n",
+	for _, answer := range []string{ok + "Content-Length: 78\r\n\r\n" + body,
+		ok + "Transfer-Encoding: chunked\r\n\r\n4e\r\n" + body + "\r\n0\r\n\r\n",
 		"HTTP/1.1 409 X\r\nRetry-After: 9\r\nContent-Type: application/problem+json\r\nContent-Length: 19\r\n\r\n{\"code\":\"sold_out\"}",
-		"HTTP/1.1 202 X\r\nContent-Type: application/json\r\n\r\n{\"status\":\"accepted\",\"request_id\":\"k\"}", "HTTP/1.1 100 Continue\r\n\r\n"} {
+		"HTTP/1.1 202 X\r\nContent-Type: application/json\r\n\r\n{\"status\":\"accepted\",\"request_id\":\"k\"}",
+		"HTTP/1.1 100 Continue\r\n\r\n"} {
 		f.Add("http://127.0.0.1:8081", answer)
 	}
 	f.Add("http://[::1]:80/x/", "SSH-2.0")
@@ -99,14 +105,17 @@ func FuzzAnswer(f *testing.F) {
 func BenchmarkGenerator(b *testing.B) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		respond(w, map[string]any{"order_id": "a", "sku_id": 1, "quantity": 1, "remaining": 5, "strategy": testStrategy})
+		respond(w, map[string]any{"order_id": "a", "sku_id": 1, "quantity": 1, "remaining": 5,
+			"strategy": testStrategy})
 	}))
 	defer service.Close()
 	b.RunParallel(func(pb *testing.PB) {
-		buys := newClient(Config{Targets: []string{service.URL}, Scenario: Scenario{Strategy: testStrategy, Timeout: 5 * time.Second}}).newBuyer()
+		buys := newClient(Config{Targets: []string{service.URL},
+			Scenario: Scenario{Strategy: testStrategy, Timeout: 5 * time.Second}}).newBuyer()
 		defer buys.closeConnections()
 		for pb.Next() {
-			if r := buys.sendPurchase(purchase{sku: 1, quantity: 1, user: 1, key: "k1"}); r.Outcome != judge.OutcomeSold {
+			if r := buys.sendPurchase(purchase{sku: 1, quantity: 1, user: 1,
+				key: "k1"}); r.Outcome != judge.OutcomeSold {
 				b.Errorf("told %+v", r)
 			}
 		}

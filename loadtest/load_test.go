@@ -54,7 +54,8 @@ func (s *slow) sendPurchase(p purchase) reply {
 	outcome := judge.OutcomeSoldOut
 	if s.graded {
 		s.takes = time.Duration(p.index+1) * time.Second
-		outcome = []judge.Outcome{judge.OutcomeSold, judge.OutcomeSoldOut, judge.OutcomeUnknown, judge.OutcomeError}[p.index%4]
+		outcome = []judge.Outcome{judge.OutcomeSold, judge.OutcomeSoldOut, judge.OutcomeUnknown,
+			judge.OutcomeError}[p.index%4]
 	}
 	end := time.Now().Add(s.takes)
 	if end.After(s.stall) && end.Before(s.until) {
@@ -98,7 +99,8 @@ const ms = time.Millisecond
 // once sent, only as many know of it as there are connections.
 func TestAStallShowsAtItsFullLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &slow{takes: ms, stall: time.Now().Add(time.Second), until: time.Now().Add(3 * time.Second), connections: 2}
+		s := &slow{takes: ms, stall: time.Now().Add(time.Second), until: time.Now().Add(3 * time.Second),
+			connections: 2}
 		l, r := send(t, s, Scenario{Profile: Constant, Rate: 100, Duration: 5 * time.Second}, 0)
 		if r.Requests != 500 || s.most != 2 {
 			t.Fatalf("%d requests, %d at a time; want 500 and 2", r.Requests, s.most)
@@ -115,7 +117,8 @@ func TestAStallShowsAtItsFullLength(t *testing.T) {
 			t.Errorf("p80 once sent is %v: that hides the stall, and is 1ms", once)
 		}
 		if why := r.findBottleneck(); r.Late < 150 || r.Late > 250 || r.Dropped != 0 || why != nil {
-			t.Errorf("%d late, %d dropped, %q; want about 200, 0, and no blame on the generator", r.Late, r.Dropped, why)
+			t.Errorf("%d late, %d dropped, %q; want about 200, 0, and no blame on the generator", r.Late,
+				r.Dropped, why)
 		}
 	})
 }
@@ -162,7 +165,8 @@ func TestClosedLoop(t *testing.T) {
 func TestPercentiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, r := send(t, &slow{graded: true}, Scenario{Buyers: 1000, Concurrency: 1}, 0)
-		got := []int64{r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.P999, r.Latency.Max, int64(r.Latency.Mean),
+		got := []int64{r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.P999, r.Latency.Max,
+			int64(r.Latency.Mean),
 			r.SoldLatency.P50, r.SoldLatency.Max, r.RefusedLatency.P50, r.RefusedLatency.Max}
 		want := []int64{500, 900, 990, 999, 1000, 500, 497, 997, 498, 998} // seconds
 		for _, point := range Curve(r.Histogram) {
@@ -198,15 +202,18 @@ func TestDropped(t *testing.T) {
 // A payment that is refused as too late is early when the time that was reserved has
 // not passed since the purchase was sent. One without an answer has no time of it.
 func TestExpiredBeforeTheDeadline(t *testing.T) {
-	reserved, expired := reply{Outcome: judge.OutcomeReserved, Code: "reserved", OrderID: "o"}, reply{Outcome: judge.OutcomeExpired, Code: "expired"}
+	reserved, expired := reply{Outcome: judge.OutcomeReserved, Code: "reserved",
+		OrderID: "o"}, reply{Outcome: judge.OutcomeExpired, Code: "expired"}
 	for _, c := range []struct {
 		answers     time.Duration
 		pays        reply
 		early, lost bool
 		copies      float64
-	}{{ms, expired, true, false, 0}, {time.Second, expired, false, false, 0}, {ms, replyToError(io.ErrUnexpectedEOF), false, true, 0}, {ms, expired, false, false, 1}} {
+	}{{ms, expired, true, false, 0}, {time.Second, expired, false, false, 0},
+		{ms, replyToError(io.ErrUnexpectedEOF), false, true, 0}, {ms, expired, false, false, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}.withDefaults()
+			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second,
+				Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}.withDefaults()
 			p := newPlan(s, []int64{1})
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller {
 				return &scripted{replies: []reply{reserved, reserved, reserved}, pays: c.pays, takes: c.answers}
@@ -214,8 +221,11 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 			l.sendRequests(t.Context())
 			l.finishCopies()
 			all, came := l.tally.skus[0].calls, l.tally.result.Reservations
-			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Kind != judge.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
-				t.Errorf("a payment that took %v, lost %t, of one with copies in the share %v: %+v, %+v", c.answers, c.lost, c.copies, all, came)
+			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Kind != judge.CallPay ||
+				told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost ||
+				(came.Expired == 1) == c.lost {
+				t.Errorf("a payment that took %v, lost %t, of one with copies in the share %v: %+v, %+v", c.answers,
+					c.lost, c.copies, all, came)
 			}
 		})
 	}
@@ -270,13 +280,15 @@ func TestMix(t *testing.T) {
 			}
 			if o := p.originalOf(i); o != i {
 				got["duplicate"]++
-				if b := p.purchaseOf(o); o > i || a.user != b.user || a.sku != b.sku || a.quantity != b.quantity || a.key == b.key {
+				if b := p.purchaseOf(o); o > i || a.user != b.user || a.sku != b.sku || a.quantity != b.quantity ||
+					a.key == b.key {
 					t.Fatalf("seed %d: request %d asks again as %d: %+v, %+v", seed, i, o, a, b)
 				}
 			}
 		}
 		harmonic := 1 + 1./2 + 1./3 + 1./4
-		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4, "duplicate": .25, "cancels": .1, "forgets": .9 * .2} {
+		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2,
+			"sku 8": 1 / harmonic / 4, "duplicate": .25, "cancels": .1, "forgets": .9 * .2} {
 			if is := float64(got[what]) / n; math.Abs(is-share) > 0.01 {
 				t.Errorf("seed %d: %s in the share %.3f, want %.3f", seed, what, is, share)
 			}
@@ -292,10 +304,12 @@ func TestRequestsAtARate(t *testing.T) {
 		requests int
 		last     time.Duration
 	}{
-		{10, 3 * time.Second, 30, 2900 * time.Millisecond}, {0.1, 30 * time.Second, 3, 20 * time.Second}, {1, 1500 * time.Millisecond, 2, time.Second},
+		{10, 3 * time.Second, 30, 2900 * time.Millisecond}, {0.1, 30 * time.Second, 3, 20 * time.Second},
+		{1, 1500 * time.Millisecond, 2, time.Second},
 	} {
 		s := Scenario{Profile: Constant, Rate: test.rate, Duration: test.duration}
-		if n, last := s.Requests(), s.dueAt(test.requests-1); n != test.requests || (last-test.last).Abs() > 10*time.Microsecond {
+		if n, last := s.Requests(), s.dueAt(test.requests-1); n != test.requests ||
+			(last-test.last).Abs() > 10*time.Microsecond {
 			t.Errorf("%v a second for %v: %d requests, the last after %v", test.rate, test.duration, n, last)
 		}
 	}
@@ -305,7 +319,8 @@ func TestRequestsAtARate(t *testing.T) {
 // most one cancellation. A sale has three units.
 func TestWhatCallsSayOfTheStock(t *testing.T) {
 	call := func(user int64, outcome judge.Outcome, left int64, sent, answered time.Duration) judge.Call {
-		return judge.Call{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, CallTimes: judge.CallTimes{Sent: sent, Answered: answered}}
+		return judge.Call{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left,
+			CallTimes: judge.CallTimes{Sent: sent, Answered: answered}}
 	}
 	const sold, out = judge.OutcomeSold, judge.OutcomeSoldOut
 	back := call(3, judge.OutcomeCancelled, 0, 7, 8)
@@ -317,17 +332,22 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 		left []int64 // in the ledger's orders, by user
 		want bool
 	}{
-		{"told again, and first after the next", []judge.Call{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4), call(1, sold, 1, 5, 6)}, nil, false},
-		{"sold to a call without an answer", []judge.Call{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
-		{"sold to one who was accepted", []judge.Call{first, second, call(3, judge.OutcomeAccepted, 0, 5, 6), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
-		{"nothing sold to a call without an answer", []judge.Call{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, nil, false},
+		{"told again, and first after the next", []judge.Call{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4),
+			call(1, sold, 1, 5, 6)}, nil, false},
+		{"sold to a call without an answer", []judge.Call{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0),
+			call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"sold to one who was accepted", []judge.Call{first, second, call(3, judge.OutcomeAccepted, 0, 5, 6),
+			call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"nothing sold to a call without an answer",
+			[]judge.Call{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, nil, false},
 		{"sold out when a unit was back", []judge.Call{first, second, third, back, call(4, out, 0, 9, 10)}, nil, false},
 	} {
 		var snap judge.Snapshot
 		for i, left := range c.left {
 			snap.Orders = append(snap.Orders, judge.Order{UserID: int64(i + 1), RequestID: "k", Remaining: left})
 		}
-		if f := checkLinear(seckill.InRow, 3, linearOps(c.told, ordersOf(snap))); !f.Decided || f.Linearizable != c.want {
+		if f := checkLinear(seckill.InRow, 3, linearOps(c.told, ordersOf(snap))); !f.Decided ||
+			f.Linearizable != c.want {
 			t.Errorf("%s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
@@ -361,11 +381,13 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 
 // What is not decided of one SKU is not said of all, and what cannot be stays so.
 func TestLinearizableInAll(t *testing.T) {
-	yes, open, no := judge.Linearity{Decided: true, Linearizable: true}, judge.Linearity{}, judge.Linearity{Decided: true, Reason: judge.Reason{Why: "why"}}
+	yes, open, no := judge.Linearity{Decided: true,
+		Linearizable: true}, judge.Linearity{}, judge.Linearity{Decided: true, Reason: judge.Reason{Why: "why"}}
 	for _, c := range []struct {
 		want  string
 		found []judge.Linearity
-	}{{LinearYes, []judge.Linearity{yes, yes}}, {LinearNotChecked, []judge.Linearity{yes, open, yes}}, {LinearNo, []judge.Linearity{yes, no, open}}} {
+	}{{LinearYes, []judge.Linearity{yes, yes}}, {LinearNotChecked, []judge.Linearity{yes, open, yes}},
+		{LinearNo, []judge.Linearity{yes, no, open}}} {
 		var l Linearizability
 		for _, f := range c.found {
 			l.addFinding(&judge.Report{}, f)
@@ -381,7 +403,8 @@ func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
 	tally := newTally(p, newResult(Config{Scenario: p.scenario}))
 	tell := func(o judge.Outcome, remaining, want int64) {
 		t.Helper()
-		tally.countOutcome(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}}, timing{})
+		tally.countOutcome(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}},
+			timing{})
 		if got := tally.currentProgress().Left; got != want {
 			t.Errorf("after %s with %d remaining: %d left, want %d", o, remaining, got, want)
 		}

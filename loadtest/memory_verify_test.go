@@ -24,7 +24,8 @@ func (s shop) sendPurchase(p purchase) reply {
 		return reply{Outcome: judge.OutcomeSoldOut, Code: "sold_out", Status: 409}
 	}
 	s.Stock.Num--
-	o := judge.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)), RequestID: p.key, Run: 1,
+	o := judge.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)),
+		RequestID: p.key, Run: 1,
 		UserID: p.user, SKUID: 1, Quantity: 1, Remaining: s.Stock.Num, Status: judge.Active, Strategy: testStrategy}
 	s.Orders = append(s.Orders, o)
 	return reply{Outcome: judge.OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
@@ -37,7 +38,8 @@ func TestVerdictInMemory(t *testing.T) {
 	for _, test := range []struct{ buyers, stock int }{
 		{1_000_000, 100_000}, {1_000_000, 999_000}, {2_200_000, 1000},
 	} {
-		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1, Quantity: 1, Timeout: time.Second}.withDefaults()
+		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1,
+			Quantity: 1, Timeout: time.Second}.withDefaults()
 		if err := s.Check(); err != nil {
 			t.Error(err)
 		}
@@ -48,13 +50,15 @@ func TestVerdictInMemory(t *testing.T) {
 		l := newLoad(r.plan, r.tally, func() caller { return book })
 		l.sendRequests(t.Context())
 		reports := r.auditSKUs(t.Context())
-		if reports[0].Verdict != judge.Held || reports[0].Sold != s.Stock || r.result.Linearizable.Checked != test.buyers {
+		if reports[0].Verdict != judge.Held || reports[0].Sold != s.Stock ||
+			r.result.Linearizable.Checked != test.buyers {
 			t.Errorf("%+v, linearizable %+v", reports[0], r.result.Linearizable)
 		}
 		var now runtime.MemStats
 		runtime.ReadMemStats(&now)
 		most := float64(now.Sys) // which counts what was given back, too
-		t.Logf("%d buyers of %d units: %.0f MB, expected %.0f MB", test.buyers, test.stock, most/1e6, s.expectedMemory()/1e6)
+		t.Logf("%d buyers of %d units: %.0f MB, expected %.0f MB", test.buyers, test.stock, most/1e6,
+			s.expectedMemory()/1e6)
 		if most > s.expectedMemory() {
 			t.Errorf("%d buyers of %d units took %.0f MB, more than was expected", test.buyers, test.stock, most/1e6)
 		}

@@ -48,7 +48,8 @@ func TestRunJudgesTheService(t *testing.T) {
 				respond(w, f.take(p))
 				return true
 			}
-		}, verdict: judge.Oversold, exit: ExitOversold, rules: []string{judge.RuleOversold, judge.RuleNegative, judge.RuleNotLinearizable}},
+		}, verdict: judge.Oversold, exit: ExitOversold,
+			rules: []string{judge.RuleOversold, judge.RuleNegative, judge.RuleNotLinearizable}},
 		{name: "forgets an acknowledged order", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -58,16 +59,19 @@ func TestRunJudgesTheService(t *testing.T) {
 				return n == 5
 			}
 		}, verdict: judge.Lost, exit: ExitLost, rules: []string{judge.RuleLostUnits, judge.RuleMissingOrder}},
-		{name: "sells to a few, and fails for the rest", plant: fails, verdict: judge.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
+		{name: "sells to a few, and fails for the rest", plant: fails, verdict: judge.NotValid, exit: ExitNotValid,
+			problem: "units were left: nothing could be oversold"},
 		{name: "sells to a few, and fails for the rest, as a fault has it", plant: fails,
 			adjust: func(c *Config) { c.Faulty = func() bool { return true } }, verdict: judge.Held},
-		{name: "sells to all who want, of plenty", plant: func(*fake) {}, adjust: func(c *Config) { c.Buyers, c.Plenty = testStock/2, true }, verdict: judge.Held},
+		{name: "sells to all who want, of plenty", plant: func(*fake) {},
+			adjust: func(c *Config) { c.Buyers, c.Plenty = testStock/2, true }, verdict: judge.Held},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, map[string]string{"hello": "world"})
 				return true
 			}
-		}, verdict: judge.NotValid, exit: ExitNotValid, rules: []string{judge.RuleNothingSold}, problem: "no buyer got a definite answer"},
+		}, verdict: judge.NotValid, exit: ExitNotValid, rules: []string{judge.RuleNothingSold},
+			problem: "no buyer got a definite answer"},
 		{name: "answers nonsense once", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -83,7 +87,8 @@ func TestRunJudgesTheService(t *testing.T) {
 					s.Orders[0].Strategy = "redis-lua"
 				}
 			}
-		}, verdict: judge.NotValid, exit: ExitNotValid, rules: []string{judge.RuleMixedStores}, problem: `orders of strategy "redis-lua" instead of "conditional": 1`},
+		}, verdict: judge.NotValid, exit: ExitNotValid, rules: []string{judge.RuleMixedStores},
+			problem: `orders of strategy "redis-lua" instead of "conditional": 1`},
 		{name: "sells from a counter in Redis, and the row stays as it was set", plant: func(f *fake) {
 			f.stockStores = func() map[seckill.StockStore]int64 { return map[seckill.StockStore]int64{seckill.InRedis: 0} }
 			f.read = func(s *judge.Snapshot) { s.Stock.Num = s.Stock.Initial }
@@ -105,7 +110,8 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return false
 			}
-		}, adjust: func(c *Config) { c.Keyless = true }, verdict: judge.Lost, exit: ExitLost, rules: []string{judge.RuleInvented, judge.RuleNotLinearizable}},
+		}, adjust: func(c *Config) { c.Keyless = true }, verdict: judge.Lost, exit: ExitLost,
+			rules: []string{judge.RuleInvented, judge.RuleNotLinearizable}},
 		{name: "hangs, sold or not", plant: func(f *fake) {
 			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n%20 == 3 {
@@ -135,7 +141,8 @@ func TestRunJudgesTheService(t *testing.T) {
 			}
 			r := ran(t, c)
 			if r.Verdict != test.verdict || r.ExitStatus() != test.exit {
-				t.Errorf("verdict %s, exit status %d; want %s, %d\n%s", r.Verdict, r.ExitStatus(), test.verdict, test.exit, show(r))
+				t.Errorf("verdict %s, exit status %d; want %s, %d\n%s", r.Verdict, r.ExitStatus(), test.verdict,
+					test.exit, show(r))
 			}
 			if got := rules(r); !slices.Equal(got, test.rules) {
 				t.Errorf("violated rules %v, want %v\n%s", got, test.rules, show(r))
@@ -143,8 +150,10 @@ func TestRunJudgesTheService(t *testing.T) {
 			if all := fmt.Sprint(r.Problems); !strings.Contains(all, test.problem) {
 				t.Errorf("problems %q, want one with %q", all, test.problem)
 			}
-			if test.verdict == judge.Held && len(r.Problems) > 0 || (r.CommandsMissing == "") != (c.Strategy == testStrategy && f.stock.Run == 1) {
-				t.Errorf("%s, with problems %q; of the commands it is missing %q", r.Verdict, r.Problems, r.CommandsMissing)
+			if test.verdict == judge.Held && len(r.Problems) > 0 ||
+				(r.CommandsMissing == "") != (c.Strategy == testStrategy && f.stock.Run == 1) {
+				t.Errorf("%s, with problems %q; of the commands it is missing %q", r.Verdict, r.Problems,
+					r.CommandsMissing)
 			}
 			if r.Requests != c.Buyers || f.seen != c.Buyers {
 				t.Errorf("%d buyers sent %d requests, of which the service saw %d", c.Buyers, r.Requests, f.seen)
@@ -182,8 +191,10 @@ func TestRunDoesNotStart(t *testing.T) {
 	}{
 		{"one target is unreachable", gone, "http://127.0.0.1:1 cannot be used"},
 		{"another token", func(c *Config) { c.AdminToken = "secreT" }, "needs the service's token, as SECKILL_TOKEN"},
-		{"the SQL ledger is another one", func(c *Config) { c.Ledger = skuLedger(unheard) }, "do they share a database?"},
-		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) }, "the ledger could not be read: no such luck"},
+		{"the SQL ledger is another one", func(c *Config) { c.Ledger = skuLedger(unheard) },
+			"do they share a database?"},
+		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) },
+			"the ledger could not be read: no such luck"},
 		{"a unit is gone at once", func(c *Config) {
 			all := c.Ledger
 			c.Ledger = skuLedger(func(sku int64) (judge.Snapshot, error) {
@@ -208,7 +219,8 @@ func TestRunDoesNotStart(t *testing.T) {
 			test.adjust(&c)
 			r := ran(t, c)
 			if all := fmt.Sprint(r.Problems); r.ExitStatus() != ExitNotValid || !strings.Contains(all, test.problem) {
-				t.Errorf("exit status %d, problems %q; want %d, one with %q", r.ExitStatus(), all, ExitNotValid, test.problem)
+				t.Errorf("exit status %d, problems %q; want %d, one with %q", r.ExitStatus(), all, ExitNotValid,
+					test.problem)
 			}
 			if f.seen != 0 {
 				t.Errorf("the service saw %d purchases", f.seen)
@@ -219,7 +231,8 @@ func TestRunDoesNotStart(t *testing.T) {
 
 // Two readings agree if nothing was cancelled or decided between them.
 func TestReadingsThatAgree(t *testing.T) {
-	sold, held := judge.Order{Status: judge.Active}, judge.Order{Status: judge.Active, Reservation: &judge.Reservation{Left: 1}}
+	sold, held := judge.Order{Status: judge.Active}, judge.Order{Status: judge.Active,
+		Reservation: &judge.Reservation{Left: 1}}
 	for _, other := range []judge.Order{held, {Status: judge.Cancelled}} {
 		if sameSnapshot(judge.Snapshot{Orders: []judge.Order{sold}}, judge.Snapshot{Orders: []judge.Order{other}}) {
 			t.Errorf("readings of %+v and %+v agree", sold, other)
@@ -230,7 +243,8 @@ func TestReadingsThatAgree(t *testing.T) {
 // A run waits for what may still change the ledger, and no longer.
 func TestSettling(t *testing.T) {
 	s := settling{limit: 30 * time.Second, poll: time.Second, quiet: 5 * time.Second}
-	open := judge.Snapshot{Orders: []judge.Order{{Status: judge.Active, Reservation: &judge.Reservation{State: seckill.Reserved}}}}
+	open := judge.Snapshot{Orders: []judge.Order{{Status: judge.Active,
+		Reservation: &judge.Reservation{State: seckill.Reserved}}}}
 	for name, c := range map[string]struct {
 		answered, promised  bool
 		service             failing       // that is asked what is running
@@ -240,39 +254,47 @@ func TestSettling(t *testing.T) {
 		restless, unsettled bool
 		unread              bool // there is no verdict
 	}{
-		"all were answered":                     {answered: true},
-		"a reservation is open":                 {answered: true, reserve: time.Second, until: 3 * time.Second, took: 3 * time.Second},
-		"the last reservation":                  {answered: true, reserve: 10 * time.Second, until: 39 * time.Second, took: 39 * time.Second},
-		"one was not answered":                  {took: time.Second},
-		"one was accepted":                      {promised: true, took: 5 * time.Second},
-		"accepted, and the database went away":  {promised: true, from: time.Second, until: 3 * time.Second, took: 7 * time.Second},
-		"the database went away for good":       {from: time.Second, until: time.Hour, took: 30 * time.Second, unsettled: true},
-		"the ledger cannot be read":             {answered: true, until: time.Hour, took: 30 * time.Second, unsettled: true, unread: true},
+		"all were answered": {answered: true},
+		"a reservation is open": {answered: true, reserve: time.Second, until: 3 * time.Second,
+			took: 3 * time.Second},
+		"the last reservation": {answered: true, reserve: 10 * time.Second, until: 39 * time.Second,
+			took: 39 * time.Second},
+		"one was not answered": {took: time.Second},
+		"one was accepted":     {promised: true, took: 5 * time.Second},
+		"accepted, and the database went away": {promised: true, from: time.Second, until: 3 * time.Second,
+			took: 7 * time.Second},
+		"the database went away for good": {from: time.Second, until: time.Hour, took: 30 * time.Second,
+			unsettled: true},
+		"the ledger cannot be read": {answered: true, until: time.Hour, took: 30 * time.Second,
+			unsettled: true, unread: true},
 		"a ledger that never stands still":      {restless: true, took: 30 * time.Second, unsettled: true},
 		"not answered, and the service is dead": {service: "dial", took: time.Second},
 		"the service hangs":                     {service: "read", took: 30 * time.Second, unsettled: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
-			r := newRun(Config{Scenario: Scenario{SKU: 1, SKUs: 1, Reserve: c.reserve}, settling: s, Ledger: skuLedger(func(sku int64) (judge.Snapshot, error) {
-				switch at := time.Since(begun); {
-				case c.restless:
-					return judge.Snapshot{Stock: judge.Stock{Version: int64(at)}}, nil
-				case at < c.from || at >= c.until:
-					return judge.Snapshot{}, nil
-				case c.reserve > 0:
-					return open, nil
-				}
-				return unreadable(sku)
-			})})
+			r := newRun(Config{Scenario: Scenario{SKU: 1, SKUs: 1, Reserve: c.reserve}, settling: s,
+				Ledger: skuLedger(func(sku int64) (judge.Snapshot, error) {
+					switch at := time.Since(begun); {
+					case c.restless:
+						return judge.Snapshot{Stock: judge.Stock{Version: int64(at)}}, nil
+					case at < c.from || at >= c.until:
+						return judge.Snapshot{}, nil
+					case c.reserve > 0:
+						return open, nil
+					}
+					return unreadable(sku)
+				})})
 			if c.service != "" {
 				r.services = []service{{http: &http.Client{Transport: c.service}}}
 			}
 			r.tally.skus[0].uncertain, r.tally.skus[0].undecided = !c.answered, c.promised
 			reports := r.auditSKUs(t.Context())
-			if took := time.Since(begun); r.result.Settled == c.unsettled || len(r.result.Problems) > 0 != c.unsettled || reports == nil != c.unread || took != c.took ||
+			if took := time.Since(begun); r.result.Settled == c.unsettled ||
+				len(r.result.Problems) > 0 != c.unsettled || reports == nil != c.unread || took != c.took ||
 				(r.result.Linearizable.Answer == "") != (c.unsettled || c.reserve > 0) {
-				t.Errorf("%s: %t, with %d reports, after %v, want %v; %+v %q", name, r.result.Settled, len(reports), took, c.took, r.result.Linearizable, r.result.Problems)
+				t.Errorf("%s: %t, with %d reports, after %v, want %v; %+v %q", name, r.result.Settled, len(reports),
+					took, c.took, r.result.Linearizable, r.result.Problems)
 			}
 		})
 	}
@@ -306,11 +328,14 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"no ledger", func(c *Config) { c.Ledger = nil }, "no ledger"},
 		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
-		{"to join a sale that was reset meanwhile", func(c *Config) { c.Joins = true }, "was reset meanwhile, from 20 units to 0"},
+		{"to join a sale that was reset meanwhile", func(c *Config) { c.Joins = true },
+			"was reset meanwhile, from 20 units to 0"},
 		{"a strategy without reservations", func(c *Config) { c.Reserve = time.Second }, "has no reservations"},
-		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: every answer is kept until it is judged, which would take about 1.8 GB"},
+		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 },
+			"4,000,000 buyers of 20 units: every answer is kept until it is judged, which would take about 1.8 GB"},
 		{"payments that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Reserve = 1_000_000, 800_000, time.Second }, "about 1.2 GB"},
-		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.4 GB"},
+		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 },
+			"about 1.4 GB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{token: "secret"}
@@ -337,15 +362,18 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		unread  int64
 		verdict judge.Verdict
 	}{
-		{"oversold, and one is not read", func(s *judge.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2, judge.Oversold},
+		{"oversold, and one is not read", func(s *judge.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2,
+			judge.Oversold},
 		{"lost, and others do not settle", func(s *judge.Snapshot) { s.Orders = nil },
 			func(r *run) {
 				for k := 1; k < 6; k++ {
 					r.tally.skus[k].uncertain = true
 				}
 			}, 0, judge.Lost},
-		{"orders of another strategy in each", func(*judge.Snapshot) {}, func(r *run) { r.config.Strategy = "naive" }, 0, judge.NotValid},
-		{"lost, and does not settle", func(s *judge.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.skus[0].uncertain = true }, 0, judge.NotValid},
+		{"orders of another strategy in each", func(*judge.Snapshot) {}, func(r *run) { r.config.Strategy = "naive" },
+			0, judge.NotValid},
+		{"lost, and does not settle", func(s *judge.Snapshot) { s.Orders = nil },
+			func(r *run) { r.tally.skus[0].uncertain = true }, 0, judge.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
 		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // by then each was read once, also on a busy machine
@@ -354,8 +382,9 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 			if sku == 6 {
 				last++
 			}
-			s := judge.Snapshot{Stock: judge.Stock{ID: sku, Initial: 1, Run: 1}, Orders: []judge.Order{{PublicID: "A", RequestID: "key", Run: 1,
-				UserID: 1, SKUID: sku, Quantity: 1, Status: judge.Active, Strategy: testStrategy}}}
+			s := judge.Snapshot{Stock: judge.Stock{ID: sku, Initial: 1, Run: 1},
+				Orders: []judge.Order{{PublicID: "A", RequestID: "key", Run: 1,
+					UserID: 1, SKUID: sku, Quantity: 1, Status: judge.Active, Strategy: testStrategy}}}
 			if sku == 1 {
 				test.spoil(&s)
 			}
@@ -368,7 +397,8 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		r.stockStores = map[string]seckill.StockStore{testStrategy: seckill.InRow}
 		for k := range r.config.SKUs {
 			r.plan.runs[k] = 1
-			r.tally.skus[k].calls = []judge.Call{{RequestID: "key", User: 1, Quantity: 1, Outcome: judge.OutcomeSold, OrderID: "A", CallTimes: judge.CallTimes{Sent: 1, Answered: 2}}}
+			r.tally.skus[k].calls = []judge.Call{{RequestID: "key", User: 1, Quantity: 1, Outcome: judge.OutcomeSold,
+				OrderID: "A", CallTimes: judge.CallTimes{Sent: 1, Answered: 2}}}
 		}
 		test.adjust(r)
 		r.judgeSale(t.Context())
@@ -409,7 +439,8 @@ func TestRunInterrupted(t *testing.T) {
 			want = ExitOversold
 		}
 		if !r.Interrupted || r.ExitStatus() != want || r.Audit == nil || r.Audit.Orders < testStock {
-			t.Errorf("oversells %t: interrupted %t, exit status %d, want true, %d\n%s", oversells, r.Interrupted, r.ExitStatus(), want, show(r))
+			t.Errorf("oversells %t: interrupted %t, exit status %d, want true, %d\n%s", oversells, r.Interrupted,
+				r.ExitStatus(), want, show(r))
 		}
 		if r.Requests != f.seen || r.Requests >= c.Buyers {
 			t.Errorf("%d requests reported, %d seen", r.Requests, f.seen)
@@ -455,7 +486,8 @@ func TestRunWithATargetThatDies(t *testing.T) {
 	})
 	c.Targets = append(c.Targets, dying.URL)
 	r := ran(t, c)
-	if r.Verdict != judge.Held || answered(r, codeUnreachable) == 0 || answered(r, codeLost) == 0 || r.CommandsMissing == "" {
+	if r.Verdict != judge.Held || answered(r, codeUnreachable) == 0 || answered(r, codeLost) == 0 ||
+		r.CommandsMissing == "" {
 		t.Errorf("verdict %s, answers %v; want held, some unreachable and some lost\n%s", r.Verdict, r.Answers, show(r))
 	}
 }
@@ -477,7 +509,8 @@ func TestRunMeasures(t *testing.T) {
 	c.ServersTime = func() (time.Duration, bool) { used /= 2; return used, true } // one was started again
 	r, err := Run(ctx, c)
 	labtest.Must(t, err)
-	if s := r.Audit.Served; r.Interrupted || r.Processor.Servers != nil || s.State != judge.ServedYes || s.PatienceMs != 180_000 {
+	if s := r.Audit.Served; r.Interrupted || r.Processor.Servers != nil || s.State != judge.ServedYes ||
+		s.PatienceMs != 180_000 {
 		t.Errorf("interrupted %t, %+v, %+v", r.Interrupted, r.Processor, s)
 	}
 	if atBegin.Stock.Num != testStock || len(atBegin.Orders) > 0 || len(atEnd.Orders) != testStock {
@@ -490,13 +523,15 @@ func TestRunMeasures(t *testing.T) {
 		t.Errorf("sold for %g s of %g", r.SellingSeconds, r.Seconds)
 	}
 	l, s := r.Latency, r.SoldLatency
-	if l.P50 < 2000 || l.P50 > l.P90 || l.P90 > l.P99 || l.P99 > l.P999 || l.P999 > l.Max || l.Mean < 2000 || s.P50 < 2000 || s.Max > l.Max {
+	if l.P50 < 2000 || l.P50 > l.P90 || l.P90 > l.P99 || l.P99 > l.P999 || l.P999 > l.Max || l.Mean < 2000 ||
+		s.P50 < 2000 || s.Max > l.Max {
 		t.Errorf("latencies %v and %v of a service that takes at least 2 ms", l, s)
 	}
 	if want := testStock / r.SellingSeconds; r.RequestsPerSec <= 0 || math.Abs(r.SalesPerSec-want) > want/1000 {
 		t.Errorf("%f requests/s, %f sales/s, want %f: until the last sale", r.RequestsPerSec, r.SalesPerSec, want)
 	}
-	if last.Requests != testBuyers || last.Buyers != testBuyers || last.Units != testStock || last.Counts[judge.OutcomeSold] != testStock {
+	if last.Requests != testBuyers || last.Buyers != testBuyers || last.Units != testStock ||
+		last.Counts[judge.OutcomeSold] != testStock {
 		t.Errorf("the last progress was %+v", last)
 	}
 	if r.Strategy.Title != "One conditional UPDATE" || r.Targets[0].Backends[0].Version != "MariaDB 10.11.6" {
@@ -536,44 +571,36 @@ func answered(r *Result, code string) (n int) {
 	return n
 }
 
-// joined is a run that joins a sale in which others have bought two units, and
-// given one back. cheats: its own service sells once more, under a key like theirs.
-func joined(t *testing.T, cheats bool) (*fake, *Result) {
-	t.Helper()
-	f := &fake{}
-	f.resetTo(testStock)
-	for _, user := range []int64{1_000_001, 1_000_002} {
-		f.take(asked{SKU: 1, User: user, Quantity: 1, key: "by hand", strategy: "zk"})
-	}
-	f.orders[1].Status = judge.Cancelled
-	f.stock.Num++
-	f.purchase = func(n int, p asked, _ http.ResponseWriter) bool {
-		if cheats && n == 5 {
-			p.User, p.key = 99, "load-1-1-1-4711"
-			f.take(p)
+// A run joins a sale in which others have bought two units and given one back. It leaves their sale as it is. Their
+// orders excuse nothing: a service that sells once more, under a key like theirs, has invented an order.
+func TestRunJoinsASale(t *testing.T) {
+	for invents, rule := range map[bool][]string{false: nil, true: {judge.RuleInvented}} {
+		f := &fake{}
+		f.resetTo(testStock)
+		for _, user := range []int64{1_000_001, 1_000_002} {
+			f.take(asked{SKU: 1, User: user, Quantity: 1, key: "by hand", strategy: "zk"})
 		}
-		return false
-	}
-	c := serve(t, f)
-	c.Joins = true
-	r := ran(t, c)
-	return f, r
-}
-
-func TestJoinLeavesTheSaleAsItIs(t *testing.T) {
-	f, r := joined(t, false)
-	if r.Verdict != judge.Held || f.stock.Run != 1 || len(f.orders) != testStock+1 || r.Audit.Sold != testStock ||
-		r.Counts[judge.OutcomeSold] != testStock-1 || r.Linearizable.Answer != LinearNotChecked || r.Linearizable.Why == "" {
-		t.Errorf("verdict %s, run %d, %d orders, %d sold, told sold %d, linearizable %v; problems %v, violations %v",
-			r.Verdict, f.stock.Run, len(f.orders), r.Audit.Sold, r.Counts[judge.OutcomeSold], r.Linearizable, r.Problems, r.Audit.Violations)
-	}
-}
-
-// The orders of others excuse nothing that happens to the buyers of the run.
-func TestJoinJudgesItsOwn(t *testing.T) {
-	_, r := joined(t, true)
-	if got := rules(r); !slices.Equal(got, []string{judge.RuleInvented}) {
-		t.Errorf("verdict %s, violated %v", r.Verdict, got)
+		f.orders[1].Status = judge.Cancelled
+		f.stock.Num++
+		f.purchase = func(n int, p asked, _ http.ResponseWriter) bool {
+			if invents && n == 5 {
+				p.User, p.key = 99, "load-1-1-1-4711"
+				f.take(p)
+			}
+			return false
+		}
+		c := serve(t, f)
+		c.Joins = true
+		r := ran(t, c)
+		if got := rules(r); !slices.Equal(got, rule) || f.stock.Run != 1 || r.Linearizable.Answer != LinearNotChecked ||
+			r.Linearizable.Why == "" {
+			t.Errorf("run %d, linearizable %v\n%s", f.stock.Run, r.Linearizable, show(r))
+		}
+		if !invents && (len(f.orders) != testStock+1 || r.Audit.Sold != testStock ||
+			r.Counts[judge.OutcomeSold] != testStock-1) {
+			t.Errorf("%d orders, %d units sold; the run's buyers were sold %d", len(f.orders), r.Audit.Sold,
+				r.Counts[judge.OutcomeSold])
+		}
 	}
 }
 
@@ -598,7 +625,8 @@ func TestRunJudgesRestocks(t *testing.T) {
 		}, judge.Oversold, []string{judge.RuleOversold, judge.RuleLostUpdate, judge.RuleNotLinearizable}},
 		{"forgets that it has", func(f *fake, call int) {
 			f.orders = slices.DeleteFunc(f.orders, func(o judge.Order) bool { return o.IsRestock() && call == 1 })
-		}, judge.NotValid, []string{judge.RuleInitialChanged, judge.RuleOversold, judge.RuleLostUpdate, judge.RuleRestock}},
+		}, judge.NotValid, []string{judge.RuleInitialChanged, judge.RuleOversold, judge.RuleLostUpdate,
+			judge.RuleRestock}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -619,8 +647,10 @@ func TestRunJudgesRestocks(t *testing.T) {
 			c := serve(t, f)
 			c.Restock = []string{"7@0s"}
 			r := ran(t, c)
-			if got := rules(r); r.Verdict != test.verdict || !slices.Equal(got, test.rules) || r.Restocks != 1 || len(r.Problems) > 0 {
-				t.Errorf("%s with %v after %d restocks, want %s with %v\n%s", r.Verdict, got, r.Restocks, test.verdict, test.rules, show(r))
+			if got := rules(r); r.Verdict != test.verdict || !slices.Equal(got, test.rules) || r.Restocks != 1 ||
+				len(r.Problems) > 0 {
+				t.Errorf("%s with %v after %d restocks, want %s with %v\n%s", r.Verdict, got, r.Restocks, test.verdict,
+					test.rules, show(r))
 			}
 		})
 	}

@@ -39,7 +39,8 @@ func TestReadScenario(t *testing.T) {
 		return ReadScenario(file, base)
 	}
 	s, err := read(wholeFile, Scenario{})
-	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Duplicates: 0.1, Copies: .05, Retry: 3,
+	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Duplicates: 0.1, Copies: .05,
+		Retry:   3,
 		Profile: Constant, Rate: 200.5, Duration: 1500 * time.Millisecond,
 		Timeout: 3 * time.Second, Seed: 1<<64 - 1, Async: true, Require: []string{"p99<50ms", "errors==0"}}
 	if err != nil || !reflect.DeepEqual(s, want) || s.Check() != nil {
@@ -59,7 +60,8 @@ func TestReadScenario(t *testing.T) {
 		"stock: [1\n":              "[1:8] ",
 	} {
 		_, err := read(text, base)
-		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "shop.yaml: ") || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "shop.yaml: ") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.30q: %v, want %q in one line", text, err, want)
 		}
 	}
@@ -90,7 +92,8 @@ func TestCheck(t *testing.T) {
 		s := DefaultScenario()
 		test.change(&s)
 		var field *seckill.FieldError
-		if err := s.Check(); !errors.Is(err, ErrConfig) || !errors.As(err, &field) || field.Code == "" || !strings.Contains(err.Error(), test.want) {
+		if err := s.Check(); !errors.Is(err, ErrConfig) || !errors.As(err, &field) || field.Code == "" ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}

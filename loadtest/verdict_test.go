@@ -29,22 +29,32 @@ func TestConclude(t *testing.T) {
 		{name: "clean", audit: judge.Held, want: ExitHeld},
 		{name: "clean, and a threshold is not met", audit: judge.Held, require: []string{"errors==0"}, want: ExitUnmet},
 		{name: "stood still", audit: judge.Held, still: true, require: []string{"errors==0"}, want: ExitBlocked},
-		{name: "stood still, and lost", audit: judge.Lost, violations: []judge.Violation{missing}, still: true, want: ExitLost},
+		{name: "stood still, and lost", audit: judge.Lost, violations: []judge.Violation{missing}, still: true,
+			want: ExitLost},
 		{name: "stood still, with a problem", audit: judge.Held, still: true, problem: true, want: ExitNotValid},
 		{name: "oversold", audit: judge.Oversold, violations: []judge.Violation{oversold}, want: ExitOversold},
 		{name: "lost", audit: judge.Lost, violations: []judge.Violation{missing}, want: ExitLost},
 		{name: "nothing sold", audit: judge.Lost, violations: []judge.Violation{nothing}, want: ExitLost},
 		{name: "no ledger", problem: true, want: ExitNotValid},
-		{name: "judge says not valid", audit: judge.NotValid, violations: []judge.Violation{oversold}, want: ExitNotValid},
+		{name: "judge says not valid", audit: judge.NotValid, violations: []judge.Violation{oversold},
+			want: ExitNotValid},
 		{name: "clean with a problem", audit: judge.Held, problem: true, want: ExitNotValid},
-		{name: "oversold with a problem", audit: judge.Oversold, violations: []judge.Violation{oversold}, problem: true, want: ExitOversold},
-		{name: "lost with a problem", audit: judge.Lost, violations: []judge.Violation{missing}, problem: true, want: ExitLost},
-		{name: "nothing sold with a problem", audit: judge.Lost, violations: []judge.Violation{nothing}, problem: true, want: ExitNotValid},
-		{name: "oversold, unsettled", audit: judge.Oversold, violations: []judge.Violation{oversold}, problem: true, unsettled: true, want: ExitOversold},
-		{name: "negative, unsettled", audit: judge.Lost, violations: []judge.Violation{negative}, problem: true, unsettled: true, want: ExitNotValid},
-		{name: "lost, unsettled", audit: judge.Lost, violations: []judge.Violation{missing}, problem: true, unsettled: true, want: ExitNotValid},
-		{name: "invented, unsettled", audit: judge.Lost, violations: []judge.Violation{invented}, problem: true, unsettled: true, want: ExitLost},
-		{name: "unacknowledged, unsettled", audit: judge.Lost, violations: []judge.Violation{unacknowledged}, problem: true, unsettled: true, want: ExitLost},
+		{name: "oversold with a problem", audit: judge.Oversold, violations: []judge.Violation{oversold}, problem: true,
+			want: ExitOversold},
+		{name: "lost with a problem", audit: judge.Lost, violations: []judge.Violation{missing}, problem: true,
+			want: ExitLost},
+		{name: "nothing sold with a problem", audit: judge.Lost, violations: []judge.Violation{nothing}, problem: true,
+			want: ExitNotValid},
+		{name: "oversold, unsettled", audit: judge.Oversold, violations: []judge.Violation{oversold}, problem: true,
+			unsettled: true, want: ExitOversold},
+		{name: "negative, unsettled", audit: judge.Lost, violations: []judge.Violation{negative}, problem: true,
+			unsettled: true, want: ExitNotValid},
+		{name: "lost, unsettled", audit: judge.Lost, violations: []judge.Violation{missing}, problem: true,
+			unsettled: true, want: ExitNotValid},
+		{name: "invented, unsettled", audit: judge.Lost, violations: []judge.Violation{invented}, problem: true,
+			unsettled: true, want: ExitLost},
+		{name: "unacknowledged, unsettled", audit: judge.Lost, violations: []judge.Violation{unacknowledged},
+			problem: true, unsettled: true, want: ExitLost},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &Result{Settled: !test.unsettled}
@@ -71,7 +81,8 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		return &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1, SKUs: 1},
 			Counts:  map[judge.Outcome]int{judge.OutcomeSold: 100, judge.OutcomeSoldOut: 900},
 			Latency: Latency{P99: 2_000_000},
-			Audit:   &judge.Report{Verdict: judge.Held, Initial: 100, Totals: judge.Totals{Sold: 100}, Served: &judge.Served{State: judge.ServedYes}}}
+			Audit: &judge.Report{Verdict: judge.Held, Initial: 100, Totals: judge.Totals{Sold: 100},
+				Served: &judge.Served{State: judge.ServedYes}}}
 	}
 	for _, c := range []struct {
 		name          string
@@ -81,8 +92,10 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 	}{
 		{"all well", func(*Result) {}, Yes, Yes, nil},
 		{"late", func(r *Result) { r.Latency.P99++ }, Yes, No, []string{ShortLate}},
-		{"1 in 100 uncertain", func(r *Result) { r.Counts[judge.OutcomeUnknown], r.Counts[judge.OutcomeError] = 4, 6 }, Yes, Yes, nil},
-		{"more", func(r *Result) { r.Counts[judge.OutcomeUnknown], r.Counts[judge.OutcomeError] = 5, 6 }, Yes, No, []string{ShortUncertain}},
+		{"1 in 100 uncertain", func(r *Result) { r.Counts[judge.OutcomeUnknown], r.Counts[judge.OutcomeError] = 4, 6 },
+			Yes, Yes, nil},
+		{"more", func(r *Result) { r.Counts[judge.OutcomeUnknown], r.Counts[judge.OutcomeError] = 5, 6 }, Yes, No,
+			[]string{ShortUncertain}},
 		{"payments without an answer, or refused", func(r *Result) { r.Reservations = Reservations{Refused: 6, Unknown: 5} }, Yes, No, []string{ShortUncertain}},
 		{"without a final answer", func(r *Result) { r.Counts[judge.OutcomeAccepted], r.Counts[judge.OutcomeInProgress] = 6, 5 }, Yes, No, []string{ShortUncertain}},
 		{"99 of 100 sold", func(r *Result) { r.Audit.Sold = 99 }, Yes, Yes, nil},
@@ -93,13 +106,18 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		{"as many as different buyers asked for", func(r *Result) { r.Requests, r.Counts[judge.OutcomeDuplicate], r.Audit.Sold = 50, 10, 40 }, Yes, Yes, nil},
 		{"some not paid in time", func(r *Result) { r.Audit.Sold, r.Audit.Expired = 60, 1 }, Yes, Yes, nil},
 		{"some cancelled", func(r *Result) { r.Audit.Sold, r.Audit.Cancelled = 60, 1 }, Yes, Yes, nil},
-		{"blocked", func(r *Result) { r.Audit.Served.State, r.Audit.Sold = judge.ServedBlocked, 5 }, Yes, No, []string{ShortStood, ShortUnsold}},
+		{"blocked", func(r *Result) { r.Audit.Served.State, r.Audit.Sold = judge.ServedBlocked, 5 }, Yes, No,
+			[]string{ShortStood, ShortUnsold}},
 		{"pauses not known", func(r *Result) { r.Audit.Served.State = judge.ServedNotKnown }, Yes, NotKnown, nil},
-		{"pauses not known, and late", func(r *Result) { r.Audit.Served, r.Latency.P99 = nil, 9_000_000 }, Yes, No, []string{ShortLate}},
-		{"oversold to all at once", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = judge.Oversold, 131 }, No, Yes, nil},
-		{"oversold, and others of several SKUs are left", func(r *Result) { r.Audit.Verdict, r.Audit.Sold, r.Settings.SKUs = judge.Oversold, 90, 2 }, No, Yes, nil},
+		{"pauses not known, and late", func(r *Result) { r.Audit.Served, r.Latency.P99 = nil, 9_000_000 }, Yes, No,
+			[]string{ShortLate}},
+		{"oversold to all at once", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = judge.Oversold, 131 }, No,
+			Yes, nil},
+		{"oversold, and others of several SKUs are left",
+			func(r *Result) { r.Audit.Verdict, r.Audit.Sold, r.Settings.SKUs = judge.Oversold, 90, 2 }, No, Yes, nil},
 		{"lost", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = judge.Lost, 60 }, No, No, []string{ShortUnsold}},
-		{"not valid", func(r *Result) { r.Problems, r.Latency.P99 = []Problem{{Text: "interrupted"}}, 9_000_000 }, NotKnown, NotKnown, nil},
+		{"not valid", func(r *Result) { r.Problems, r.Latency.P99 = []Problem{{Text: "interrupted"}}, 9_000_000 },
+			NotKnown, NotKnown, nil},
 	} {
 		r := good()
 		c.change(r)
@@ -155,8 +173,10 @@ func TestRequirements(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "write it like", "p99": "write it like", "p99=50ms": "write it like", "p98<1ms": "there are busy, conflict", "p99<50": "is not a time",
-		"rate>fast": "is not a number", "errors<-1": "is not a number ≥ 0", "p99<-1ms": "is not a time", "rate<NaN": "is not a number", "rate>5%": "is not a number",
+		"": "write it like", "p99": "write it like", "p99=50ms": "write it like", "p98<1ms": "there are busy, conflict",
+		"p99<50":    "is not a time",
+		"rate>fast": "is not a number", "errors<-1": "is not a number ≥ 0", "p99<-1ms": "is not a time",
+		"rate<NaN": "is not a number", "rate>5%": "is not a number",
 		"rate<1e300": "is not a number",
 	} {
 		if _, err := ParseRequirement(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -181,10 +201,14 @@ func TestBottleneck(t *testing.T) {
 	}{
 		{"nothing was sent", Result{Seconds: 2, Processor: Processor{Generator: new(2000.0)}}, false},
 		{"in time", Result{Requests: 1, Lag: Latency{P99: 1}, Latency: Latency{P99: 100 * ms}}, false},
-		{"a little late, and so is everything", Result{Requests: 1, Lag: Latency{P99: 9 * ms}, Latency: Latency{P99: 10 * ms}}, false},
-		{"late, of a service that is slow", Result{Requests: 1, Lag: Latency{P99: 40 * ms}, Latency: Latency{P99: 100 * ms}}, false},
-		{"late, and that is most of it", Result{Requests: 1, Lag: Latency{P99: 60 * ms}, Latency: Latency{P99: 100 * ms}}, true},
-		{"all processors, for a moment", Result{Requests: 1, Seconds: 1, Processor: Processor{Generator: new(2000.0)}}, false},
+		{"a little late, and so is everything", Result{Requests: 1, Lag: Latency{P99: 9 * ms},
+			Latency: Latency{P99: 10 * ms}}, false},
+		{"late, of a service that is slow", Result{Requests: 1, Lag: Latency{P99: 40 * ms},
+			Latency: Latency{P99: 100 * ms}}, false},
+		{"late, and that is most of it", Result{Requests: 1, Lag: Latency{P99: 60 * ms},
+			Latency: Latency{P99: 100 * ms}}, true},
+		{"all processors, for a moment", Result{Requests: 1, Seconds: 1,
+			Processor: Processor{Generator: new(2000.0)}}, false},
 		{"requests that were never sent", Result{Requests: 1, Dropped: 1}, true},
 		{"all processors", Result{Requests: 1, Seconds: 2, Processor: Processor{Generator: new(2000.0)}}, true},
 	} {

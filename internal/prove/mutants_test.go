@@ -25,7 +25,8 @@ func TestMutantsApply(t *testing.T) {
 					t.Errorf("%s: by the matrix, %s breaks %s anyway: name another question, or a rule that only the mutant breaks", m.name, s, m.question)
 				}
 			default:
-				t.Errorf("%s: the matrix does not say that %s holds %s: name a question that does", m.name, s, m.question)
+				t.Errorf("%s: the matrix does not say that %s holds %s: name a question that does", m.name, s,
+					m.question)
 			}
 		}
 		m.apply(t)
@@ -56,7 +57,8 @@ func mutants(t *testing.T) (all []mutant) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		labtest.Must(t, err)
-		m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".patch"), schedules: "12", replaced: map[string]string{}}
+		m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".patch"), schedules: "12",
+			replaced: map[string]string{}}
 		for line := range strings.Lines(string(text)) {
 			if name, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && m.hunks == nil {
 				switch name {

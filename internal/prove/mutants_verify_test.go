@@ -43,7 +43,8 @@ func TestQuestionsCatchMutants(t *testing.T) {
 // do not import each other. A mutant of shared code gets a build of its own.
 func together(builds [][]mutant, m mutant) [][]mutant {
 	for i, build := range builds {
-		if m.family() != "" && !slices.ContainsFunc(build, func(o mutant) bool { return o.family() == "" || o.family() == m.family() }) {
+		if m.family() != "" && !slices.ContainsFunc(build,
+			func(o mutant) bool { return o.family() == "" || o.family() == m.family() }) {
 			builds[i] = append(build, m)
 			return builds
 		}
@@ -85,7 +86,8 @@ func seckill(t *testing.T, mutants []mutant) (program string) {
 	}
 	labtest.Must(t, err)
 	program = filepath.Join(folder, "seckill")
-	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(folder, "overlay.json"), "-buildvcs=false",
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(folder, "overlay.json"),
+		"-buildvcs=false",
 		"-tags", "nomsgpack", "-ldflags=-s -w", "-o", program, "./cmd/seckill") // as make build does
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -96,7 +98,8 @@ func seckill(t *testing.T, mutants []mutant) (program string) {
 
 // prove makes the program ask the mutant's question.
 func (m *mutant) prove(t *testing.T, program string) {
-	ask := exec.CommandContext(t.Context(), program, "prove", "--strategies", strings.Join(m.strategies, ","), "--questions", m.question,
+	ask := exec.CommandContext(t.Context(), program, "prove", "--strategies", strings.Join(m.strategies, ","),
+		"--questions", m.question,
 		"--schedules", m.schedules, "--workers", "1", "-q", "--json", "-", "--examples", t.TempDir())
 	var said, wrong bytes.Buffer
 	ask.Stdout, ask.Stderr = &said, &wrong

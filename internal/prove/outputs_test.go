@@ -17,23 +17,28 @@ import (
 
 // byHand returns a matrix with each kind of answer.
 func byHand() *prove.Matrix {
-	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Choosing: true, Asks: "Is ever more sold than there was?"},
+	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Choosing: true,
+		Asks: "Is ever more sold than there was?"},
 		{ID: "dead-holder", Title: "dead holder", Choosing: true}, {ID: "waits", Title: "how it waits", Choosing: true}}
 	return &prove.Matrix{Format: 3, Questions: questions, Seed: 7, Schedules: 80, Took: "12m0s",
-		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"}, {Name: "redlock", OK: true, Version: "Redis 7"},
+		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"},
+			{Name: "redlock", OK: true, Version: "Redis 7"},
 			{Name: "etcd", Error: "not found", Version: ""}},
 		Rows: []prove.Row{
 			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Cells: map[string]prove.Cell{
-				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Schedules: 9, Preemptions: new(1),
-					Example: "counterexamples/naive.oversell.json",
-					Also:    []prove.Finding{{Rule: "negative_stock", Text: "the stock is -1", Example: "counterexamples/naive.oversell.negative_stock.json"}}},
+				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Schedules: 9,
+					Preemptions: new(1),
+					Example:     "counterexamples/naive.oversell.json",
+					Also: []prove.Finding{{Rule: "negative_stock", Text: "the stock is -1",
+						Example: "counterexamples/naive.oversell.negative_stock.json"}}},
 				"dead-holder": {Answer: prove.NotAsked, Text: "it breaks with everybody alive"},
 				"waits":       {Answer: prove.Measured, Text: "polls; 30 commands in 300 ms"},
 			}},
 			{Strategy: "redis-lua", Cells: map[string]prove.Cell{
-				"oversell":    {Answer: prove.Holds, Schedules: 24, Exhausted: true},
-				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: new(2), NotRun: 5, Wait: 10},
-				"waits":       {Answer: prove.Failed, Text: "the server <died>"},
+				"oversell": {Answer: prove.Holds, Schedules: 24, Exhausted: true},
+				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: new(2), NotRun: 5,
+					Wait: 10},
+				"waits": {Answer: prove.Failed, Text: "the server <died>"},
 			}},
 			{Strategy: "zk", Cells: map[string]prove.Cell{}},
 		}}
@@ -74,10 +79,13 @@ func TestSummaries(t *testing.T) {
 		"holds (all 24 schedules)": {Answer: prove.Holds, Schedules: 24, Exhausted: true},
 		"holds (80 schedules, all with at most 2 preemptions, and 10 at random; 5 turns not taken)": {Answer: prove.Holds, Schedules: 90,
 			Random: 10, Preemptions: new(2), NotRun: 5},
-		"holds (70 schedules; 31 sequences of conflicting commands; 5 turns not taken)": {Answer: prove.Holds, Schedules: 70, Orders: 31, NotRun: 5},
-		"breaks: sold twice (found in 9 schedules)":                                     {Answer: prove.Breaks, Text: "sold twice", Schedules: 9, Preemptions: new(1), NotRun: 5},
-		"does not apply: no lock":                                                       {Answer: prove.NotAsked, Text: "no lock"},
-		"not computed":                                                                  {},
+		"holds (70 schedules; 31 sequences of conflicting commands; 5 turns not taken)": {Answer: prove.Holds,
+			Schedules: 70, Orders: 31, NotRun: 5},
+		"breaks: sold twice (found in 9 schedules)": {Answer: prove.Breaks,
+			Text: "sold twice", Schedules: 9, Preemptions: new(1), NotRun: 5},
+		"does not apply: no lock": {Answer: prove.NotAsked,
+			Text: "no lock"},
+		"not computed": {},
 	} {
 		if got := c.Summary(); got != want {
 			t.Errorf("%+v is %q, want %q", c, got, want)
@@ -93,8 +101,10 @@ func TestJSON(t *testing.T) {
 		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
 	}
 	for name, bad := range map[string]string{"empty": "", "cut off": text[:len(text)/2], "no JSON": "| strategy |",
-		"another format": strings.Replace(text, `"format":3`, `"format":9`, 1), "unknown fields": `{"format":3,"colour":"red"}`} {
-		if m, err := prove.ReadMatrix(strings.NewReader(bad)); err == nil || m != nil || !strings.Contains(err.Error(), "matrix") {
+		"another format": strings.Replace(text, `"format":3`, `"format":9`, 1),
+		"unknown fields": `{"format":3,"colour":"red"}`} {
+		if m, err := prove.ReadMatrix(strings.NewReader(bad)); err == nil || m != nil ||
+			!strings.Contains(err.Error(), "matrix") {
 			t.Errorf("%s: %v, %v; want an error", name, m, err)
 		}
 	}
@@ -112,7 +122,8 @@ func listed(all []prove.Difference) string {
 // the strategy declares an answer.
 func TestDifferences(t *testing.T) {
 	matrix := func(bound int, answers ...prove.Answer) *prove.Matrix {
-		m := &prove.Matrix{Schedules: bound, Backends: []backend.Status{{Name: backend.NameMySQL, Version: "MariaDB 11"}}}
+		m := &prove.Matrix{Schedules: bound, Backends: []backend.Status{{Name: backend.NameMySQL,
+			Version: "MariaDB 11"}}}
 		cells := map[string]prove.Cell{}
 		for i, a := range answers {
 			id := string(rune('a' + i))
@@ -133,30 +144,38 @@ func TestDifferences(t *testing.T) {
 		m.Rows[0].Cells["b"] = prove.Cell{Answer: prove.Breaks, Rule: rule, Also: also}
 		return m
 	}
-	published := matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks, prove.Measured)
+	published := matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
+		prove.Measured)
 	for name, c := range map[string]struct {
 		now  *prove.Matrix
 		want string
 	}{
-		"the same":   {published, ""},
-		"either way": {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks oversold, blocked, c holds, d n/a"},
-		"a lock that broke where it was measured": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
+		"the same": {published, ""},
+		"either way": {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks),
+			"a holds, b breaks oversold, blocked, c holds, d n/a"},
+		"a lock that broke where it was measured": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked,
+			prove.Missing, prove.Breaks,
 			prove.Breaks), "g measured"},
-		"a lock that is not one any more": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
+		"a lock that is not one any more": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked,
+			prove.Missing, prove.Breaks,
 			prove.NotAsked), "g measured"},
-		"a smaller bound":               {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Holds), "a holds"},
+		"a smaller bound": {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds,
+			prove.Holds), "a holds"},
 		"the same rules, another first": {breaking(60, "blocked", prove.Finding{Rule: "oversold"}), ""},
 		"another rule, too": {breaking(60, "oversold", prove.Finding{Rule: "blocked"}, prove.Finding{Rule: "stolen"}),
 			"b breaks oversold, blocked"},
-		"another rule instead":           {breaking(60, "oversold", prove.Finding{Rule: "stolen"}), "b breaks oversold, blocked"},
+		"another rule instead": {breaking(60, "oversold", prove.Finding{Rule: "stolen"}),
+			"b breaks oversold, blocked"},
 		"a rule less":                    {breaking(60, "oversold"), "b breaks oversold, blocked"},
 		"a rule less, fewer tried":       {breaking(59, "oversold"), ""},
 		"a new rule, though fewer tried": {breaking(5, "stolen"), "b breaks oversold, blocked"},
 		"fewer questions":                {matrix(60, prove.Holds, prove.Breaks), ""},
 		"a question not answered":        {matrix(60, prove.Missing, prove.Breaks), ""},
 		"a search that has failed":       {matrix(60, prove.Failed, prove.Breaks), "a can be asked"},
-		"a lock that queues no longer": {&prove.Matrix{Questions: []prove.Question{{ID: "g"}}, Backends: published.Backends, Rows: []prove.Row{
-			{Strategy: "x", Cells: map[string]prove.Cell{"g": {Answer: prove.Measured, Text: "luck decides"}}}}}, "g measured"},
+		"a lock that queues no longer": {&prove.Matrix{Questions: []prove.Question{{ID: "g"}},
+			Backends: published.Backends, Rows: []prove.Row{
+				{Strategy: "x", Cells: map[string]prove.Cell{"g": {Answer: prove.Measured, Text: "luck decides"}}}}},
+			"g measured"},
 	} {
 		if got := listed(c.now.Differences(published, nil)); got != c.want {
 			t.Errorf("%s: differences %q, want %q", name, got, c.want)
@@ -172,7 +191,8 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11", Address: "another port"},
 			{Name: "redlock", OK: true, Version: "Redis 8"}, {Name: "zookeeper", OK: true, Version: "ZooKeeper 3.8"}},
 		Rows: []prove.Row{
-			{Strategy: "redis-lua", Cells: map[string]prove.Cell{"waits": {Answer: prove.Measured, Text: "polls"}, "oversell": {}}},
+			{Strategy: "redis-lua", Cells: map[string]prove.Cell{"waits": {Answer: prove.Measured, Text: "polls"},
+				"oversell": {}}},
 			{Strategy: "conditional", Cells: map[string]prove.Cell{"oversell": {Answer: prove.Holds}}},
 		}}
 	m := now.Merge(old, []catalog.Info{sqlrow.Naive, sqlrow.Conditional, redislock.RedisLua})

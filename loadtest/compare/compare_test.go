@@ -29,11 +29,14 @@ const (
 
 // load is a sale of a second that sells out in half of it, unless plays changes it.
 func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, error) {
-	r := &loadtest.Result{Requests: c.Buyers, Seconds: 1, SellingSeconds: .5, Verdict: judge.Held, Signs: loadtest.Signs{Served: loadtest.Yes},
-		Counts:      map[judge.Outcome]int{judge.OutcomeSold: int(c.Stock), judge.OutcomeSoldOut: c.Buyers - int(c.Stock) - 8, judge.OutcomeUnknown: 8},
+	r := &loadtest.Result{Requests: c.Buyers, Seconds: 1, SellingSeconds: .5, Verdict: judge.Held,
+		Signs: loadtest.Signs{Served: loadtest.Yes},
+		Counts: map[judge.Outcome]int{judge.OutcomeSold: int(c.Stock),
+			judge.OutcomeSoldOut: c.Buyers - int(c.Stock) - 8, judge.OutcomeUnknown: 8},
 		SoldLatency: loadtest.Latency{P50: 4000, P99: 20_000}, RefusedLatency: loadtest.Latency{P50: 1000, P99: 2000},
-		Processor: loadtest.Processor{Services: new(.08)}, Commands: []loadtest.Commands{{Backend: "sql", PerPurchase: 3}, {Backend: "redis", PerPurchase: 1}},
-		Audit: &judge.Report{Verdict: judge.Held, Initial: c.Stock, Totals: judge.Totals{Sold: c.Stock}}}
+		Processor: loadtest.Processor{Services: new(.08)},
+		Commands:  []loadtest.Commands{{Backend: "sql", PerPurchase: 3}, {Backend: "redis", PerPurchase: 1}},
+		Audit:     &judge.Report{Verdict: judge.Held, Initial: c.Stock, Totals: judge.Totals{Sold: c.Stock}}}
 	if c.Buyers != testBuyers {
 		return r, nil
 	}
@@ -68,10 +71,12 @@ func faster(seconds ...float64) func(int, *loadtest.Result) error {
 }
 
 func options(b *script, names ...string) Options {
-	o := Options{Settings: Presets()[0].Settings, load: b.load, Sale: loadtest.Config{Targets: []string{"http://127.0.0.1:1"}}}
+	o := Options{Settings: Presets()[0].Settings, load: b.load,
+		Sale: loadtest.Config{Targets: []string{"http://127.0.0.1:1"}}}
 	o.Strategies, o.Stock, o.Buyers, o.Concurrency, o.Turn = names, testStock, testBuyers, 8, 0
 	for _, name := range names {
-		o.Candidates = append(o.Candidates, Candidate{Strategy: name, Breaks: strings.HasPrefix(name, "bad"), ProofBreaks: map[string]string{"fast": "lost-reply"}[name]})
+		o.Candidates = append(o.Candidates, Candidate{Strategy: name, Breaks: strings.HasPrefix(name, "bad"),
+			ProofBreaks: map[string]string{"fast": "lost-reply"}[name]})
 	}
 	return o
 }
@@ -85,8 +90,10 @@ func TestRoundsAlternate(t *testing.T) {
 	if got := strings.Join(b.sales, ", "); got != want {
 		t.Errorf("the sales ran in the order\n%s, not\n%s", got, want)
 	}
-	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.MainEntries()) != 2 || len(r.Entries) != 4 || r.Entries[1].Factor.Times < .9 || r.Entries[3].Factor.Times > .6 {
-		t.Errorf("interrupted %v, exit status %d, %d entries, %v and %v", r.Interrupted, r.ExitStatus(), len(r.Entries), r.Entries[1].Factor, r.Entries[3].Factor)
+	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.MainEntries()) != 2 || len(r.Entries) != 4 ||
+		r.Entries[1].Factor.Times < .9 || r.Entries[3].Factor.Times > .6 {
+		t.Errorf("interrupted %v, exit status %d, %d entries, %v and %v", r.Interrupted, r.ExitStatus(), len(r.Entries),
+			r.Entries[1].Factor, r.Entries[3].Factor)
 	}
 }
 
@@ -98,15 +105,19 @@ func TestKeys(t *testing.T) {
 	o.Keys, o.Rounds = true, 2
 	r := Run(t.Context(), o)
 	for i, e := range r.Entries {
-		if ratio := e.Ratios[WithoutKeys]; e.Keyless != (i%2 == 1) || e.Keyless != (len(e.Ratios) == 0) || !e.Keyless && ratio != (stats.Ratio{Times: .5, Low: .5, High: .5, Rounds: 2}) {
+		if ratio := e.Ratios[WithoutKeys]; e.Keyless != (i%2 == 1) || e.Keyless != (len(e.Ratios) == 0) || !e.Keyless &&
+			ratio != (stats.Ratio{Times: .5, Low: .5, High: .5, Rounds: 2}) {
 			t.Errorf("%s, without keys %t: %+v", e.Strategy, e.Keyless, e.Ratios)
 		}
 	}
-	if len(r.Entries) != 4 || r.RelativeTo != "conditional" || r.Entries[2].Factor.Times != 1 || r.Tally() != (Tally{Held: 2}) || r.ExitStatus() != loadtest.ExitHeld {
-		t.Errorf("%d entries, factors to %s, %+v, exit status %d", len(r.Entries), r.RelativeTo, r.Tally(), r.ExitStatus())
+	if len(r.Entries) != 4 || r.RelativeTo != "conditional" || r.Entries[2].Factor.Times != 1 ||
+		r.Tally() != (Tally{Held: 2}) || r.ExitStatus() != loadtest.ExitHeld {
+		t.Errorf("%d entries, factors to %s, %+v, exit status %d", len(r.Entries), r.RelativeTo, r.Tally(),
+			r.ExitStatus())
 	}
 	var text strings.Builder
-	if err := r.Report().WriteText(&text); err != nil || !strings.Contains(text.String(), "| b           | 0.50 (0.50–0.50) |") {
+	if err := r.Report().WriteText(&text); err != nil ||
+		!strings.Contains(text.String(), "| b           | 0.50 (0.50–0.50) |") {
 		t.Errorf("%v; the report is\n%s", err, text.String())
 	}
 	b.plays = map[string]func(int, *loadtest.Result) error{"b": func(_ int, r *loadtest.Result) error { r.Accepted = 1; return nil }}
@@ -127,7 +138,8 @@ func TestKeys(t *testing.T) {
 // is accepted counts as soon as it is answered.
 func TestRatios(t *testing.T) {
 	entry := func(k Candidate, concurrency int, answers, sales float64) *Entry {
-		return &Entry{Candidate: k, Concurrency: concurrency, Ratios: map[string]stats.Ratio{}, Rounds: []Round{{Round: 1, Figures: map[string]float64{Answers: answers, Sales: sales}}}}
+		return &Entry{Candidate: k, Concurrency: concurrency, Ratios: map[string]stats.Ratio{},
+			Rounds: []Round{{Round: 1, Figures: map[string]float64{Answers: answers, Sales: sales}}}}
 	}
 	merged, noop := Candidate{Strategy: "merged"}, Candidate{Strategy: "noop", Baseline: true}
 	for _, c := range []struct {
@@ -135,14 +147,18 @@ func TestRatios(t *testing.T) {
 		want  float64
 		head  string
 	}{{false, .1, "sales/s"}, {true, .5, "answers/s"}} {
-		r := &Result{Entries: []*Entry{entry(merged, 64, 500, 100), entry(merged, 512, 9, 9), entry(noop, 64, 1000, 1000)}}
+		r := &Result{Entries: []*Entry{entry(merged, 64, 500, 100), entry(merged, 512, 9, 9),
+			entry(noop, 64, 1000, 1000)}}
 		r.Settings.By, r.Settings.Async, r.Settings.Concurrency = Sales, c.async, 64
 		r.setRatios()
 		got, table := r.Entries[0].Ratios, r.ratiosTable()
-		if fmt.Sprint(got) != fmt.Sprintf("map[noop:%.2f]", c.want) || len(r.Entries[1].Ratios)+len(r.Entries[2].Ratios) > 0 {
-			t.Errorf("accepted %t: %+v, with 512 at a time %+v, of the baseline %+v", c.async, got, r.Entries[1].Ratios, r.Entries[2].Ratios)
+		if fmt.Sprint(got) != fmt.Sprintf("map[noop:%.2f]", c.want) ||
+			len(r.Entries[1].Ratios)+len(r.Entries[2].Ratios) > 0 {
+			t.Errorf("accepted %t: %+v, with 512 at a time %+v, of the baseline %+v", c.async, got, r.Entries[1].Ratios,
+				r.Entries[2].Ratios)
 		}
-		if fmt.Sprint(table.Head, table.Rows) != fmt.Sprintf("[strategy / noop] [[merged %.2f]]", c.want) || !strings.HasPrefix(table.Notes[0], c.head) {
+		if fmt.Sprint(table.Head, table.Rows) != fmt.Sprintf("[strategy / noop] [[merged %.2f]]", c.want) ||
+			!strings.HasPrefix(table.Notes[0], c.head) {
 			t.Errorf("accepted %t: %v %v\n%s", c.async, table.Head, table.Rows, table.Notes[0])
 		}
 	}
@@ -195,15 +211,18 @@ func TestFiguresOfATurn(t *testing.T) {
 	if len(b.sales) != 6 || e.Rounds[0].Sales != 2 {
 		t.Fatalf("%d sales, %+v", len(b.sales), e.Rounds)
 	}
-	for id, want := range map[string]float64{Answers: 792, Sales: 80, SellOut: .5, BoughtP50: 4, BoughtP99: 20, RefusedP50: 1, RefusedP99: 2,
+	for id, want := range map[string]float64{Answers: 792, Sales: 80, SellOut: .5, BoughtP50: 4, BoughtP99: 20,
+		RefusedP50: 1, RefusedP99: 2,
 		Commands: 4, Services: .1} {
 		if got := e.Figures[id].Median(); got != want {
 			t.Errorf("%s is %v, want %v", id, got, want)
 		}
 	}
 	_, servers := e.Figures[Servers]
-	if _, all := e.Rounds[2].Figures[SellOut]; servers || all || e.Rounds[2].Figures[BoughtP50] != 4 || e.Served != loadtest.No {
-		t.Errorf("the servers' time, which no sale said, is known: %t; when all was sold: %t; %+v, %s", servers, all, e.Rounds[2], e.Served)
+	if _, all := e.Rounds[2].Figures[SellOut]; servers || all || e.Rounds[2].Figures[BoughtP50] != 4 ||
+		e.Served != loadtest.No {
+		t.Errorf("the servers' time, which no sale said, is known: %t; when all was sold: %t; %+v, %s", servers, all,
+			e.Rounds[2], e.Served)
 	}
 }
 
@@ -211,7 +230,8 @@ func TestFiguresOfATurn(t *testing.T) {
 // what is broken does not compete.
 func TestAnswer(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{
-		"fast": faster(.5, .4, .5), "alike": faster(1.1, .9, 1), "bad": func(n int, r *loadtest.Result) error { r.Seconds = .01; return oversells(n, r) }}}
+		"fast": faster(.5, .4, .5), "alike": faster(1.1, .9,
+			1), "bad": func(n int, r *loadtest.Result) error { r.Seconds = .01; return oversells(n, r) }}}
 	for _, c := range []struct {
 		names []string
 		want  string
@@ -279,10 +299,12 @@ func TestInterrupted(t *testing.T) {
 	r := Run(ctx, options(b, "a", "b"))
 	nothing := func(_ int, r *loadtest.Result) error { r.Interrupted, r.Verdict = true, judge.NotValid; return nil }
 	b = &script{plays: map[string]func(int, *loadtest.Result) error{"a": nothing}}
-	if r := Run(t.Context(), options(b, "a")); r.ExitStatus() != loadtest.ExitNotValid || r.Entries[0].Verdict != judge.Held {
+	if r := Run(t.Context(), options(b, "a")); r.ExitStatus() != loadtest.ExitNotValid ||
+		r.Entries[0].Verdict != judge.Held {
 		t.Errorf("after its warm-up held: status %d, %s", r.ExitStatus(), r.Entries[0].Verdict)
 	}
-	if !r.Interrupted || r.ExitStatus() != loadtest.ExitOversold || len(r.Entries) != 1 || len(r.NotRun) != 1 || r.NotRun[0].Strategy != "b" {
+	if !r.Interrupted || r.ExitStatus() != loadtest.ExitOversold || len(r.Entries) != 1 || len(r.NotRun) != 1 ||
+		r.NotRun[0].Strategy != "b" {
 		t.Errorf("interrupted %v, status %d, %d entries, %v", r.Interrupted, r.ExitStatus(), len(r.Entries), r.NotRun)
 	}
 }
@@ -292,7 +314,8 @@ func TestNotRun(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{
 		"gone": func(int, *loadtest.Result) error { return fmt.Errorf("%w: no etcd", loadtest.ErrConfig) }}}
 	r := Run(t.Context(), options(b, "gone", "a"))
-	if len(r.NotRun) != 1 || r.NotRun[0].Why != "no etcd" || r.ExitStatus() != loadtest.ExitNotValid || r.Tally() != (Tally{1, 0, 0, 1}) {
+	if len(r.NotRun) != 1 || r.NotRun[0].Why != "no etcd" || r.ExitStatus() != loadtest.ExitNotValid ||
+		r.Tally() != (Tally{1, 0, 0, 1}) {
 		t.Errorf("%+v %+v, exit status %d", r.NotRun, r.Tally(), r.ExitStatus())
 	}
 	r.Settings.Strategies = []string{All} // it was not named
@@ -377,6 +400,7 @@ func TestFactorsAreToNearbyTurnsOfTheReference(t *testing.T) {
 	}
 	first, reference := r.Entries[0].seriesOf(Answers)[1], r.Entries[7].seriesOf(Answers)[1]
 	if first > .7*reference {
-		t.Errorf("the first strategy answers %f in round 1 and the reference %f, so that the test shows nothing", first, reference)
+		t.Errorf("the first strategy answers %f in round 1 and the reference %f, so that the test shows nothing", first,
+			reference)
 	}
 }
