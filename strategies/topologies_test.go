@@ -158,22 +158,8 @@ func TestCancellingWithSnapshotIsolation(t *testing.T) {
 		"reserve", "one-trip", "redis-counter-mysql"} {
 		t.Run(name, func(t *testing.T) {
 			info := strategies.Named(name)
-			in := labtest.Instance(t, info.Uses()...)
-			var has []struct{ Value string }
-			labtest.Must(t, in.DB.Raw("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").Scan(&has).Error)
-			if len(has) > 0 {
-				config := in.Config
-				dsn, err := backend.ParseMySQL(config.MySQLDSN)
-				labtest.Must(t, err)
-				dsn.Params = map[string]string{"innodb_snapshot_isolation": "ON"}
-				config.MySQLDSN = dsn.FormatDSN()
-				in = labtest.Open(t, config)
-				labtest.Must(t, in.DB.Raw("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").Scan(&has).Error)
-				if has[0].Value != "ON" {
-					t.Fatal("the address did not choose the setting")
-				}
-			}
-			s := saletest.Open(t, info, 60, catalog.Deps{Instance: in, Settings: patient})
+			config, _ := labtest.WithSnapshotIsolation(t, labtest.Config(t, info.Uses()...))
+			s := saletest.Open(t, info, 60, catalog.Deps{Instance: labtest.Open(t, config), Settings: patient})
 			var g errgroup.Group
 			g.SetLimit(16)
 			var mu sync.Mutex

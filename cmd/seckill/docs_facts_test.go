@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,18 +69,26 @@ func TestFamiliesOfTheGuarantees(t *testing.T) {
 	}
 }
 
-func TestFindingsOfTheReadme(t *testing.T) {
-	var figures struct {
-		Compare struct{ Strategies map[string]saleFigures } `json:"flash-sale"`
-		Locks   struct {
-			Locks map[string]map[int]struct {
-				Rate [3]float64 `json:"locks_per_second"`
-				P99  [3]float64 `json:"p99_ms"`
-			}
+// figures are what make figures measured last.
+type figures struct {
+	Compare struct{ Strategies map[string]saleFigures } `json:"flash-sale"`
+	Locks   struct {
+		Locks map[string]map[int]struct {
+			Rate [3]float64 `json:"locks_per_second"`
+			P99  [3]float64 `json:"p99_ms"`
 		}
 	}
-	labtest.Must(t, json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures))
-	sales, locks := figures.Compare.Strategies, figures.Locks.Locks
+}
+
+func keptFigures(t *testing.T) (kept figures) {
+	t.Helper()
+	labtest.Must(t, json.Unmarshal([]byte(page(t, "web/static/figures.json")), &kept))
+	return kept
+}
+
+func TestFindingsOfTheReadme(t *testing.T) {
+	kept := keptFigures(t)
+	sales, locks := kept.Compare.Strategies, kept.Locks.Locks
 	answer, late := matrix(t), 0
 	for _, info := range strategies.All() {
 		if info.Locker != nil && answer(info.Name, string(catalog.LateCommand)) == prove.Breaks {
@@ -126,10 +133,7 @@ type saleFigures struct {
 
 // The README's table of the six says of each what the matrix and the figures say.
 func TestTheSixOfTheReadme(t *testing.T) {
-	var figures struct {
-		Compare struct{ Strategies map[string]saleFigures } `json:"flash-sale"`
-	}
-	labtest.Must(t, json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures))
+	kept := keptFigures(t)
 	row := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([a-z-]+)` \\| ([^|]+) \\| ([^|]+) \\| ([0-9,]+) \\|$")
 	for name, right := range map[string]map[string]string{
 		"README.md":    {"by itself": "no", sometimes: "without faults", "": "yes"},
@@ -145,7 +149,7 @@ func TestTheSixOfTheReadme(t *testing.T) {
 			if nothing := strings.HasPrefix(m[3], "–"); nothing != (sellsWrongly(info) == "") {
 				t.Errorf("%s: %s breaks when %q", name, m[1], m[3])
 			}
-			if want := tables.Number(figures.Compare.Strategies[m[1]].Rate[0]); m[4] != want {
+			if want := tables.Number(kept.Compare.Strategies[m[1]].Rate[0]); m[4] != want {
 				t.Errorf("%s: %s answers %s, want %s", name, m[1], m[4], want)
 			}
 		}

@@ -36,9 +36,7 @@ func TestEnsureProcedure(t *testing.T) {
 	address.User, address.Passwd, address.DBName = "poor", "", "shop"
 	ensure := func(text string) error {
 		t.Helper()
-		in, err := backend.Open(t.Context(), backend.Config{MySQLDSN: address.FormatDSN()})
-		labtest.Must(t, err)
-		defer in.Close()
+		in := labtest.Open(t, backend.Config{MySQLDSN: address.FormatDSN()})
 		return in.EnsureProcedure(t.Context(), "seckill_test", text)
 	}
 	if err := ensure(procedure); err == nil || !strings.Contains(err.Error(), "GRANT CREATE ROUTINE, EXECUTE") {

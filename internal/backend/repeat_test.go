@@ -130,18 +130,14 @@ func TestLostReplyIsNotRepeated(t *testing.T) {
 		"sentinel": labtest.NewLab(t, lab.Sentinel, backend.NameRedis).Config(),
 		"ring":     labtest.NewLab(t, lab.Ring, backend.NameRedis).Config(),
 	} {
-		server, err := backend.Open(t.Context(), config)
-		labtest.Must(t, err)
-		defer server.Close()
+		server := labtest.Open(t, config)
 		if s := server.Status(t.Context())[0]; !s.OK || s.Address == "" || strings.Contains(s.Address, "redis://") {
 			t.Errorf("%s: the status is %+v", topology, s)
 		}
 		r := &replyLoser{key: "nothing yet"}
 		lossy := config
 		lossy.WrapConn = r.wrap
-		in, err := backend.Open(t.Context(), lossy)
-		labtest.Must(t, err)
-		defer in.Close()
+		in := labtest.Open(t, lossy)
 		for way, send := range ways {
 			for name, lost := range map[string]error{
 				"the connection ends": io.EOF,

@@ -186,9 +186,7 @@ func TestOpenExplainsRedisErrors(t *testing.T) {
 // get lost on an old one.
 func TestClosedConnectionsAreNotUsed(t *testing.T) {
 	m := miniredis.RunT(t)
-	in, err := backend.Open(t.Context(), backend.Config{RedisAddrs: []string{m.Addr()}})
-	labtest.Must(t, err)
-	defer in.Close()
+	in := labtest.Open(t, backend.Config{RedisAddrs: []string{m.Addr()}})
 	for range 20 {
 		labtest.Must(t, in.Redis.Ping(t.Context()).Err())
 		m.Close()
@@ -212,9 +210,7 @@ func TestSessionSettings(t *testing.T) {
 	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "SQL_MODE": "''",
 		"lc_messages": "'de_DE'"}
 	c.MySQLDSN = dsn.FormatDSN()
-	in, err := backend.Open(t.Context(), c)
-	labtest.Must(t, err)
-	defer in.Close()
+	in := labtest.Open(t, c)
 	var said string
 	labtest.Must(t, in.DB.Raw("SELECT CONCAT(@@autocommit + 0, ' ', @@"+isolation+")").Scan(&said).Error)
 	if said != "1 REPEATABLE-READ" {

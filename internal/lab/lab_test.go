@@ -56,9 +56,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	if !slices.Equal(names, backend.Names()) {
 		t.Errorf("the lab has %v, want %v", names, backend.Names())
 	}
-	in, err := backend.Open(t.Context(), l.Config())
-	must(t, "open an instance on the lab", err)
-	defer in.Close()
+	in := labtest.Open(t, l.Config())
 	for _, need := range everything {
 		if ok, why := in.Config.Has(need); !ok {
 			t.Errorf("an instance on the lab lacks %s: %s", need, why)
@@ -169,9 +167,7 @@ func TestEmbeddedTier(t *testing.T) {
 					t.Errorf("%+v: want a reason", s)
 				}
 			}
-			in, err := backend.Open(t.Context(), l.Config())
-			must(t, "open", err)
-			defer in.Close()
+			in := labtest.Open(t, l.Config())
 			if in.Tier(backend.NameMySQL) != backend.Embedded || in.Tier(backend.NameRedis) != backend.Embedded {
 				t.Errorf("tiers %v, want both embedded", in.Config.Tiers)
 			}

@@ -60,9 +60,7 @@ var nothingFound = func() map[lab.Tool]lab.Program {
 // A failover loses the writes that only the old primary had, and clients reach the new primary.
 func TestSentinelsFailOver(t *testing.T) {
 	l := started(t, lab.Options{Topology: lab.Sentinel, Backends: []string{backend.NameRedis}})
-	in, err := backend.Open(t.Context(), l.Config())
-	must(t, "open an instance", err)
-	defer in.Close()
+	in := labtest.Open(t, l.Config())
 	must(t, "write", in.Redis.Set(t.Context(), "copied", "", 0).Err())
 	must(t, "wait for both replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
 	failover, err := fault.Lab{Lab: l}.Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
@@ -92,9 +90,7 @@ func TestSentinelsFailOver(t *testing.T) {
 // when the fault is undone.
 func TestServersOfThreeAreLost(t *testing.T) {
 	l := started(t, lab.Options{Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}})
-	in, err := backend.Open(t.Context(), l.Config())
-	must(t, "open an instance", err)
-	defer in.Close()
+	in := labtest.Open(t, l.Config())
 	writes := func(key string, limit time.Duration) bool {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()

@@ -48,9 +48,7 @@ func onEachDatabase(t *testing.T, f func(t *testing.T, s *ledger.Store)) {
 		f(t, s)
 	})
 	t.Run("sqlite", func(t *testing.T) {
-		in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-		labtest.Must(t, err)
-		defer in.Close()
+		in := labtest.Open(t, backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
 		f(t, migrated(t, in))
 	})
 }

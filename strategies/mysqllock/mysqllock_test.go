@@ -181,18 +181,11 @@ func TestReleaseIsSentAgainAfterADeadlock(t *testing.T) {
 // ROLLBACK has not freed, and the second snapshot is new. The lock is not taken
 // a second time: it would have to be freed twice.
 func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
-	config := labtest.Config(t, backend.SQL)
-	var known int
-	err := labtest.Open(t, config).DB.Raw("SELECT COUNT(*) FROM information_schema.SYSTEM_VARIABLES " +
-		"WHERE VARIABLE_NAME = 'INNODB_SNAPSHOT_ISOLATION'").Scan(&known).Error
-	if err != nil || known == 0 { // MySQL has no such table
+	config, known := labtest.WithSnapshotIsolation(t, labtest.Config(t, backend.SQL))
+	if !known {
 		t.Log("this server does not know innodb_snapshot_isolation")
 		return
 	}
-	dsn, err := mysql.ParseDSN(config.MySQLDSN)
-	labtest.Must(t, err)
-	dsn.Params = map[string]string{"innodb_snapshot_isolation": "ON"}
-	config.MySQLDSN = dsn.FormatDSN()
 	s := saletest.Open(t, SnapshotFirst, 5, catalog.Deps{Instance: labtest.Open(t, config), Settings: testSettings})
 	begun := 0
 	overtaken := taptest.EachBefore(t.Context(), func(c *tap.Command) {
@@ -205,7 +198,7 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 			}
 		}
 	})
-	_, err = s.Buy(overtaken, 2, 1)
+	_, err := s.Buy(overtaken, 2, 1)
 	row, wrong := s.Store.SKU(t.Context(), s.SKU)
 	if err != nil || wrong != nil || row.Num != 1 || begun != 2 {
 		t.Errorf("3 and 1 of 5 were bought: %v, %d are left (%v) after %d transactions; want 1 after two", err, row.Num, wrong, begun)

@@ -159,6 +159,25 @@ func InOtherDatabase(t testing.TB, config backend.Config) backend.Config {
 	return config
 }
 
+// WithSnapshotIsolation returns config with innodb_snapshot_isolation in every session, and whether the server knows
+// this setting: a MySQL does not.
+func WithSnapshotIsolation(t testing.TB, config backend.Config) (_ backend.Config, known bool) {
+	t.Helper()
+	var has []struct{ Value string }
+	const show = "SHOW VARIABLES LIKE 'innodb_snapshot_isolation'"
+	if Must(t, Open(t, config).DB.Raw(show).Scan(&has).Error); len(has) == 0 {
+		return config, false
+	}
+	dsn, err := mysql.ParseDSN(config.MySQLDSN)
+	Must(t, err)
+	dsn.Params = map[string]string{"innodb_snapshot_isolation": "ON"}
+	config.MySQLDSN = dsn.FormatDSN()
+	if Must(t, Open(t, config).DB.Raw(show).Scan(&has).Error); has[0].Value != "ON" {
+		t.Fatal("the address does not choose innodb_snapshot_isolation")
+	}
+	return config, true
+}
+
 // RedisUser creates a user with these rights and the password pw on each Redis server, until the test ends. It returns
 // the addresses with the user's login.
 func RedisUser(t testing.TB, addresses []string, name string, rules ...any) []string {
