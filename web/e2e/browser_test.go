@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -138,17 +139,26 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 		}
 	})
 	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		if _, err := cdp.Call(ctx, t, log.Enable, cdp.Empty{}); err != nil {
-			return err
-		}
-		if _, err := cdp.Call(ctx, t, network.Enable, network.EnableParams{}); err != nil {
-			return err
-		}
+		_, err1 := cdp.Call(ctx, t, log.Enable, cdp.Empty{})
+		_, err2 := cdp.Call(ctx, t, network.Enable, network.EnableParams{})
 		// Tests run side by side, and only one window has the focus.
-		_, err := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-		return err
-	}), wide.set(), chromedp.Navigate(address))
+		_, err3 := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return errors.Join(err1, err2, err3)
+	}), loadsFirst(selectors), wide.set(), chromedp.Navigate(address))
 	return tb
+}
+
+// selectors are short names for tests: $ finds the first element of a selector, and $$ lists all.
+const selectors = `window.$ = (selector) => document.querySelector(selector);
+	window.$$ = (selector) => [...document.querySelectorAll(selector)];`
+
+// loadsFirst makes every page of a tab run a script before its own.
+func loadsFirst(script string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		first := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, first)
+		return err
+	})
 }
 
 // listen collects the errors of the page, and its requests to any other host.
@@ -286,14 +296,14 @@ func (tb *tab) await(expression string) {
 func (tb *tab) says(selector string, texts ...string) {
 	tb.t.Helper()
 	for _, text := range texts {
-		tb.await(fmt.Sprintf(`document.querySelector(%q)?.innerText.includes(%q)`, selector, text))
+		tb.await(fmt.Sprintf(`$(%q)?.innerText.includes(%q)`, selector, text))
 	}
 }
 
 // shows waits until an element exists.
 func (tb *tab) shows(selector string) {
 	tb.t.Helper()
-	tb.await(fmt.Sprintf(`document.querySelector(%q) !== null`, selector))
+	tb.await(fmt.Sprintf(`$(%q) !== null`, selector))
 }
 
 // eval runs a script as soon as the elements that it uses exist. A screen is drawn a moment after the window or the
@@ -320,7 +330,7 @@ func (tb *tab) eval(script string) {
 // fill replaces the content of an input by typing.
 func (tb *tab) fill(selector, text string) {
 	tb.t.Helper()
-	tb.eval(fmt.Sprintf(`document.querySelector(%q).select()`, selector))
+	tb.eval(fmt.Sprintf(`$(%q).select()`, selector))
 	tb.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
@@ -328,16 +338,16 @@ func (tb *tab) fill(selector, text string) {
 func (tb *tab) settings() {
 	tb.t.Helper()
 	tb.shows(`#settings, #strategies`)
-	tb.eval(`document.querySelector("#settings")?.click()`)
+	tb.eval(`$("#settings")?.click()`)
 	tb.shows(`#strategies input`)
-	tb.eval(`document.querySelector("details.settings").open = true`)
+	tb.eval(`$("details.settings").open = true`)
 }
 
 // chosen waits until these strategies are chosen, in the lab's order or theirs.
 func (tb *tab) chosen(strategies ...string) {
 	tb.t.Helper()
 	quoted, _ := json.Marshal(slices.Sorted(slices.Values(strategies)))
-	tb.await(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll("#strategies input[value]:checked")].map((box) => box.value).filter((name) => name !== "on").sort()) === %q`,
+	tb.await(fmt.Sprintf(`JSON.stringify($$("#strategies input[value]:checked").map((box) => box.value).filter((name) => name !== "on").sort()) === %q`,
 		strings.ReplaceAll(string(quoted), "null", "[]")))
 }
 
@@ -347,7 +357,7 @@ func (tb *tab) click(selector string) {
 	tb.t.Helper()
 	for range 10 {
 		tb.await(fmt.Sprintf(`(() => {
-			const box = JSON.stringify(document.querySelector(%q)?.getBoundingClientRect());
+			const box = JSON.stringify($(%q)?.getBoundingClientRect());
 			const still = box && box === globalThis.lastBox;
 			globalThis.lastBox = box;
 			return still;
@@ -387,7 +397,7 @@ func (tb *tab) hidden(is bool) {
 func (tb *tab) evidence() {
 	tb.t.Helper()
 	tb.shows(`.evidence`) // it is loaded when it is first drawn
-	tb.eval(`document.querySelector(".evidence").open = true`)
+	tb.eval(`$(".evidence").open = true`)
 	tb.shows(`.about-run`)
 }
 

@@ -77,7 +77,7 @@ func (tb *tab) settled() {
 	tb.t.Helper()
 	tb.drawn()
 	tb.await(`document.getAnimations().every((a) => { a.finish(); return true; }) &&
-		[...document.querySelectorAll(".drawing")].every((d) => d.scrollWidth <= d.clientWidth + 1 || d.tabIndex === 0)`)
+		$$(".drawing").every((d) => d.scrollWidth <= d.clientWidth + 1 || d.tabIndex === 0)`)
 }
 
 // accessible fails if axe finds a serious violation. If a dialog is open, only the dialog is checked, because the
@@ -89,7 +89,7 @@ func (tb *tab) accessible(where string) {
 		tb.eval(axe + `; axe.configure({rules: axe._audit.rules.filter((rule) => !["serious", "critical"].includes(rule.impact))
 			.map((rule) => ({id: rule.id, enabled: false}))})`)
 	}
-	tb.none(where+" keeps people out", ask[[]string](tb, `axe.run(document.querySelector("dialog[open]") ?? document, {resultTypes: ["violations"], selectors: false, preload: false}).then((r) => {
+	tb.none(where+" keeps people out", ask[[]string](tb, `axe.run($("dialog[open]") ?? document, {resultTypes: ["violations"], selectors: false, preload: false}).then((r) => {
 		window.axeChecked = r.passes.length;
 		return r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
 			.map((v) => v.id + " (" + v.help + "): " + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 200) + " " + n.any.map((c) => c.message).join(" ")).join("\n    "));
@@ -113,7 +113,7 @@ func (tb *tab) speak(language string) {
 	tb.t.Helper()
 	in := fmt.Sprintf(`document.documentElement.lang === %q`, language)
 	if !ask[bool](tb, in) {
-		tb.eval(`document.querySelector("#language").click()`)
+		tb.eval(`$("#language").click()`)
 		tb.await(in)
 	}
 }

@@ -12,19 +12,19 @@ func TestComparisonIsWatched(t *testing.T) {
 	f := startFake(t)
 	tb := f.open("compare")
 	tb.says(".idle", "Nothing is being compared")
-	tb.await(`document.querySelectorAll(".sales input").length === 4 && !document.querySelector(".advanced").open`)
-	tb.await(`document.querySelector(".takes-part").innerText.trim() === "conditional"`) // of the preset's two, what the lab has
+	tb.await(`$$(".sales input").length === 4 && !$(".advanced").open`)
+	tb.await(`$(".takes-part").innerText.trim() === "conditional"`) // of the preset's two, what the lab has
 
 	t.Log("by keyboard: a preset, which sets the sale, and a whole family")
 	tb.reach(".sales input:checked")
 	tb.press(kb.ArrowDown, kb.ArrowDown)
-	tb.await(`document.querySelector(".sales input:checked").value === "many-skus" && document.querySelector("#skus").value === "50" && document.querySelector("#stock").value === "20"`)
+	tb.await(`$(".sales input:checked").value === "many-skus" && $("#skus").value === "50" && $("#stock").value === "20"`)
 	tb.press(kb.ArrowUp, kb.ArrowUp)
-	tb.await(`document.querySelector(".sales input:checked").value === "flash-sale"`)
+	tb.await(`$(".sales input:checked").value === "flash-sale"`)
 	tb.reach(".advanced summary")
 	tb.press("\r")
 	tb.says(".choice legend", "1 of 3 chosen")
-	tb.await(`document.querySelector(".choice .family li code").innerText === "conditional"`) // one of the six stands first
+	tb.await(`$(".choice .family li code").innerText === "conditional"`) // one of the six stands first
 	tb.reach(".choice .family:nth-child(2) .whole input")
 	tb.press(" ")
 	tb.says(".choice legend", "2 of 3 chosen")
@@ -47,7 +47,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.press(" ")
 	tb.await(`location.hash.includes("stock=150") && location.hash.includes("keys=on") && location.hash.includes("seed=18446744073709551615")`)
 	tb.do(chromedp.Reload())
-	tb.await(`document.querySelector("#seed")?.value === "18446744073709551615" && document.querySelector("#stock").value === "150" && document.querySelector("[name=keys]").checked`)
+	tb.await(`$("#seed")?.value === "18446744073709551615" && $("#stock").value === "150" && $("[name=keys]").checked`)
 
 	t.Log("it is on, in every tab")
 	tb.reach(".compare-form .run")
@@ -61,30 +61,30 @@ func TestComparisonIsWatched(t *testing.T) {
 	for _, tab := range []*tab{tb, second} {
 		tab.says(".banner.busy", "2 of 6 turns")
 	}
-	tb.await(`document.querySelector(".compare-form .run").ariaDisabled === "true"`)
+	tb.await(`$(".compare-form .run").ariaDisabled === "true"`)
 	tb.good("comparing")
 	f.ends <- goldenResult()
 	for _, tab := range []*tab{tb, second} {
 		tab.says("[data-outcome]", "redis-counter-mysql answers 2.60 × as many buyers as conditional (2.40–2.80)", "oversold, as known")
-		tab.await(`document.querySelectorAll(".results tbody tr").length === 5 && !document.querySelector(".results b")`)
+		tab.await(`$$(".results tbody tr").length === 5 && !$(".results b")`)
 	}
 	tb.says(".results", "conditional, no key", "0.81–0.89")
 	tb.says(".ran-on", "locks with lease 8,000 ms, wait 3,000 ms, poll 10 ms")
-	tb.await(`document.querySelectorAll(".chart canvas").length === 3`) // throughput, waits, time to sell out
+	tb.await(`$$(".chart canvas").length === 3`) // throughput, waits, time to sell out
 	tb.good("compared")
 
 	t.Log("a column's head sorts")
-	tb.eval(`window.names = () => [...document.querySelectorAll(".results tbody th")].map((th) => th.innerText).join()`)
+	tb.eval(`window.names = () => $$(".results tbody th").map((th) => th.innerText).join()`)
 	tb.click(".results thead th:nth-child(4) .sort")
-	tb.await(`names().startsWith("naive,redis-counter-mysql") && document.querySelector("[aria-sort]").ariaSort === "descending"`)
+	tb.await(`names().startsWith("naive,redis-counter-mysql") && $("[aria-sort]").ariaSort === "descending"`)
 	tb.click(".results thead th:nth-child(1) .sort")
-	tb.await(`names().startsWith("<b>evil</b>,conditional") && document.querySelector("[aria-sort]").ariaSort === "ascending"`)
+	tb.await(`names().startsWith("<b>evil</b>,conditional") && $("[aria-sort]").ariaSort === "ascending"`)
 
 	t.Log("stopped")
 	tb.click(".compare-form .run")
 	tb.says(".banner.busy", "Measuring conditional")
 	tb.click(".compare-form .stop")
 	tb.says("[data-outcome]", "Nothing was measured")
-	tb.await(`document.querySelectorAll(".history tbody tr").length === 2`)
-	second.await(`document.querySelectorAll(".history tbody tr").length === 2`)
+	tb.await(`$$(".history tbody tr").length === 2`)
+	second.await(`$$(".history tbody tr").length === 2`)
 }

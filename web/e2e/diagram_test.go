@@ -101,7 +101,7 @@ func TestEveryCounterexampleIsDrawn(t *testing.T) {
 		tb.speak(language)
 		for _, width := range []string{"340", "640", "960"} {
 			tb.drawKept(`{ width: `+width+`, heading: true }`, `({ source }) => {
-				const place = document.querySelector("#place");
+				const place = $("#place");
 				place.innerHTML = source;
 				const [, , width] = place.firstChild.getAttribute("viewBox").split(" ").map(Number);
 				const texts = [...place.querySelectorAll("text")].map((el) => ({ says: el.textContent, box: el.getBBox() }));
@@ -123,13 +123,13 @@ func TestEveryCounterexampleIsDrawn(t *testing.T) {
 func TestPictureOfTheReadme(t *testing.T) {
 	t.Parallel()
 	const picture, words = "../docs/page.png", "../docs/page.txt"
-	const above = `[...document.querySelectorAll(".top, .tabs")].map((bar) => bar.innerText).join("\n")`
+	const above = `$$(".top, .tabs").map((bar) => bar.innerText).join("\n")`
 	if *update {
 		tb := fresh(t, sharedLab(t).page)
 		tb.in(look{"picture", 1180, 850, false})
 		tb.says(".machines", "MariaDB")
 		tb.click(".guided li:first-child button")
-		tb.await(`document.querySelector('[data-verdict="oversold"]') !== null`)
+		tb.await(`$('[data-verdict="oversold"]') !== null`)
 		tb.says(".because-of", "is sold twice")
 		tb.shows(".because-of .drawing .d-command")
 		tb.settled()

@@ -84,14 +84,12 @@ func (u *up) end() error {
 	return nil
 }
 
-// The fourth button pauses the holder of a lock for longer than its lease. The test has a lab of its own, because the
-// service processes are restarted and stopped.
+// The fourth button pauses the holder of a lock for longer than its lease. It restarts and stops the service processes
+// of the lab that other tests share, so it is not parallel: it ends before parallel tests begin.
 func TestHolderIsFrozen(t *testing.T) {
-	u := startUp(t)
-	t.Cleanup(func() { labtest.Must(t, u.end()) })
-	tb := fresh(t, u.page)
+	tb := fresh(t, sharedLab(t).page)
 	tb.click(`.guided [data-step="4"]`)
-	tb.await(`document.querySelector('[data-verdict="oversold"]') !== null && document.querySelector(".outcome").innerText.includes("redis-lua")`)
+	tb.await(`$('[data-verdict="oversold"]') !== null && $(".outcome").innerText.includes("redis-lua")`)
 	tb.says("[data-cause=pause_holder]", "held the lock seckill:lock:stock:1 for buyer", "was frozen for", "was sold twice")
 	tb.good("a frozen holder")
 	tb.click(".because-of a.offer") // a drawing, and back to the place
@@ -123,9 +121,9 @@ func realAnswers(t *testing.T, u *up) {
 
 	tb.says(".machines", "MariaDB")
 	click(".guided li:first-child button")
-	tb.await(`document.querySelector('[data-verdict="oversold"]') !== null && Number(document.querySelector("[data-sold]").dataset.sold) > 100`)
+	tb.await(`$('[data-verdict="oversold"]') !== null && Number($("[data-sold]").dataset.sold) > 100`)
 	tb.says(".because-of", "is sold twice")
-	tb.await(`document.querySelectorAll(".because-of .drawing .d-life").length === 3 && document.querySelectorAll(".because-of .drawing .d-command").length === 4`)
+	tb.await(`$$(".because-of .drawing .d-life").length === 3 && $$(".because-of .drawing .d-command").length === 4`)
 	done("see a sale break, and why")
 	tb.high("a result", "", ".because-of .drawing svg", ".because-of .drawing svg", 1200, 2400)
 	tb.evidence()
@@ -137,11 +135,11 @@ func realAnswers(t *testing.T, u *up) {
 	tb.do(chromedp.NavigateBack())
 	tb.says("button.next", "Run one that holds: conditional")
 	tb.eval(`window.lefts = []; new MutationObserver(() => { // what is said to be left while it is sold
-		const left = document.querySelector("[data-left]");
-		if (left && document.querySelector(".banner.busy")) lefts.push(Number(left.dataset.left));
+		const left = $("[data-left]");
+		if (left && $(".banner.busy")) lefts.push(Number(left.dataset.left));
 	}).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true })`)
 	tb.click("button.next")
-	tb.await(`document.querySelector('[data-verdict="held"]') !== null && document.querySelector("[data-sold]").dataset.sold === "100" && document.querySelector("[data-left]").dataset.left === "0"`)
+	tb.await(`$('[data-verdict="held"]') !== null && $("[data-sold]").dataset.sold === "100" && $("[data-left]").dataset.left === "0"`)
 	tb.await(`lefts.length > 0 && lefts.every((left, i) => i === 0 || left <= lefts[i - 1])`)
 	tb.evidence()
 	tb.says(".ran-on", "MariaDB", "private")
@@ -155,7 +153,7 @@ func realAnswers(t *testing.T, u *up) {
 	tb.says(".fit", "dead holder")
 	done("find a lock that survives its holder’s death")
 	if found := ask[[]string](tb, `fetch("/guarantees/matrix.json").then((r) => r.json()).then(({ rows }) =>
-		[...document.querySelectorAll(".fit h2 code")].map((name) => rows.find((r) => r.strategy === name.innerText))
+		$$(".fit h2 code").map((name) => rows.find((r) => r.strategy === name.innerText))
 			.map(({ strategy, cells }) => [strategy, cells.waits.answer, cells.owner.answer, cells["dead-holder"].answer].join(" ")))`); len(found) == 0 ||
 		slices.ContainsFunc(found, func(lock string) bool { return !strings.HasSuffix(lock, " measured holds holds") }) {
 		t.Errorf("the locks offered, and how each waits, releases and survives: %q", found)
@@ -171,7 +169,7 @@ func realAnswers(t *testing.T, u *up) {
 		const { strategy, factor: { times, low, high } } = result.entries.find((e) => e.factor);
 		const [more, by, less] = times >= 1 ? [strategy, times, result.relative_to] : [result.relative_to, 1 / times, strategy];
 		const want = low <= 1 && high >= 1 ? "cannot be told apart" : more + " answers " + by.toFixed(2) + " × as many buyers as " + less;
-		const said = document.querySelector("[data-outcome]").innerText;
+		const said = $("[data-outcome]").innerText;
 		return said.includes(want) && (said.match(/right/g) ?? []).length === 2 ? "" : said + ", want " + want;
 	})`); wrong != "" {
 		t.Errorf("the comparison says %s", wrong)
@@ -187,7 +185,7 @@ func realAnswers(t *testing.T, u *up) {
 	done("break a sale oneself")
 	tb.high("a level", "play/first-lost-update", "main:not(:has(.play-ending *)) .buyer-column", ".buyer-column", 1200, 2400) // the moves are taken back by the server
 	tb.high("the proof", "guarantees", ".cards", ".matrix", 1200, 3000)
-	tb.await(`document.querySelector(".matrix tbody td").getBoundingClientRect().bottom < innerHeight / 2`) // no scrolling before its first row
+	tb.await(`$(".matrix tbody td").getBoundingClientRect().bottom < innerHeight / 2`) // no scrolling before its first row
 
 	begin()
 	click(`.top nav a[href="#/choose"]`)
@@ -211,7 +209,7 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 	tb.goTo(place)
 	at := func(width, height int64, ready string, most int) {
 		tb.in(look{"", width, height, false})
-		tb.await(fmt.Sprintf(`document.querySelector(%q) !== null && document.documentElement.scrollWidth <= innerWidth`, ready))
+		tb.await(fmt.Sprintf(`$(%q) !== null && document.documentElement.scrollWidth <= innerWidth`, ready))
 		tb.settled()
 		h := ask[int](tb, `document.documentElement.scrollHeight`)
 		if tb.t.Logf("%s is %d px high at %d", name, h, width); h > most {
@@ -220,7 +218,7 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 	}
 	at(390, 844, phone, phoneMost)
 	at(1440, 900, wideReady, wideMost)
-	tb.await(`document.querySelectorAll("main :is(a, button, input, select, summary)").length <= 300`)
+	tb.await(`$$("main :is(a, button, input, select, summary)").length <= 300`)
 	tb.in(wide)
 }
 
@@ -249,13 +247,13 @@ func realScreens(t *testing.T, u *up) {
 	tb.forgive("404")
 	for _, s := range screens {
 		tb.goTo(s.where)
-		tb.await(fmt.Sprintf(`document.querySelector(%q) !== null`, s.ready))
+		tb.await(fmt.Sprintf(`$(%q) !== null`, s.ready))
 		tb.good(s.where)
 	}
 
 	t.Log("a sale that broke beside one that held")
 	tb.sale("strategies=naive,conditional&stock=50&buyers=300")
 	tb.click(".run")
-	tb.await(`document.querySelectorAll("[data-verdict]").length === 2 && !document.querySelector(".banner.busy")`)
+	tb.await(`$$("[data-verdict]").length === 2 && !$(".banner.busy")`)
 	tb.good("two lanes")
 }

@@ -32,7 +32,7 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.plays("bbbbbaaaa") // faster than the lab: none is lost
 	tb.says(".play-ending [data-broken=true]", "You sold 3 of 2")
 	tb.says(".graded", "Solved", "★★★")
-	tb.await(`document.querySelector(".play-ending > :first-child").matches(".graded.held")`) // green, as the level asked for it
+	tb.await(`$(".play-ending > :first-child").matches(".graded.held")`) // green, as the level asked for it
 	tb.await(`location.hash === "#/play/first-lost-update?s=abbbbbaaaa"`)
 	tb.good("play won")
 
@@ -42,7 +42,7 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.press(kb.ArrowRight)
 	tb.says(".looking", "step 8 of 10")
 	tb.click(".looking .link")
-	tb.await(`!document.querySelector(".looking")`)
+	tb.await(`!$(".looking")`)
 	tb.shows(`.play [data-moves="10"]`)
 
 	t.Log("elsewhere, the address leads to the same state")
@@ -55,7 +55,7 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	if !strings.HasSuffix(link, "#/play/first-lost-update?s=abbbbba") {
 		t.Fatalf("the link is %q", link)
 	}
-	const state = `[...document.querySelectorAll(".buyer-column, .play-state")].map((e) => e.innerText).join("\n")`
+	const state = `$$(".buyer-column, .play-state").map((e) => e.innerText).join("\n")`
 	want := ask[string](tb, state)
 	other := fresh(t, link)
 	other.shows(`.play [data-moves="7"]`)
@@ -82,7 +82,7 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.plays("aba")
 	tb.shows(`.play [data-moves="3"]`)
 	tb.plays("b")
-	tb.await(`document.querySelector("[data-buyer=B]").dataset.state === "waits"`)
+	tb.await(`$("[data-buyer=B]").dataset.state === "waits"`)
 	tb.says(`[data-buyer=B] .command-button`, "A has it")
 	tb.says(`.play [role=status]`, "B waits: waits for the lock X on stock, index PRIMARY")
 	tb.good("play, one waits")
@@ -90,7 +90,7 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.click(`[data-do=impossible]`)
 	tb.says(".graded", "Right: it cannot be done.")
 	tb.click(`.task a[href="#/play"]`)
-	tb.await(`document.querySelector("[data-level=row-lock] .tick")?.textContent === "✓"`)
+	tb.await(`$("[data-level=row-lock] .tick")?.textContent === "✓"`)
 
 	t.Log("a lock whose lease ends, from a lesson")
 	tb.goTo("lessons/redis-lua")

@@ -15,8 +15,8 @@ import (
 const formHasAddress = `(() => {
 	const said = Object.fromEntries(new URLSearchParams(location.hash.split("?")[1]));
 	const value = (id) => document.getElementById(id)?.value;
-	const profile = document.querySelector("input[name=profile]:checked")?.value;
-	return document.querySelector(".run")?.innerText.includes(said.strategies.replaceAll(",", ", ")) && profile === (said.profile ?? "closed")
+	const profile = $("input[name=profile]:checked")?.value;
+	return $(".run")?.innerText.includes(said.strategies.replaceAll(",", ", ")) && profile === (said.profile ?? "closed")
 		&& Object.entries(said).every(([name, text]) => value(name) === text || ["strategies", "profile"].includes(name));
 })()`
 
@@ -56,7 +56,7 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 	tb.click("button.run")
 	tb.says("#quantity-wrong", "whole number")
 	tb.fill("#quantity", "1")
-	tb.await(`document.querySelector("#quantity-wrong").innerText === "" && location.hash.includes("quantity=1")`)
+	tb.await(`$("#quantity-wrong").innerText === "" && location.hash.includes("quantity=1")`)
 }
 
 func TestSettingsAreInTheAddress(t *testing.T) {
@@ -65,8 +65,8 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	tb := f.open("lab?strategies=naive,conditional&profile=constant&rate=200&duration=7&seed=18446744073709551615")
 	tb.settings()
 	tb.chosen("conditional", "naive")
-	tb.await(`document.querySelector("#rate").value === "200" && document.querySelector("#seed").value === "18446744073709551615"`)
-	tb.await(`!document.querySelector("#buyers")`)
+	tb.await(`$("#rate").value === "200" && $("#seed").value === "18446744073709551615"`)
+	tb.await(`!$("#buyers")`)
 	tb.says(".boxes", "no ZooKeeper is configured")
 	tb.good("settings")
 	tb.click(".segments label:nth-child(2)")
@@ -79,7 +79,7 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	tb.says(".copy", "Copied")
 	other := fresh(t, ask[string](tb, `window.copied`))
 	other.settings()
-	other.await(`document.querySelector("#stock")?.value === "77" && document.querySelector(".segments :checked").value === "spike"`)
+	other.await(`$("#stock")?.value === "77" && $(".segments :checked").value === "spike"`)
 }
 
 // With the keyboard alone, people can find strategies by their common names, choose them and run them.
@@ -95,11 +95,11 @@ func TestRunByKeyboard(t *testing.T) {
 	tb.reach("#wanted")
 	for _, search := range []string{"读出", "compute", "无锁", "naive"} {
 		tb.fill("#wanted", search)
-		tb.await(`[...document.querySelectorAll(".choice li code")].map((name) => name.innerText).join() === "naive"`)
+		tb.await(`$$(".choice li code").map((name) => name.innerText).join() === "naive"`)
 	}
 	tb.reach("[type=checkbox][value=naive]")
 	tb.press(" ")
-	tb.await(`document.querySelector(".choice .chosen").textContent.trim() === "naive conditional"`)
+	tb.await(`$(".choice .chosen").textContent.trim() === "naive conditional"`)
 	tb.fill("#wanted", "no such")
 	tb.says(".boxes", "No strategy matches “no such”")
 	tb.reach(".start .run")
@@ -107,7 +107,7 @@ func TestRunByKeyboard(t *testing.T) {
 	tb.says(".banner.busy", "selling")
 	f.results <- fakeResult(judge.Held)
 	f.results <- fakeResult(judge.Held)
-	tb.await(`document.querySelectorAll("[data-verdict=held]").length === 2`)
+	tb.await(`$$("[data-verdict=held]").length === 2`)
 }
 
 // The page is served while the servers start. A run that is started meanwhile waits for them.
@@ -159,7 +159,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	} {
 		tb.says(selector, said)
 	}
-	tb.eval(`document.querySelector(".runs").open = true`)
+	tb.eval(`$(".runs").open = true`)
 	tb.says(".history tbody:nth-of-type(4)", "NOT VALID")
 
 	t.Log("a run of the history has an address, which survives a reload and brings its result into view")
@@ -168,11 +168,11 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says("[data-verdict] .word", "HELD")
 	tb.await(`location.hash.includes("run=") && document.activeElement.id === "stage"`)
 	tb.evidence()
-	tb.eval(`document.querySelector(".about-run a:last-of-type").click()`)
+	tb.eval(`$(".about-run a:last-of-type").click()`)
 	tb.await(`/^#\/lab\?run=\w+$/.test(location.hash)`)
 	tb.do(chromedp.Reload())
 	tb.says("[data-verdict] .word", "HELD")
-	tb.await(`[document.querySelector("[data-verdict]").getBoundingClientRect()].every(({ top, bottom }) => top >= 0 && bottom <= innerHeight)`)
+	tb.await(`[$("[data-verdict]").getBoundingClientRect()].every(({ top, bottom }) => top >= 0 && bottom <= innerHeight)`)
 	tb.in(wide)
 	tb.forgive("status of 404")
 	kept := ask[string](tb, `location.hash.slice(2)`)
@@ -180,7 +180,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says(".failed", "There is no such run: the last 50 are kept.")
 	tb.goTo(kept)
 	tb.says(".tried", "2,000 buyers, 64 at a time, in 1 service process", "no fault: nothing was killed")
-	tb.await(`document.querySelector(".chips a")?.hash === "#/trace/naive.oversell"`)
+	tb.await(`$(".chips a")?.hash === "#/trace/naive.oversell"`)
 	tb.evidence()
 	tb.says("[data-sign=right][data-answer=yes]", "Right")
 	tb.says("[data-sign=served][data-answer=yes]", "Served")
@@ -201,10 +201,10 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.click(".guided li:first-child button")
 	tb.says(".banner.busy", "naive: selling")
 	f.progress <- fakeProgress(9, 91, 9)
-	tb.await(`document.querySelector("[data-sold]").dataset.sold === "9" && document.querySelector("[data-fault]") === null`)
+	tb.await(`$("[data-sold]").dataset.sold === "9" && $("[data-fault]") === null`)
 	f.progress <- fakeProgress(12, 91, 9)
 	tb.shows("[data-fault=kill_service]")
-	tb.await(`document.querySelector("[data-fault=pause_holder]") === null`) // naive has no lock
+	tb.await(`$("[data-fault=pause_holder]") === null`) // naive has no lock
 	tb.says(".faults summary", "1 more fault needs other servers")
 	tb.eval(`fetch("/api/lab/v1/runs").then((r) => r.json()).then(({ runs: [{ id }] }) =>
 		fetch("/api/lab/v1/runs/" + id + "/faults", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"kind":"pause_holder"}' }))`)
@@ -214,7 +214,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	f.results <- blocked
 	tb.says("[data-verdict] .word", "BLOCKED")
 	tb.await(`location.hash === "#/"`) // a run that begins is shown
-	tb.eval(`document.querySelector(".runs").open = true`)
+	tb.eval(`$(".runs").open = true`)
 	tb.says(".history tbody:nth-of-type(1)", "Freeze the lock’s holder past its lease")
 	tb.says(".because", "Service process 2 stood still at ")
 	tb.says(".because", "with the purchase of user 7, which held the lock a-lock; buyers asked for it in vain for 11.5 s, while units were left; it is free again when ")
@@ -242,12 +242,12 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	other.click("#settings")
 	other.says(".failed", "这个页面加载失败") // the form, which comes when it is asked for
 	tb.says(".lost-connection", "断了")
-	if ask[bool](other, `!!document.querySelector(".lost-connection")`) {
+	if ask[bool](other, `!!$(".lost-connection")`) {
 		t.Error("a hidden page keeps a connection")
 	}
 	other.hidden(false)
 	other.says(".lost-connection", "断了")
-	tb.await(`getComputedStyle(document.querySelector("button.run")).filter === "grayscale(1)" && document.querySelector(".lost-connection").innerText.includes("make demo")`)
+	tb.await(`getComputedStyle($("button.run")).filter === "grayscale(1)" && $(".lost-connection").innerText.includes("make demo")`)
 	tb.click("button.run")
 	tb.says(".start [role=alert]", "实验室没有响应。它还在运行吗？")
 	tb.goTo("trace/naive.processes")
@@ -258,8 +258,8 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	tb.click(".failed button")
 	f.falls(false)
 	tb.says("h1", "naive sells")
-	tb.await(`!document.querySelector(".failed, .lost-connection")`)
-	other.eval(`document.querySelector(".failed button")?.click()`) // unless the form has come by itself meanwhile
+	tb.await(`!$(".failed, .lost-connection")`)
+	other.eval(`$(".failed button")?.click()`) // unless the form has come by itself meanwhile
 	other.shows("#strategies")
 }
 

@@ -20,7 +20,7 @@ func TestFrame(t *testing.T) {
 	}
 	tb.mu.Unlock()
 	tb.in(look{"", 390, 844, false})
-	tb.await(`document.querySelector(".guided button").getBoundingClientRect().bottom < innerHeight / 2`) // a phone begins with the start
+	tb.await(`$(".guided button").getBoundingClientRect().bottom < innerHeight / 2`) // a phone begins with the start
 	tb.in(wide)
 
 	t.Log("language and theme are remembered")
@@ -28,7 +28,7 @@ func TestFrame(t *testing.T) {
 	tb.says(".start", "看它出错")
 	tb.await(`document.documentElement.lang === "zh-CN" && document.title.startsWith("一场秒杀")`)
 	tb.set("#theme", "dark")
-	const dark = `document.querySelector("#theme").value === "dark" && getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`
+	const dark = `$("#theme").value === "dark" && getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`
 	tb.await(dark)
 	tb.do(chromedp.Reload())
 	tb.says(".start", "看它出错")
@@ -48,12 +48,12 @@ func TestFrame(t *testing.T) {
 	}
 	tb.press("\t")
 	tb.await(`document.activeElement.matches(".presets button")`)
-	tb.eval(`document.querySelector(".skip").focus()`)
+	tb.eval(`$(".skip").focus()`)
 	tb.press("\r")
 	tb.await(`document.activeElement.id === "content" && location.hash === "#/guarantees"`)
 
 	t.Log("another screen takes the focus along")
-	tb.eval(`document.querySelector("nav a").focus()`)
+	tb.eval(`$("nav a").focus()`)
 	tb.press("\r")
 	tb.says(".start", "See it break")
 	tb.await(`document.activeElement.id === "content" && document.title.startsWith("One sale")`)

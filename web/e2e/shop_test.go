@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"seckill/internal/seckill"
@@ -44,10 +41,7 @@ func TestShop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tb := fresh(t, shop)
 			tb.forgive(refusedInThePage)
-			tb.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-				_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: hurried})
-				return err
-			}), chromedp.Reload())
+			tb.do(loadsFirst(hurried), chromedp.Reload())
 			test(t, tb)
 		})
 	}
@@ -63,8 +57,8 @@ func shopSells(t *testing.T, tb *tab) {
 	tb.shows(`.answer[data-code=sold]`)
 	tb.says(".answer", "It is yours")
 	tb.shows(`.shelf[data-left="99"]`)
-	tb.await(`document.querySelectorAll('.orders li[data-status="active"]').length === 1`)
-	tb.await(`document.querySelector(".answer code").innerText === document.querySelector(".orders li code").innerText`)
+	tb.await(`$$('.orders li[data-status="active"]').length === 1`)
+	tb.await(`$(".answer code").innerText === $(".orders li code").innerText`)
 	tb.ledgerSays("sold", "1")
 	tb.says(".stream tr.mine", "you")
 
@@ -76,20 +70,20 @@ func shopSells(t *testing.T, tb *tab) {
 	t.Log("cancel, and buy again")
 	tb.click("button.cancel")
 	tb.says(".orders", "for sale again")
-	tb.await(`document.querySelectorAll('.orders li[data-status="cancelled"]').length === 1`)
+	tb.await(`$$('.orders li[data-status="cancelled"]').length === 1`)
 	tb.shows(`.shelf[data-left="100"]`)
 	tb.click("button.buy")
 	tb.shows(`.answer[data-code=sold]`)
 	tb.shows(`.shelf[data-left="99"]`)
 
 	t.Log("the next sale, with another strategy")
-	tb.await(`document.querySelectorAll("#strategy option").length > 1`)
+	tb.await(`$$("#strategy option").length > 1`)
 	tb.set("#strategy", "for-update")
 	tb.fill("#stock", "1")
 	tb.click(".next button")
 	tb.shows(`.shelf[data-left="1"]`)
 	tb.says("[data-strategy]", "for-update")
-	tb.await(`!document.querySelector(".said")`)
+	tb.await(`!$(".said")`)
 	tb.says(".orders", "None yet")
 	tb.click("button.buy")
 	tb.shows(`.answer[data-code=sold]`)
@@ -108,7 +102,7 @@ func shopSells(t *testing.T, tb *tab) {
 	tb.click("button.buy")
 	tb.shows(`.answer[data-code=sold_out]`)
 	tb.says(".shelf", "None left")
-	tb.await(`document.querySelector("button.buy").matches(".offer")`) // to buy is not what to do
+	tb.await(`$("button.buy").matches(".offer")`) // to buy is not what to do
 	tb.good("shop sold out")
 
 	t.Log("an answer that is lost is looked up")
@@ -148,9 +142,9 @@ func shopSells(t *testing.T, tb *tab) {
 	t.Log("a sale that starts in a moment")
 	tb.sells("for-update", 1, 3600)
 	tb.says(".clock", "The sale starts in")
-	tb.await(`document.querySelector("button.buy").ariaDisabled === "true"`)
+	tb.await(`$("button.buy").ariaDisabled === "true"`)
 	tb.sells("for-update", 1, 1)
-	tb.await(`!document.querySelector("button.buy").ariaDisabled`)
+	tb.await(`!$("button.buy").ariaDisabled`)
 	tb.click("button.buy")
 	tb.shows(`.answer[data-code=sold]`)
 
@@ -159,7 +153,7 @@ func shopSells(t *testing.T, tb *tab) {
 
 // Reservations are paid, cancelled or expire, also after a double click and after lost answers.
 func shopReserves(t *testing.T, tb *tab) {
-	tb.await(`document.querySelector(".shelf")`)
+	tb.await(`$(".shelf")`)
 	tb.sells("reserve", 20, 0)
 	tb.says("button.buy", "Reserve one")
 
@@ -172,11 +166,11 @@ func shopReserves(t *testing.T, tb *tab) {
 			if (path.includes("/orders?")) await bought;
 			const answer = await hears(path, init);
 			if (path.endsWith("/reservations?strategy=reserve")) buys();
-			while (path.includes("/reservations") && !document.querySelector(".reservation")) await new Promise(requestAnimationFrame);
+			while (path.includes("/reservations") && !$(".reservation")) await new Promise(requestAnimationFrame);
 			return answer;
 		}; undefined`)
 	tb.become("801")
-	tb.eval(`document.querySelector("button.buy").focus(); document.querySelector("button.buy").click(); document.querySelector("button.buy").click()`)
+	tb.eval(`$("button.buy").focus(); $("button.buy").click(); $("button.buy").click()`)
 	tb.shows(`.reservation[data-state=reserved]`)
 	tb.await(`posts.length === 1`)
 	tb.await(`document.activeElement.matches(".reservation")`) // the button is gone, and no other one gets its keys
@@ -185,7 +179,7 @@ func shopReserves(t *testing.T, tb *tab) {
 	tb.ledgerSays("reserved", "1")
 	tb.ledgerSays("sold", "0")
 	tb.says(".orders li", "reserved")
-	tb.await(`(() => { const s = Number(document.querySelector(".reservation [data-seconds]").dataset.seconds); return s > 5 && s <= 120; })()`)
+	tb.await(`(() => { const s = Number($(".reservation [data-seconds]").dataset.seconds); return s > 5 && s <= 120; })()`)
 	tb.good("shop reserved")
 
 	t.Log("a payment whose answer is lost may be sent again, and a double click pays once")
@@ -193,7 +187,7 @@ func shopReserves(t *testing.T, tb *tab) {
 	tb.click(".pay")
 	tb.says(".reservation", "It is not known whether it is paid")
 	tb.eval(`window.loses = () => false; window.forgets = () => true; posts.length = 0;
-		document.querySelector(".pay").click(); document.querySelector(".pay").click()`)
+		$(".pay").click(); $(".pay").click()`)
 	tb.shows(`.reservation[data-state=paid]`)
 	tb.says(".reservation", "Paid: it is yours")
 	tb.await(`posts.length === 1 && posts[0].endsWith("/pay")`)
@@ -266,7 +260,7 @@ func (tb *tab) sells(strategy string, stock, seconds int) {
 // ledgerSays waits until the ledger beside the shop shows a figure.
 func (tb *tab) ledgerSays(figure, n string) {
 	tb.t.Helper()
-	tb.await(fmt.Sprintf(`document.querySelector("[data-ledger-%s]")?.innerText === %q`, figure, n))
+	tb.await(fmt.Sprintf(`$("[data-ledger-%s]")?.innerText === %q`, figure, n))
 }
 
 // become makes another buyer use the page.
@@ -282,9 +276,9 @@ func (tb *tab) become(user string) {
 func (tb *tab) set(selector, value string) {
 	tb.t.Helper()
 	tb.eval(fmt.Sprintf(`{
-		const list = document.querySelector(%q);
+		const list = $(%q);
 		list.value = %q;
 		list.dispatchEvent(new Event("change", {bubbles: true}));
 	}`, selector, value))
-	tb.await(fmt.Sprintf(`document.querySelector(%q).value === %q`, selector, value))
+	tb.await(fmt.Sprintf(`$(%q).value === %q`, selector, value))
 }

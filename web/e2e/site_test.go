@@ -60,7 +60,7 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	t.Log("chapter 1 is read to its end, with its drawing")
 	tb = firstView(t, home+"#/lessons/01-lost-update", ".chapter h1", "The lost update")
 	tb.shows(`.drawn-example[data-example="naive.oversell"] svg, .drawn-example svg`)
-	tb.eval(`document.querySelector(".turn").scrollIntoView()`)
+	tb.eval(`$(".turn").scrollIntoView()`)
 	tb.shows(`.chapters [aria-current] .tick`)
 	tb.says(".break-it", "make demo")
 	tb.goTo("lessons/08-redis-first?present=1")

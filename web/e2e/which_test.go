@@ -14,12 +14,12 @@ func TestChooserOffersWhatFits(t *testing.T) {
 	tick := func(question, answer string) {
 		box := fmt.Sprintf(`.questions input[name=%q][value=%q]`, question, answer)
 		tb.click(box)
-		tb.await(fmt.Sprintf(`document.querySelector(%q).checked`, box))
+		tb.await(fmt.Sprintf(`$(%q).checked`, box))
 	}
-	tb.await(`document.querySelector(".fit h2 code")?.innerText === "conditional" && document.querySelectorAll(".fit").length === 1`)
+	tb.await(`$(".fit h2 code")?.innerText === "conditional" && $$(".fit").length === 1`)
 	tb.says(".results [role=status]", "1 way fits, simplest first.")
 	tb.says(".fit", "holds in all schedules: no oversell")
-	tb.await(`document.querySelector(".top nav [aria-current]").innerText === "Which one?" && document.title.startsWith("Five questions")`)
+	tb.await(`$(".top nav [aria-current]").innerText === "Which one?" && document.title.startsWith("Five questions")`)
 	tb.good("chooser")
 
 	t.Log("a failure that does not apply does no harm; a load that nothing was seen to meet does")
@@ -35,7 +35,7 @@ func TestChooserOffersWhatFits(t *testing.T) {
 	t.Log("what is no lock is not offered as one; where no single change is enough, none is named")
 	tick("need", "lock")
 	tb.says(".results [role=status]", "Nothing fits, and no single change is enough.")
-	tb.await(`document.querySelector(".ways, .results [role=status] .hint") === null`)
+	tb.await(`$(".ways, .results [role=status] .hint") === null`)
 }
 
 // The matrix lists locks and other strategies separately, those that break least first. A cell says which rule broke and
@@ -45,19 +45,19 @@ func TestGuarantees(t *testing.T) {
 	f := startFake(t)
 	tb := f.open("guarantees")
 	tb.says("main", "5 strategies")
-	tb.await(`[...document.querySelectorAll(".matrix thead .asks")].map((th) => th.innerText).join() ===
+	tb.await(`$$(".matrix thead .asks").map((th) => th.innerText).join() ===
 		"no oversell,across processes,dead holder,lease ends under a holder,late command,how it waits"`)
-	tb.await(`document.querySelector(".matrix a[href$='cell=redis-token']").closest("tr").querySelector(".also").innerText.includes("only the owner releases")`)
+	tb.await(`$(".matrix a[href$='cell=redis-token']").closest("tr").querySelector(".also").innerText.includes("only the owner releases")`)
 
 	t.Log("all columns; a cell says what broke")
 	tb.click("#columns")
-	tb.await(`document.querySelectorAll(".matrix thead .asks").length === 20`)
-	tb.await(`[...document.querySelectorAll(".matrix .groups th.begins")].map((th) => th.innerText + " " + th.colSpan).join() ===
+	tb.await(`$$(".matrix thead .asks").length === 20`)
+	tb.await(`$$(".matrix .groups th.begins").map((th) => th.innerText + " " + th.colSpan).join() ===
 		"Without faults 4,One thing goes wrong 8,More 4,Measured 4"`)
-	tb.await(`[...document.querySelectorAll(".matrix tbody")].map((part) => [...part.querySelectorAll("th")].map((th) => th.innerText.trim()).join(" ")).join() ===
+	tb.await(`$$(".matrix tbody").map((part) => [...part.querySelectorAll("th")].map((th) => th.innerText.trim()).join(" ")).join() ===
 		"Locks redis-lua redis-token redis-setnx-timestamp,Ways without a lock conditional naive"`)
-	tb.await(`document.querySelector('.matrix a[data-cell="naive.oversell"]').textContent.startsWith("naive, no oversell: breaks; Sold more than there were") && document.querySelector('.matrix a[data-cell="naive.oversell"] small').innerText === "stock"`)
-	tb.await(`document.querySelector('.matrix a[data-cell="redis-token.owner"] small').innerText === "lock"`)
+	tb.await(`$('.matrix a[data-cell="naive.oversell"]').textContent.startsWith("naive, no oversell: breaks; Sold more than there were") && $('.matrix a[data-cell="naive.oversell"] small').innerText === "stock"`)
+	tb.await(`$('.matrix a[data-cell="redis-token.owner"] small').innerText === "lock"`)
 	tb.shows(`.mark[aria-label^="redis-lua, how it waits: measured, no promise; polls"]`)
 	tb.good("all columns")
 
@@ -68,7 +68,7 @@ func TestGuarantees(t *testing.T) {
 	tb.says("dialog[open] h2", "conditional")
 	tb.await(`location.hash === "#/guarantees?cell=conditional"`)
 	open := func(question string) {
-		tb.eval(`document.querySelector('dialog [data-question="` + question + `"]').open = true`)
+		tb.eval(`$('dialog [data-question="` + question + `"]').open = true`)
 	}
 	open("oversell")
 	tb.says("dialog [data-question=oversell]", "All schedules are covered: 124 were run to their end")
@@ -80,12 +80,12 @@ func TestGuarantees(t *testing.T) {
 	open("lost-reply")
 	tb.good("all answers")
 	tb.press("\x1b")
-	tb.await(`!document.querySelector("dialog") && location.hash === "#/guarantees"`)
+	tb.await(`!$("dialog") && location.hash === "#/guarantees"`)
 	tb.goTo("guarantees?cell=redis-token.owner")
-	tb.await(`document.querySelector("dialog [data-question=owner]")?.open`)
-	tb.await(`[...document.querySelectorAll("dialog [data-question=owner] a, dialog .buttons a")].map((a) => a.hash).join() ===
+	tb.await(`$("dialog [data-question=owner]")?.open`)
+	tb.await(`$$("dialog [data-question=owner] a, dialog .buttons a").map((a) => a.hash).join() ===
 		"#/trace/redis-token.owner,#/trace/redis-token.owner.two_holders,#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token"`)
-	tb.await(`[...document.querySelectorAll("dialog [data-question=owner] [data-rule]")].map((p) => p.dataset.rule).join() === "stolen,two_holders,blocked"`)
+	tb.await(`$$("dialog [data-question=owner] [data-rule]").map((p) => p.dataset.rule).join() === "stolen,two_holders,blocked"`)
 	tb.says("dialog [data-question=owner] [data-rule=blocked]", "C waits, and nothing will ever wake them", "step by step")
 	tb.click("dialog .buttons button")
 
@@ -94,7 +94,7 @@ func TestGuarantees(t *testing.T) {
 	tb.says("[role=status]", "4 of 5 strategies")
 	tb.click(".presets button:nth-child(4)") // survives a pause
 	tb.says("[role=status]", "1 of 5 strategies")
-	tb.await(`location.hash === "#/guarantees?must=processes%2Clease-end" && document.querySelectorAll(".matrix thead .chosen").length === 2`)
+	tb.await(`location.hash === "#/guarantees?must=processes%2Clease-end" && $$(".matrix thead .chosen").length === 2`)
 	tb.do(chromedp.Reload())
 	tb.says("[role=status]", "1 of 5 strategies")
 	tb.click(".presets [aria-pressed=true]")
@@ -121,29 +121,29 @@ func TestChaosScreen(t *testing.T) {
 	tb.click(`.tabs a[href="#/chaos"]`)
 	const bad = `.matrix tbody a.mark.bad`
 	tb.shows(bad)
-	tb.await(`document.querySelector(".top nav [aria-current=page]").hash === "#/choose" && document.title.startsWith("Faults under load")`)
+	tb.await(`$(".top nav [aria-current=page]").hash === "#/choose" && document.title.startsWith("Faults under load")`)
 	tb.good("chaos")
 
 	t.Log("a cell opens by the keyboard, and has an address")
 	tb.shows(bad) // again, on the wide window
-	address := ask[string](tb, `document.querySelector("`+bad+`").hash`)
+	address := ask[string](tb, `$("`+bad+`").hash`)
 	_, cell, _ := strings.Cut(address, "cell=")
 	strategy, fault, _ := strings.Cut(cell, ".")
-	tb.await(`(document.querySelector("` + bad + `").focus(), document.activeElement?.hash === "` + address + `")`)
+	tb.await(`($("` + bad + `").focus(), document.activeElement?.hash === "` + address + `")`)
 	tb.press("\r")
 	tb.says("dialog[open]", strategy)
 	tb.says("dialog .command", "seckill chaos --strategies "+strategy+" --faults "+fault)
-	tb.await(`document.querySelector("dialog polyline.sold").getAttribute("points").split(" ").length > 5`)
+	tb.await(`$("dialog polyline.sold").getAttribute("points").split(" ").length > 5`)
 	tb.good("a cell of the faults")
 	tb.do(chromedp.Reload())
 	tb.says("dialog[open]", strategy)
 	tb.press("\x1b")
-	tb.await(`!document.querySelector("dialog") && location.hash === "#/chaos"`)
+	tb.await(`!$("dialog") && location.hash === "#/chaos"`)
 
 	t.Log("only what did not hold, then on a phone")
 	tb.click(".presets button:nth-of-type(2)")
-	tb.await(`[...document.querySelectorAll(".matrix tbody tr:not(.family)")].every((tr) => tr.querySelector(".mark.bad") !== null)`)
+	tb.await(`$$(".matrix tbody tr:not(.family)").every((tr) => tr.querySelector(".mark.bad") !== null)`)
 	tb.speak("zh-CN")
 	tb.in(look{"", 390, 844, false})
-	tb.await(`document.querySelectorAll(".cards .mark.bad").length > 0 && document.querySelector("#all") !== null`)
+	tb.await(`$$(".cards .mark.bad").length > 0 && $("#all") !== null`)
 }
