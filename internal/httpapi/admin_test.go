@@ -27,7 +27,8 @@ func TestWhoMayReset(t *testing.T) {
 	in := embedded(t)
 	s := serverWith(t, sells(), httpapi.Config{Instance: in, Token: "s3cret"})
 	f := sells()
-	tokenless, err := httpapi.New(httpapi.Config{Instance: in, Settings: settings, Default: fakeName, Infos: []catalog.Info{f.info()}})
+	tokenless, err := httpapi.New(httpapi.Config{Instance: in, Settings: settings, Default: fakeName,
+		Infos: []catalog.Info{f.info()}})
 	labtest.Must(t, err)
 	public, private, none := s.Handler(), s.AdminHandler(), tokenless.Handler()
 	for i, c := range []struct {
@@ -55,14 +56,17 @@ func TestWhoMayReset(t *testing.T) {
 			request.Header.Del("Authorization")
 		}
 		r := handled(t, c.listener, request)
-		if made := ask(t, s, "GET", sku, "").status; r.status != c.status || c.status == 403 && (r.Code != "forbidden" || made != 404) {
-			t.Errorf("%s: answered %d %s, want %d; the SKU is answered with %d", c.what, r.status, r.body, c.status, made)
+		if made := ask(t, s, "GET", sku, "").status; r.status != c.status || c.status == 403 &&
+			(r.Code != "forbidden" || made != 404) {
+			t.Errorf("%s: answered %d %s, want %d; the SKU is answered with %d", c.what, r.status, r.body,
+				c.status, made)
 		}
 	}
 }
 
 func TestCheckAdminAddr(t *testing.T) {
-	for addr, right := range map[string]bool{"127.0.0.1:0": true, "[::1]:9081": true, "0.0.0.0:0": false, ":0": false, "[::]:0": false,
+	for addr, right := range map[string]bool{"127.0.0.1:0": true, "[::1]:9081": true, "0.0.0.0:0": false, ":0": false,
+		"[::]:0":      false,
 		"192.0.2.1:0": false, "unix:/path": false, "9081": false, "example.com": false} {
 		if err := httpapi.CheckAdminAddr(addr); (err == nil) != right {
 			t.Errorf("%s: %v", addr, err)
@@ -89,9 +93,11 @@ func TestRestockFails(t *testing.T) {
 		{seckill.ErrUnknownOrder, 409, "conflict"}, // a reset came between
 	} {
 		f.restore = func(context.Context, string) error { return c.err }
-		ask(t, s, "POST", "/api/v1/skus/1/restock", more, moreKey).want(t, fmt.Sprintf("a restock during which %v", c.err), c.status, c.code)
+		ask(t, s, "POST", "/api/v1/skus/1/restock", more, moreKey).want(t,
+			fmt.Sprintf("a restock during which %v", c.err), c.status, c.code)
 	}
-	ask(t, s, "POST", "/api/v1/skus/1/restock", `{"units":49}`, moreKey).want(t, "the same key for other units", 422, "idempotency_mismatch")
+	ask(t, s, "POST", "/api/v1/skus/1/restock", `{"units":49}`, moreKey).want(t, "the same key for other units", 422,
+		"idempotency_mismatch")
 	var report judge.Report
 	ask(t, s, "GET", "/api/v1/audit?sku_id=1", "").into(t, &report)
 	if report.Verdict != judge.Held || report.Arriving != 50 || report.Remaining != 10 {
@@ -104,7 +110,8 @@ func TestRestockFails(t *testing.T) {
 func TestAPurchaseIsCaught(t *testing.T) {
 	points := &point.Points{}
 	s := serverWith(t, nil, httpapi.Config{Points: points})
-	ask(t, s, "GET", "/admin/v1/faults/state", "", "Authorization: Bearer guessed").want(t, "fault points for buyers", 403, "forbidden")
+	ask(t, s, "GET", "/admin/v1/faults/state", "", "Authorization: Bearer guessed").want(t, "fault points for buyers",
+		403, "forbidden")
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", 200, "")
 	listener := httptest.NewServer(s.Handler())
 	defer listener.Close()
@@ -118,8 +125,10 @@ func TestAPurchaseIsCaught(t *testing.T) {
 		}
 		sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status
 	}()
-	caught, letGo, err := client.Hold(ctx, point.Order{Point: point.BeforeWrite, Strategy: "naive", SKU: 1, For: 20_000})
-	if err != nil || caught.Holder == nil || caught.Holder.User != 42 || !strings.HasPrefix(caught.Holder.Command, "UPDATE stock") {
+	caught, letGo, err := client.Hold(ctx, point.Order{Point: point.BeforeWrite, Strategy: "naive", SKU: 1,
+		For: 20_000})
+	if err != nil || caught.Holder == nil || caught.Holder.User != 42 ||
+		!strings.HasPrefix(caught.Holder.Command, "UPDATE stock") {
 		t.Fatalf("caught %+v, %v", caught.Holder, err)
 	}
 	said, err := client.State(ctx, "naive", 1)

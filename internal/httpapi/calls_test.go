@@ -42,7 +42,8 @@ func TestCalls(t *testing.T) {
 					h = s.AdminHandler()
 				}
 				r := handled(t, h, newRequest(method, path, body, headers...))
-				if name == "refusals" && method == "POST" && strings.HasPrefix(path, "/api/v1/seckill") && r.status == http.StatusOK {
+				if name == "refusals" && method == "POST" && strings.HasPrefix(path, "/api/v1/seckill") &&
+					r.status == http.StatusOK {
 					sold++
 				}
 				return labtest.Answer{Status: r.status, Header: r.header, Body: r.body}

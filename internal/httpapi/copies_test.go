@@ -45,8 +45,10 @@ func TestWhichRefusalsAreFinal(t *testing.T) {
 		code  string
 		final bool
 	}{
-		{seckill.ErrSoldOut, "sold_out", true}, {seckill.ErrDuplicate, "duplicate", true}, {seckill.ErrBusy, "busy", false},
-		{seckill.ErrConflict, "conflict", false}, {seckill.ErrUnavailable, "backend_unavailable", false}, {seckill.ErrNotStarted, "not_started", false},
+		{seckill.ErrSoldOut, "sold_out", true}, {seckill.ErrDuplicate, "duplicate", true},
+		{seckill.ErrBusy, "busy", false},
+		{seckill.ErrConflict, "conflict", false}, {seckill.ErrUnavailable, "backend_unavailable", false},
+		{seckill.ErrNotStarted, "not_started", false},
 		{seckill.ErrTooManyUnits, "too_many_units", false}, {errors.New("lost"), "unknown_outcome", false},
 	} {
 		f := sells()
@@ -59,19 +61,24 @@ func TestWhichRefusalsAreFinal(t *testing.T) {
 		}
 		s := serverWith(t, f, httpapi.Config{})
 		first := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key)
-		if first.Code != c.code || strings.Contains(first.Detail, "an earlier call") == c.final && c.code != "not_started" &&
+		if first.Code != c.code || strings.Contains(first.Detail, "an earlier call") == c.final &&
+			c.code != "not_started" &&
 			c.code != "too_many_units" && c.code != "unknown_outcome" {
-			t.Errorf("%v: answered %s %q, want %s, and of earlier calls unless it is final", c.err, first.Code, first.Detail, c.code)
+			t.Errorf("%v: answered %s %q, want %s, and of earlier calls unless it is final", c.err, first.Code,
+				first.Detail, c.code)
 		}
 		says = nil
-		if again := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key); (again.Code == c.code) != c.final || (again.status == 200) == c.final {
+		if again := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key); (again.Code == c.code) != c.final ||
+			(again.status == 200) == c.final {
 			t.Errorf("%v, and the same key again: %d %s", c.err, again.status, again.body)
 		}
-		if now := lookUp(t, s, 1).Request; c.final != (now.Status == "refused" && now.Code == c.code && !now.RefusedAt.IsZero()) {
+		if now := lookUp(t, s, 1).Request; c.final != (now.Status == "refused" && now.Code == c.code &&
+			!now.RefusedAt.IsZero()) {
 			t.Errorf("%v: the look-up says %+v", c.err, now)
 		}
 		if c.final {
-			ask(t, s, "POST", "/api/v1/seckill", purchase(1, 2), key).want(t, "the refused key for another quantity", 422, "idempotency_mismatch")
+			ask(t, s, "POST", "/api/v1/seckill", purchase(1, 2), key).want(t, "the refused key for another quantity",
+				422, "idempotency_mismatch")
 		}
 		if other := ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), another); other.status != 200 {
 			t.Errorf("%v, and another key: %d %s", c.err, other.status, other.body)
@@ -93,7 +100,8 @@ func TestACopyInTheSameProcess(t *testing.T) {
 	first := make(chan reply)
 	go func() { first <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key) }()
 	<-begun
-	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key); r.Code != "in_progress" || r.header.Get("Retry-After") != "1" {
+	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key); r.Code != "in_progress" ||
+		r.header.Get("Retry-After") != "1" {
 		t.Errorf("a copy meanwhile: %d %s, Retry-After %q", r.status, r.body, r.header.Get("Retry-After"))
 	}
 	go func() { first <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), another) }()
@@ -109,13 +117,15 @@ func TestACopyInTheSameProcess(t *testing.T) {
 // process serves conditional on the shared MySQL, as a process of its own.
 func process(t *testing.T, timeout time.Duration) *httpapi.Server {
 	t.Helper()
-	return serverWith(t, nil, httpapi.Config{Instance: onMySQL(t), Infos: []catalog.Info{sqlrow.Conditional}, PurchaseTimeout: timeout})
+	return serverWith(t, nil, httpapi.Config{Instance: onMySQL(t), Infos: []catalog.Info{sqlrow.Conditional},
+		PurchaseTimeout: timeout})
 }
 
 // A copy in another process gets the first copy's answer, whatever result its own strategy returns.
 func TestACopyInAnotherProcess(t *testing.T) {
 	s := process(t, 0)
-	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict, seckill.ErrUnavailable} {
+	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict,
+		seckill.ErrUnavailable} {
 		f := sells()
 		f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) { return seckill.Receipt{}, refusal }
 		there := serverWith(t, f, httpapi.Config{Instance: onMySQL(t)})
@@ -154,7 +164,8 @@ func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
 	labtest.Must(t, s.Instance.DB.Connection(func(session *gorm.DB) error {
 		labtest.Must(t, session.Exec("LOCK TABLES orders WRITE, stock READ").Error)
-		ask(t, hasty, "POST", "/api/v1/seckill", purchase(1, 1), key).want(t, "a copy that cannot be looked up", 503, "backend_unavailable")
+		ask(t, hasty, "POST", "/api/v1/seckill", purchase(1, 1), key).want(t, "a copy that cannot be looked up", 503,
+			"backend_unavailable")
 		return session.Exec("UNLOCK TABLES").Error
 	}))
 	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &second)
@@ -181,14 +192,17 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 			before()
 			return true
 		})
-		return do(t, s, newRequest("POST", "/api/v1/seckill?strategy=redis-stream", purchase(user, 1), "Prefer: respond-async", key).WithContext(ctx))
+		return do(t, s, newRequest("POST", "/api/v1/seckill?strategy=redis-stream", purchase(user, 1),
+			"Prefer: respond-async", key).WithContext(ctx))
 	}
 	reserve := func() {
-		ask(t, other, "POST", "/api/v1/reservations?strategy=reserve", purchase(1, 1), key).want(t, "reserving", http.StatusOK, "")
+		ask(t, other, "POST", "/api/v1/reservations?strategy=reserve", purchase(1, 1), key).want(t, "reserving",
+			http.StatusOK, "")
 	}
 	accept(1, reserve).want(t, "the key of a reservation", http.StatusUnprocessableEntity, "idempotency_mismatch")
 	r := accept(2, func() {
-		ask(t, other, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(2, 1), key).want(t, "a copy that waits", http.StatusOK, "")
+		ask(t, other, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(2, 1), key).want(t, "a copy that waits",
+			http.StatusOK, "")
 	})
 	if r.want(t, "its own order", http.StatusOK, ""); r.header.Get("Idempotency-Replayed") != "" {
 		t.Error("an order that the call may have made is called a replay")
@@ -202,11 +216,13 @@ func TestRedisIsSilent(t *testing.T) {
 	in := onMySQL(t, backend.Redis)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
-	ask(t, s, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(1, 1), "Prefer: respond-async", key).want(t, "buying", http.StatusAccepted, "")
+	ask(t, s, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(1, 1), "Prefer: respond-async", key).want(t,
+		"buying", http.StatusAccepted, "")
 	ask(t, s, "GET", "/readyz", "").want(t, "being ready", http.StatusOK, "")
 	labtest.Must(t, in.Redis.Close())
 	var look struct{ Request struct{ Status string } }
-	if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=one-purchase", "").into(t, &look); look.Request.Status != "unknown" {
+	if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=one-purchase", "").into(t,
+		&look); look.Request.Status != "unknown" {
 		t.Errorf("the look-up says %+v, want unknown", look)
 	}
 	var ready struct {
@@ -241,10 +257,12 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	info := a.info()
 	info.New = func(d catalog.Deps) (seckill.Strategy, error) { a.ledger = d.Ledger; return a, nil }
 	s := serverWith(t, nil, httpapi.Config{Infos: []catalog.Info{info}, Default: fakeName})
-	ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), "Prefer: respond-async", key).want(t, "sold out, and the key has an order", http.StatusOK, "")
+	ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), "Prefer: respond-async", key).want(t,
+		"sold out, and the key has an order", http.StatusOK, "")
 	for err, want := range map[error]string{seckill.ErrPending: "pending", seckill.ErrUnknownOrder: "none",
 		seckill.ErrSoldOut: "refused", seckill.ErrDuplicate: "refused",
-		seckill.ErrBusy: "unknown", seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown", seckill.ErrUnknown: "unknown"} {
+		seckill.ErrBusy: "unknown", seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown",
+		seckill.ErrUnknown: "unknown"} {
 		a.became = err
 		var look struct{ Request struct{ Status string } }
 		if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=r", "").into(t, &look); look.Request.Status != want {

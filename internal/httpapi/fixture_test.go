@@ -65,7 +65,8 @@ func (f *fake) info() catalog.Info {
 func sells() *fake {
 	return &fake{
 		deduct: func(_ context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-			return seckill.Receipt{OrderID: "order-1", SKU: p.SKU, Quantity: p.Quantity, Remaining: 7, Strategy: fakeName}, nil
+			return seckill.Receipt{OrderID: "order-1", SKU: p.SKU, Quantity: p.Quantity, Remaining: 7,
+				Strategy: fakeName}, nil
 		},
 		restore: func(context.Context, string) error { return seckill.ErrUnknownOrder },
 	}

@@ -45,7 +45,8 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 		}
 		slices.Sort(routed)
 		if !slices.Equal(described, routed) {
-			t.Errorf("openapi.json describes\n%s\nthe routes are\n%s", strings.Join(described, "\n"), strings.Join(routed, "\n"))
+			t.Errorf("openapi.json describes\n%s\nthe routes are\n%s", strings.Join(described, "\n"),
+				strings.Join(routed, "\n"))
 		}
 	}
 	for _, ref := range regexp.MustCompile(`"#/components/(\w+)/(\w+)"`).FindAllStringSubmatch(string(r.body), -1) {
@@ -87,7 +88,8 @@ func TestStrategies(t *testing.T) {
 		got := list.Strategies[i]
 		// SQLite has no row locks, and nothing else is configured.
 		available := !slices.ContainsFunc(info.Needs, func(c backend.Capability) bool { return c != backend.SQL })
-		if got.Name != info.Name || got.Stock != string(info.Stock) || got.Broken != info.Broken() || got.Default != (info.Name == "conditional") ||
+		if got.Name != info.Name || got.Stock != string(info.Stock) || got.Broken != info.Broken() ||
+			got.Default != (info.Name == "conditional") ||
 			got.Available != available || available != (len(got.Missing) == 0) {
 			t.Errorf("%s is listed as %+v", info.Name, got)
 		}
@@ -98,8 +100,10 @@ func TestStrategies(t *testing.T) {
 			t.Errorf("%s comes without the source that runs", info.Name)
 		}
 		for _, language := range catalog.Languages {
-			if want, err := info.Lesson(language); err != nil || one.Lesson[language] != want || one.Titles[language] != info.TitleIn(language) {
-				t.Errorf("%s in %s: %q with the lesson %.40q (%v)", info.Name, language, one.Titles[language], one.Lesson[language], err)
+			if want, err := info.Lesson(language); err != nil || one.Lesson[language] != want ||
+				one.Titles[language] != info.TitleIn(language) {
+				t.Errorf("%s in %s: %q with the lesson %.40q (%v)", info.Name, language, one.Titles[language],
+					one.Lesson[language], err)
 			}
 		}
 	}

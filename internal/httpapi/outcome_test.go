@@ -108,7 +108,8 @@ func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 			continue
 		}
 		var got sale
-		if r.into(t, &got); got.OrderID == "" || got.SKU != 1 || got.Quantity != 1 || got.Remaining != 3 || got.Strategy != fakeName {
+		if r.into(t, &got); got.OrderID == "" || got.SKU != 1 || got.Quantity != 1 || got.Remaining != 3 ||
+			got.Strategy != fakeName {
 			t.Errorf("an order that is in the ledger was answered %+v", got)
 		}
 	}
@@ -124,7 +125,8 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"}} {
 		r := ask(t, s, "POST", "/api/v1/seckill", good, headers...)
 		r.want(t, fmt.Sprint(headers), 504, "unknown_outcome")
-		if strings.HasPrefix(r.RequestID, "not-unique") || slices.Equal(headers, []string{"Idempotency-Key: a&b"}) && r.RequestID != "a&b" {
+		if strings.HasPrefix(r.RequestID, "not-unique") || slices.Equal(headers, []string{"Idempotency-Key: a&b"}) &&
+			r.RequestID != "a&b" {
 			t.Errorf("%v: the purchase is known as %q", headers, r.RequestID)
 		}
 		// What was unknown becomes known where the answer says to ask.
@@ -148,7 +150,8 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		labtest.Must(t, f.record(ctx, copied))
 		return seckill.Receipt{}, seckill.ErrSoldOut
 	}
-	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(7, 1), "Idempotency-Key: "+copied.RequestID); r.status != 200 {
+	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(7, 1),
+		"Idempotency-Key: "+copied.RequestID); r.status != 200 {
 		t.Errorf("a copy whose request got the last unit meanwhile is answered %d %s", r.status, r.body)
 	}
 	// The same key for another SKU is another request. What cannot be read may be an order.
@@ -158,9 +161,11 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		labtest.Must(t, f.record(ctx, p))
 		return seckill.Receipt{}, seckill.ErrDuplicate
 	}
-	ask(t, s, "POST", "/api/v1/seckill", purchase(8, 1), key).want(t, "the key of an order of another SKU", 409, "duplicate")
+	ask(t, s, "POST", "/api/v1/seckill", purchase(8, 1), key).want(t, "the key of an order of another SKU", 409,
+		"duplicate")
 	unread := failsAfter(t.Context(), "COMMIT", errors.New("connection reset by peer"))
-	do(t, s, newRequest("POST", "/api/v1/seckill", purchase(9, 1), key).WithContext(unread)).want(t, "a copy that cannot be looked up", 503, "backend_unavailable")
+	do(t, s, newRequest("POST", "/api/v1/seckill", purchase(9, 1), key).WithContext(unread)).want(t,
+		"a copy that cannot be looked up", 503, "backend_unavailable")
 }
 
 // The start of a sale is read before the strategy is asked. Where it cannot be read, the refusal of a request that may
@@ -195,10 +200,12 @@ func TestPanicsAreAnsweredAndLogged(t *testing.T) {
 	s := serverWith(t, f, httpapi.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	r := ask(t, s, "POST", "/api/v1/seckill", purchase(13, 1), "X-Request-Id: my-id")
 	r.want(t, "a panic", 500, "internal")
-	if text := string(r.body); strings.Contains(text, "hunter2") || strings.Contains(text, "goroutine") || r.RequestID != "my-id" {
+	if text := string(r.body); strings.Contains(text, "hunter2") || strings.Contains(text, "goroutine") ||
+		r.RequestID != "my-id" {
 		t.Errorf("the answer shows too much or has the wrong id: %s", text)
 	}
-	if text := log.String(); !strings.Contains(text, "hunter2") || !strings.Contains(text, "outcome_test.go") || !strings.Contains(text, "my-id") {
+	if text := log.String(); !strings.Contains(text, "hunter2") || !strings.Contains(text, "outcome_test.go") ||
+		!strings.Contains(text, "my-id") {
 		t.Errorf("the log lacks the panic, its stack or its id: %s", text)
 	}
 	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)); r.status != http.StatusOK {
@@ -216,7 +223,8 @@ func TestRequestIDs(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{})
 	made := map[string]bool{}
 	for given, want := range map[string]string{ // "": one that is made here
-		"abc-123": "abc-123", "é two words\x00": "twowords", strings.Repeat("y", 65): strings.Repeat("y", 64), "": "", "é": "",
+		"abc-123": "abc-123", "é two words\x00": "twowords", strings.Repeat("y", 65): strings.Repeat("y", 64), "": "",
+		"é": "",
 	} {
 		r := newRequest("GET", "/healthz", "")
 		r.Header.Set("X-Request-Id", given)
@@ -268,16 +276,19 @@ func TestAResetThatDoesNotReachAStrategy(t *testing.T) {
 	f := sells()
 	s := serverWith(t, f, httpapi.Config{Infos: []catalog.Info{sqlrow.Conditional}})
 	other := serverWith(t, f, httpapi.Config{Infos: []catalog.Info{sqlrow.Conditional}, Instance: s.Instance})
-	for err, again := range map[error]*httpapi.Server{seckill.ErrBusy: s, seckill.ErrUnavailable: other, errors.New(secret): s} {
+	for err, again := range map[error]*httpapi.Server{seckill.ErrBusy: s, seckill.ErrUnavailable: other,
+		errors.New(secret): s} {
 		f.reset = func(context.Context, int64, int64) error { return err }
 		left, leave := context.WithCancel(t.Context())
 		leave() // a caller who closed their half of the connection reads the answer
 		r := do(t, s, newRequest("PUT", "/api/v1/skus/1", `{"stock":4}`).WithContext(left))
-		if r.status != 200 || !strings.Contains(string(r.body), `"not_reset":["fake"]`) || strings.Contains(string(r.body), "hunter2") {
+		if r.status != 200 || !strings.Contains(string(r.body), `"not_reset":["fake"]`) ||
+			strings.Contains(string(r.body), "hunter2") {
 			t.Errorf("%v: %d %s", err, r.status, r.body)
 		}
 		r = ask(t, s, "POST", "/api/v1/seckill", good)
-		if r.want(t, "the strategy that was not reset", 503, "strategy_unavailable"); !strings.Contains(r.Detail, "Reset the SKU again") {
+		if r.want(t, "the strategy that was not reset", 503, "strategy_unavailable"); !strings.Contains(r.Detail,
+			"Reset the SKU again") {
 			t.Errorf("%v: %s", err, r.body)
 		}
 		ask(t, s, "POST", "/api/v1/seckill?strategy=conditional", good).want(t, "another strategy", 200, "")
@@ -310,7 +321,8 @@ func TestResetsTakeTurns(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 16 {
 		all.Go(func() {
-			ask(t, s, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, n+1)).want(t, "a reset among others", http.StatusOK, "")
+			ask(t, s, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, n+1)).want(t, "a reset among others",
+				http.StatusOK, "")
 		})
 	}
 	all.Wait()

@@ -46,7 +46,8 @@ func run(t testing.TB, s *httpapi.Server) *running {
 }
 
 func (r *running) buy(ctx context.Context, user int) (reply, error) {
-	request, err := http.NewRequestWithContext(ctx, "POST", r.url+"/api/v1/seckill", strings.NewReader(purchase(user, 1)))
+	request, err := http.NewRequestWithContext(ctx, "POST", r.url+"/api/v1/seckill",
+		strings.NewReader(purchase(user, 1)))
 	if err != nil {
 		return reply{}, err
 	}
@@ -200,7 +201,8 @@ func TestHalfClosed(t *testing.T) {
 	<-begun
 	labtest.Must(t, conn.(*net.TCPConn).CloseWrite())
 	answer, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "closed on your side") {
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") ||
+		!strings.Contains(string(answer), "closed on your side") {
 		t.Errorf("answered %q, %v; want 400 with the cause", answer, err)
 	}
 }
@@ -261,7 +263,8 @@ func TestMetrics(t *testing.T) {
 	f := sells()
 	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		for range 3 {
-			_ = tap.Do(ctx, tap.Redis, func() *tap.Command { return &tap.Command{} }, func(context.Context) error { return nil })
+			_ = tap.Do(ctx, tap.Redis, func() *tap.Command { return &tap.Command{} },
+				func(context.Context) error { return nil })
 		}
 		closed := make(chan int)
 		close(closed)
@@ -300,7 +303,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	ask(t, s, "GET", "/stats", "").into(t, &stats)
-	if fake := stats.Strategies["fake"]; fake.Purchases != 2 || fake.Commands[tap.Redis] != 6 || fake.Commands[tap.SQL] != 0 || len(fake.Commands) != 4 || stats.ProcessorSeconds <= 0 {
+	if fake := stats.Strategies["fake"]; fake.Purchases != 2 || fake.Commands[tap.Redis] != 6 ||
+		fake.Commands[tap.SQL] != 0 || len(fake.Commands) != 4 || stats.ProcessorSeconds <= 0 {
 		t.Errorf("/stats says %+v", stats)
 	}
 	if n := metric(t, s, "process_cpu_seconds_total"); n < 0 {

@@ -26,20 +26,24 @@ import (
 // A server has the settings that others have reported, all at once. What a session may choose is chosen; strategies
 // that need another binlog_format name it; and each that is listed as available sells, refuses and cancels rightly.
 func TestServerWithUnusualSettings(t *testing.T) {
-	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t, "--log-bin --server-id=1 --binlog-format=STATEMENT "+
-		"--lower-case-table-names=1 --innodb-rollback-on-timeout=ON --character-set-server=latin1 --skip-character-set-client-handshake")}
-	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Programs: programs, Backends: []string{backend.NameMySQL}})
+	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t,
+		"--log-bin --server-id=1 --binlog-format=STATEMENT "+
+			"--lower-case-table-names=1 --innodb-rollback-on-timeout=ON --character-set-server=latin1 --skip-character-set-client-handshake")}
+	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Programs: programs,
+		Backends: []string{backend.NameMySQL}})
 	labtest.Must(t, err)
 	defer own.Stop(context.Background())
 	admin := labtest.Admin(t, own)
-	for _, set := range []string{"sql_mode = 'ORACLE,EMPTY_STRING_IS_NULL'", "completion_type = 'CHAIN'", "sql_safe_updates = 1",
+	for _, set := range []string{"sql_mode = 'ORACLE,EMPTY_STRING_IS_NULL'", "completion_type = 'CHAIN'",
+		"sql_safe_updates = 1",
 		"innodb_snapshot_isolation = ON", "autocommit = 0", "tx_isolation = 'READ-UNCOMMITTED'", "tx_read_only = 1", "lc_messages = 'de_DE'",
 		"unique_checks = 0", "sql_select_limit = 1", "max_join_size = 1", "sql_auto_is_null = 1", "time_zone = '+08:00'"} {
 		_, err := admin.Exec("SET GLOBAL " + set)
 		labtest.Must(t, err)
 	}
 	config := labtest.Config(t, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
-	config.MySQLDSN = strings.Replace(own.Config().MySQLDSN, "/seckill", "/Seckill_Shop?SQL_MODE='ANSI'&collation=gbk_chinese_ci", 1)
+	config.MySQLDSN = strings.Replace(own.Config().MySQLDSN, "/seckill",
+		"/Seckill_Shop?SQL_MODE='ANSI'&collation=gbk_chinese_ci", 1)
 	in := labtest.Open(t, config)
 	migrate(t, in)
 	var log bytes.Buffer
@@ -50,7 +54,8 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	if !slices.Equal(unavailable, want) {
 		t.Errorf("not available are %v, want %v", unavailable, want)
 	}
-	if text := log.String(); !strings.Contains(text, "binlog_format") || !strings.Contains(text, strings.Join(want, ", ")) {
+	if text := log.String(); !strings.Contains(text, "binlog_format") ||
+		!strings.Contains(text, strings.Join(want, ", ")) {
 		t.Errorf("the log does not name the setting and the strategies:\n%s", text)
 	}
 
@@ -68,7 +73,8 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	_, err = admin.Exec("SET GLOBAL read_only = 1")
 	labtest.Must(t, err)
 	const last = `{"sku_id":1000,"user_id":1}`
-	ask(t, s, "PUT", "/api/v1/skus/1000", `{"stock":1}`).want(t, "a reset of a read-only server", 503, "backend_unavailable")
+	ask(t, s, "PUT", "/api/v1/skus/1000", `{"stock":1}`).want(t, "a reset of a read-only server", 503,
+		"backend_unavailable")
 	_, err = pool.Exec("CREATE TABLE refused (a INT)")
 	if !errors.Is(err, driver.ErrBadConn) || !strings.Contains(err.Error(), "--read-only") || id() == before {
 		t.Errorf("a read-only server answers %v, and its connection is kept: %t", err, id() == before)
@@ -87,7 +93,8 @@ func TestServerWithUnusualSettings(t *testing.T) {
 func waitsTwice(t *testing.T, config backend.Config, admin *sql.DB) {
 	config.RowLockWait = time.Second
 	info := strategies.Named("lock-row")
-	locker, err := catalog.NewLocker(info, catalog.Deps{Instance: labtest.Open(t, config), Settings: catalog.DefaultSettings()})
+	locker, err := catalog.NewLocker(info, catalog.Deps{Instance: labtest.Open(t, config),
+		Settings: catalog.DefaultSettings()})
 	labtest.Must(t, err)
 	waits := func() (n int) {
 		var name string
@@ -123,10 +130,12 @@ func TestUserOfRedisLacksARight(t *testing.T) {
 	migrate(t, in)
 	var log bytes.Buffer
 	s := serverWith(t, nil, httpapi.Config{Instance: in, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if got, want := sellsAll(t, s, "user shop of Redis has no right to "), []string{"redlock", "redis-counter-mysql"}; !slices.Equal(got, want) {
+	if got, want := sellsAll(t, s, "user shop of Redis has no right to "), []string{"redlock",
+		"redis-counter-mysql"}; !slices.Equal(got, want) {
 		t.Errorf("not available are %v, want %v", got, want)
 	}
-	for _, says := range []string{"no right to EVALSHA", "strategies=redlock", "no right to ZADD", "strategies=redis-counter-mysql"} {
+	for _, says := range []string{"no right to EVALSHA", "strategies=redlock", "no right to ZADD",
+		"strategies=redis-counter-mysql"} {
 		if text := log.String(); !strings.Contains(text, says) {
 			t.Errorf("the log does not say %q:\n%s", says, text)
 		}

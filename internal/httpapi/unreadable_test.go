@@ -57,7 +57,8 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
 	for n, cause := range []error{errors.New("connection reset by peer"), context.DeadlineExceeded} {
-		for i, call := range []struct{ method, at, path, state string }{{"POST", held, "/pay", "paid"}, {"DELETE", held, "", "cancelled"},
+		for i, call := range []struct{ method, at, path, state string }{{"POST", held, "/pay", "paid"},
+			{"DELETE", held, "", "cancelled"},
 			{"DELETE", "/api/v1/orders/", "", "cancelled"}} {
 			var r, now reservation
 			ask(t, s, "POST", reserve, fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)).into(t, &r)
@@ -65,14 +66,18 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 			got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", cause)))
 			ask(t, s, "GET", held+r.ID, "").into(t, &now)
 			if now.State != call.state || got.status != 504 {
-				t.Errorf("%s %s%s, then %v: answered %d %s %q, and it is %s", call.method, call.at, call.path, cause, got.status, got.Code, got.Detail, now.State)
+				t.Errorf("%s %s%s, then %v: answered %d %s %q, and it is %s", call.method, call.at, call.path, cause,
+					got.status, got.Code, got.Detail, now.State)
 			}
 		}
 	}
 	req := newRequest("POST", reserve, `{"sku_id":1,"user_id":9}`, key)
-	do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", errors.New("connection reset by peer")))).want(t, "reserved, and not read back", 504, "unknown_outcome")
+	do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", errors.New("connection reset by peer")))).want(t,
+		"reserved, and not read back", 504, "unknown_outcome")
 	req = newRequest("POST", "/api/v1/seckill?strategy=reserve", `{"sku_id":1,"user_id":9}`, key)
-	do(t, s, req.WithContext(failsAfter(req.Context(), "SELECT * FROM orders FORCE", errors.New("connection reset by peer")))).want(t, "the key of a reservation that is not read", 504, "unknown_outcome")
+	do(t, s, req.WithContext(failsAfter(req.Context(), "SELECT * FROM orders FORCE",
+		errors.New("connection reset by peer")))).want(t, "the key of a reservation that is not read", 504,
+		"unknown_outcome")
 	req = newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
 	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // which keeps nothing outside of the row
 	got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", context.DeadlineExceeded)))
@@ -95,7 +100,8 @@ func TestLookUpDuringACommit(t *testing.T) {
 	written, commit, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
 		done <- st.Tx(context.Background(), func(tx *gorm.DB) error {
-			_, err := st.Record(tx, seckill.Purchase{SKU: 1, User: 1, Quantity: 1, RequestID: "committing"}, ledger.AnyRun, 9)
+			_, err := st.Record(tx, seckill.Purchase{SKU: 1, User: 1, Quantity: 1, RequestID: "committing"},
+				ledger.AnyRun, 9)
 			close(written)
 			<-commit
 			return err

@@ -25,7 +25,8 @@ type fakeComparing struct {
 }
 
 func newComparing() *fakeComparing {
-	return &fakeComparing{options: make(chan compare.Options, 9), turns: make(chan bool), end: make(chan *compare.Result)}
+	return &fakeComparing{options: make(chan compare.Options, 9), turns: make(chan bool),
+		end: make(chan *compare.Result)}
 }
 
 func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Options) *compare.Result {
@@ -47,7 +48,8 @@ func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Opt
 // measured returns the result of a comparison in which one broken strategy oversold.
 func measured(stock int64) *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, Entries: []*compare.Entry{{
-		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64, Verdict: judge.Oversold, Expected: true}}}
+		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64, Verdict: judge.Oversold,
+		Expected: true}}}
 	r.Settings.Stock = stock
 	return r
 }
@@ -63,7 +65,8 @@ const comparisonsPath = "/api/lab/v1/comparisons"
 // begin starts a small comparison and waits until its first turn.
 func (f *fakeComparing) begin(t *testing.T, base, body string, query ...string) (begun Comparison, o compare.Options) {
 	t.Helper()
-	status, answer, header := call{method: "POST", path: comparisonsPath + strings.Join(query, ""), body: body}.do(t, base)
+	status, answer, header := call{method: "POST", path: comparisonsPath + strings.Join(query, ""),
+		body: body}.do(t, base)
 	json.Unmarshal([]byte(answer), &begun)
 	if status != 201 || begun.State != Running || header.Get("Location") != comparisonsPath+"/"+begun.ID {
 		t.Fatalf("POST %s: %d %s %v", body, status, answer, header)
@@ -134,7 +137,8 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	f.end <- measured(100)
 	for _, e := range []*events{page, late} {
 		last := e.ended()
-		if last["result"] != nil || last["done"] != 9.0 || last["verdicts"].(map[string]any)["caught"] != 1.0 || last["stopped"] != false {
+		if last["result"] != nil || last["done"] != 9.0 || last["verdicts"].(map[string]any)["caught"] != 1.0 ||
+			last["stopped"] != false {
 			t.Errorf("the last event is %v", last)
 		}
 	}
@@ -142,7 +146,8 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	t.Log("what it came to")
 	_, answer, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID}.do(t, h.URL)
 	var whole Comparison
-	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil || whole.Result.Command != want || whole.Services != usual {
+	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil ||
+		whole.Result.Command != want || whole.Services != usual {
 		t.Errorf("GET: %v %.300s", err, answer)
 	}
 }
@@ -199,7 +204,8 @@ func TestTraces(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &made1); err != nil || made1.Strategy != "good" || made1.ID == "" {
 		t.Errorf("the trace is %s, %v", body, err)
 	}
-	if status, again, _ := (call{method: "GET", path: "/api/lab/v1/traces/" + made1.ID}).do(t, h.URL); status != 200 || again != body {
+	if status, again, _ := (call{method: "GET", path: "/api/lab/v1/traces/" + made1.ID}).do(t, h.URL); status != 200 ||
+		again != body {
 		t.Errorf("by its address it is %d %s, want what it was: %s", status, again, body)
 	}
 

@@ -50,7 +50,8 @@ func TestFaults(t *testing.T) {
 	page := opened(t, h.URL)
 	begun := beginRun(t, h.URL, goodRun)
 	config := <-load.configs
-	for _, f := range []string{`{"kind":"kill_service","at_ms":1}`, `{"kind":"pause_service","at_ms":90000}`, `{"kind":"pause_service","service":2}`} {
+	for _, f := range []string{`{"kind":"kill_service","at_ms":1}`, `{"kind":"pause_service","at_ms":90000}`,
+		`{"kind":"pause_service","service":2}`} {
 		begun.adds(f).wants(t, h.URL, 201, `"state":"planned"`)
 	}
 	for len(l.did) == 0 { // the sale goes on while a fault is aimed
@@ -70,7 +71,8 @@ func TestFaults(t *testing.T) {
 		t.Errorf("the lab did %s", did)
 	}
 	r := page.until(ended)
-	if f := r.Faults; f[0].State != fault.IsOver || f[0].Until < f[0].At || f[1].State != fault.HasFailed || !strings.Contains(f[1].Error, "ended before") {
+	if f := r.Faults; f[0].State != fault.IsOver || f[0].Until < f[0].At || f[1].State != fault.HasFailed ||
+		!strings.Contains(f[1].Error, "ended before") {
 		t.Errorf("at the end the faults are %+v", f)
 	}
 	begun.adds(`{"kind":"kill_service"}`).wants(t, h.URL, 409, "run_ended")
@@ -102,8 +104,10 @@ func TestPausesByHand(t *testing.T) {
 	if r := page.until(func(r Run) bool { return len(r.Faults) == 2 && r.Faults[1].State == fault.IsOn }); r.Faults[1].Until < 10000 {
 		t.Errorf("a pause of no length given: %+v, want one longer than the lease", r.Faults[1])
 	}
-	for body, field := range map[string]string{`{"kind":7}`: "kind", `{"kind":"flood"}`: "kind", `{"kind":"restart_redis"}`: "kind",
-		`{"kind":"kill_service","service":9}`: "service", `{"kind":"kill_service","at_ms":-1}`: "at_ms", `{"kind":"kill_service","for_ms":1}`: "for_ms",
+	for body, field := range map[string]string{`{"kind":7}`: "kind", `{"kind":"flood"}`: "kind",
+		`{"kind":"restart_redis"}`:            "kind",
+		`{"kind":"kill_service","service":9}`: "service", `{"kind":"kill_service","at_ms":-1}`: "at_ms",
+		`{"kind":"kill_service","for_ms":1}`:      "for_ms",
 		`{"kind":"pause_service","for_ms":25001}`: "for_ms", `{"kind":"pause_holder","service":1}`: "service",
 		`{"kind":"pause_holder","strategy":"other"}`: "strategy", `{"kind":"kill_service","colour":7}`: "colour"} {
 		begun.adds(body).wants(t, h.URL, 400, `"field":"`+field+`"`)
@@ -179,7 +183,8 @@ func TestServicesAreMadeReady(t *testing.T) {
 	page.until(ended)
 
 	beginRun(t, h.URL, with(`,"poll_ms":13`))
-	if r := page.until(func(r Run) bool { return ended(r) && r.Settings.Poll == unluckyPoll }); r.State != Failed || !strings.Contains(r.Error, "its last words") {
+	if r := page.until(func(r Run) bool { return ended(r) && r.Settings.Poll == unluckyPoll }); r.State != Failed ||
+		!strings.Contains(r.Error, "its last words") {
 		t.Errorf("a run whose services do not start ends %s: %s", r.State, r.Error)
 	}
 	beginRun(t, h.URL, goodRun) // and the next is welcome

@@ -36,11 +36,13 @@ type fakeLab struct {
 var usual = lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 
 func newFakeLab() *fakeLab {
-	return &fakeLab{services: []lab.Service{{URL: "http://127.0.0.1:1", Up: true}}, serving: usual, did: make(chan string, 99), holders: make(chan int)}
+	return &fakeLab{services: []lab.Service{{URL: "http://127.0.0.1:1", Up: true}}, serving: usual,
+		did: make(chan string, 99), holders: make(chan int)}
 }
 
 func (*fakeLab) Backends() []backend.Status {
-	return []backend.Status{{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:3306", Version: "MariaDB 10.11", OK: true}}
+	return []backend.Status{{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:3306", Version: "MariaDB 10.11",
+		OK: true}}
 }
 
 func (l *fakeLab) Services() []lab.Service {
@@ -77,8 +79,10 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 const unluckyPoll = 13
 
 func (*fakeLab) Faults() []fault.Status {
-	return []fault.Status{{Kind: fault.PauseService, Available: true, Lasts: true}, {Kind: fault.KillService, Available: true},
-		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true}, {Kind: fault.RestartRedis, Missing: "redis was given"}}
+	return []fault.Status{{Kind: fault.PauseService, Available: true, Lasts: true},
+		{Kind: fault.KillService, Available: true},
+		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true},
+		{Kind: fault.RestartRedis, Missing: "redis was given"}}
 }
 
 func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
@@ -135,8 +139,9 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 	load := newFakeLoad()
 	c := Config{
 		Strategies: []catalog.Info{{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}}},
-		Page:       fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
-		Addr:       "127.0.0.1:8080",
+		Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")},
+			"app.mjs": {Data: []byte("export {}")}},
+		Addr: "127.0.0.1:8080",
 		Backing: Backing{
 			Lab: newFakeLab(), Load: load.run, ServiceToken: serviceToken,
 			Missing: func(i catalog.Info) []string {

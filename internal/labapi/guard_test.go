@@ -42,7 +42,8 @@ func TestGuard(t *testing.T) {
 		{"foreign page", open.URL, run("Origin", "http://evil.example"), 403},
 		{"page of nowhere", open.URL, run("Origin", "null"), 403},
 		{"page of another port", open.URL, run("Origin", "http://127.0.0.1:1"), 403},
-		{"foreign page buys", open.URL, call{"POST", "/api/v1/seckill", "{}", map[string]string{"Origin": "http://evil.example"}}, 403},
+		{"foreign page buys", open.URL, call{"POST", "/api/v1/seckill", "{}",
+			map[string]string{"Origin": "http://evil.example"}}, 403},
 		{"own page", open.URL, run("Origin", "http://"+host), 201},
 		{"no token", closed.URL, run(), 403},
 		{"wrong token", closed.URL, run("Authorization", "Bearer s3cre"), 403},
@@ -65,7 +66,8 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	_, open, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: services} })
 	_, closed, _ := start(t, func(c *Config) { c.Lab, c.Token = &fakeLab{services: services}, "s3cret" })
 	const carries = "Bearer " + serviceToken
-	for _, what := range []string{"PUT /api/v1/skus/1", "GET /api/v1/audit?sku_id=1", "POST /api/v1/seckill", "GET /api/v1/whatever"} {
+	for _, what := range []string{"PUT /api/v1/skus/1", "GET /api/v1/audit?sku_id=1", "POST /api/v1/seckill",
+		"GET /api/v1/whatever"} {
 		method, path, _ := strings.Cut(what, " ")
 		ask := func(base, header, value string) (status int, body string) {
 			c := call{method: method, path: path, header: map[string]string{header: value}}
@@ -76,12 +78,15 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 			return status, body
 		}
 		for _, base := range []string{open.URL, closed.URL} {
-			for header, value := range map[string]string{"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "127.0.0.1", "X-Real-Ip": "127.0.0.1",
-				"Forwarded": "for=127.0.0.1", "Via": "1.1 proxy", "Host": "shop.example", "Authorization": "Bearer wrong", "Cookie": "none"} {
+			for header, value := range map[string]string{"X-Forwarded-For": "127.0.0.1",
+				"X-Forwarded-Host": "127.0.0.1", "X-Real-Ip": "127.0.0.1",
+				"Forwarded": "for=127.0.0.1", "Via": "1.1 proxy", "Host": "shop.example",
+				"Authorization": "Bearer wrong", "Cookie": "none"} {
 				if base == open.URL && (header == "Authorization" || header == "Cookie") {
 					continue
 				}
-				if status, body := ask(base, header, value); status != 403 && status != 200 || strings.Contains(body, "Bearer "+serviceToken) {
+				if status, body := ask(base, header, value); status != 403 && status != 200 ||
+					strings.Contains(body, "Bearer "+serviceToken) {
 					t.Errorf("%s with %s: %s: %d %s", what, header, value, status, body)
 				}
 			}
@@ -147,7 +152,8 @@ func TestProxySkipsTheDead(t *testing.T) {
 		}}
 	})
 	for range 30 {
-		status, body, _ := call{"POST", "/api/v1/seckill", `{"x":1}`, map[string]string{"X-Forwarded-For": "1.2.3.4"}}.do(t, h.URL)
+		status, body, _ := call{"POST", "/api/v1/seckill", `{"x":1}`,
+			map[string]string{"X-Forwarded-For": "1.2.3.4"}}.do(t, h.URL)
 		if status != 200 || !strings.HasSuffix(body, `POST /api/v1/seckill {"x":1} `) {
 			t.Fatalf("got %d %q", status, body)
 		}
@@ -156,13 +162,15 @@ func TestProxySkipsTheDead(t *testing.T) {
 		t.Errorf("a was asked %d times and b %d times, 30 requests were sent", a.Load(), b.Load())
 	}
 	_, h, _ = start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: closedPort(t), Up: true}}} })
-	call{method: "POST", path: "/api/v1/seckill", body: "{}"}.wants(t, h.URL, 503, "backend_unavailable") // it has just died
+	call{method: "POST", path: "/api/v1/seckill", body: "{}"}.wants(t, h.URL, 503,
+		"backend_unavailable") // it has just died
 }
 
 func TestProxyNeverSendsTwice(t *testing.T) {
 	var a, b atomic.Int64
 	_, h, _ := start(t, func(c *Config) {
-		c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &a), Up: true}, {URL: service(t, "b", &b), Up: true}}}
+		c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &a), Up: true},
+			{URL: service(t, "b", &b), Up: true}}}
 	})
 	for _, c := range []struct {
 		call   call
@@ -171,15 +179,19 @@ func TestProxyNeverSendsTwice(t *testing.T) {
 	}{
 		{call{"POST", "/api/v1/seckill", "crash", nil}, 504, "unknown_outcome"},
 		{call{"DELETE", "/api/v1/orders/crash", "", nil}, 504, "unknown_outcome"},
-		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k&1"}}, 504, `"request_id":"k\u00261"`},
-		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k&1"}}, 504, "request_id=k%261 tells"},
-		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "a b"}}, 504, "Look before you try again.\""},
+		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k&1"}}, 504,
+			`"request_id":"k\u00261"`},
+		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k&1"}}, 504,
+			"request_id=k%261 tells"},
+		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "a b"}}, 504,
+			"Look before you try again.\""},
 	} {
 		a.Store(0)
 		b.Store(0)
 		status, body, _ := c.call.do(t, h.URL)
 		if status != c.status || !strings.Contains(body, c.code) || a.Load()+b.Load() != 1 {
-			t.Errorf("%v: got %d %s after %d attempts, want %d %s after one", c.call, status, body, a.Load()+b.Load(), c.status, c.code)
+			t.Errorf("%v: got %d %s after %d attempts, want %d %s after one", c.call, status, body, a.Load()+b.Load(),
+				c.status, c.code)
 		}
 	}
 	call{method: "GET", path: "/api/v1/crash"}.wants(t, h.URL, 502, "service_failed")
@@ -188,8 +200,10 @@ func TestProxyNeverSendsTwice(t *testing.T) {
 func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
 	var asked atomic.Int64
 	_, h, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &asked), Up: true}}} })
-	for _, query := range []string{"?strategy=%zz", "?strategy=naive;x=1"} { // without it, the default strategy would sell
-		call{method: "POST", path: "/api/v1/seckill" + query, body: "{}"}.wants(t, h.URL, 200, "/api/v1/seckill"+query+" ")
+	for _, query := range []string{"?strategy=%zz",
+		"?strategy=naive;x=1"} { // without it, the default strategy would sell
+		call{method: "POST", path: "/api/v1/seckill" + query, body: "{}"}.wants(t, h.URL, 200,
+			"/api/v1/seckill"+query+" ")
 	}
 	call{method: "GET", path: "/openapi.json"}.wants(t, h.URL, 200, "a GET /openapi.json")
 	for _, path := range []string{"/healthz", "/api/lab/v1/status", "/api/v1/skus"} {

@@ -33,7 +33,8 @@ func TestPageAndItsHeaders(t *testing.T) {
 		if status != 200 || header.Get("Content-Type") != want {
 			t.Errorf("GET %s: %d %s, want %s", path, status, header.Get("Content-Type"), want)
 		}
-		if !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'self'") || header.Get("X-Content-Type-Options") != "nosniff" {
+		if !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'self'") ||
+			header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("GET %s has headers %v", path, header)
 		}
 		again, _, _ := call{"GET", path, "", map[string]string{"If-None-Match": header.Get("ETag")}}.do(t, h.URL)
@@ -135,7 +136,8 @@ func TestPagesHaveWholeRuns(t *testing.T) {
 		_, body, _ := call{method: "GET", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
 		json.Unmarshal([]byte(body), &whole)
 		l := told.Lanes[0]
-		if !reflect.DeepEqual(told.Lanes, whole.Lanes) || l.Result.Verdict != judge.Held || l.Progress.Requests != 2000 {
+		if !reflect.DeepEqual(told.Lanes, whole.Lanes) || l.Result.Verdict != judge.Held ||
+			l.Progress.Requests != 2000 {
 			t.Errorf("a page is told of %+v, and the lab has %+v", told.Lanes, whole.Lanes)
 		}
 		if n := len(l.Points); n < maxPoints/2 || n > maxPoints || l.Points[0].At != 0 || l.Points[n-1].At != 999 {
@@ -176,7 +178,8 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	begun := time.Now()
 	for i := range maxEntries + 5 {
 		r := Run{Record: Record{ID: fmt.Sprint(i), State: Done, Started: begun.Add(time.Duration(i) * time.Second)},
-			Settings: Settings{Strategies: []string{"good"}, Scenario: defaultScenario()}, Lanes: []Lane{{Strategy: "good"}}}
+			Settings: Settings{Strategies: []string{"good"}, Scenario: defaultScenario()},
+			Lanes:    []Lane{{Strategy: "good"}}}
 		s.runs.addEntry(&runEntry{value: r})
 		s.runs.saveEntry(r)
 	}
@@ -201,7 +204,8 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 	labtest.Must(t, f.writeEntry(kindComparison, "a", kept{"another"}))
 	foreign := map[string]string{
-		"run-cut.json": `{"seckill_history":1,"entry":{"Text":"th`, "run-list.json": `[]`, "run-older.json": `{"seckill_history":0,"entry":{}}`,
+		"run-cut.json": `{"seckill_history":1,"entry":{"Text":"th`, "run-list.json": `[]`,
+		"run-older.json": `{"seckill_history":0,"entry":{}}`,
 		"run-empty.json": "", "run-wrong.json": `{"seckill_history":1,"entry":{"Text":7}}`, "notes.txt": "mine",
 	}
 	for name, text := range foreign {
@@ -242,7 +246,8 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 		labtest.Must(t, os.WriteFile(History(dir).fileName(k, id), []byte(text), 0o600))
 	}
 	wrong := map[entryKind][]string{ // what stands in an entry, and what instead
-		kindRun: {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`, `"lanes":[null,`,
+		kindRun: {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`,
+			`"lanes":[null,`,
 			"done", "running", "2026", "9026", `"stock":100`, `"stock":-1`, `"buyers":2000`, `"buyers":1000000000`},
 		kindTrace: {`"strategy":"good",`, "", "done", "preparing"},
 		kindComparison: {`"result"`, `"x"`, `"result":{`, `"result":{"entries":[null],`,
@@ -259,7 +264,8 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 
 	s, h, _ := start(t, func(c *Config) { c.History = History(dir) })
 	if len(s.runs.entries) != 1 || len(s.traces.entries) != 1 || len(s.comparisons.entries) != 1 {
-		t.Errorf("listed are %d runs, %d traces, %d comparisons, want one each", len(s.runs.entries), len(s.traces.entries),
+		t.Errorf("listed are %d runs, %d traces, %d comparisons, want one each", len(s.runs.entries),
+			len(s.traces.entries),
 			len(s.comparisons.entries))
 	}
 	// A page reads the lists that are missing deeper down.

@@ -15,7 +15,8 @@ func TestCalls(t *testing.T) {
 	for file, change := range map[string]func(*Config){
 		"runs": func(c *Config) { c.Compare = newComparing().run },
 		"shop": func(c *Config) {
-			c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive"}, {Name: "conditional", Reserves: true}}
+			c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive"},
+				{Name: "conditional", Reserves: true}}
 			c.Page = fstest.MapFS{"index.html": {Data: []byte("lab")}, "shop/index.html": {Data: []byte("shop")}}
 		},
 	} {
@@ -26,7 +27,8 @@ func TestCalls(t *testing.T) {
 			var p web.Problem
 			_ = json.Unmarshal([]byte(answer), &p) // which a page is not
 			if status >= 400 && (header.Get("Content-Type") != web.ProblemType || p.Detail == "") {
-				t.Errorf("%s %s %s: a problem of the type %s that says %q", method, path, body, header.Get("Content-Type"), p.Detail)
+				t.Errorf("%s %s %s: a problem of the type %s that says %q", method, path, body,
+					header.Get("Content-Type"), p.Detail)
 			}
 			return labtest.Answer{Status: status, Header: header, Body: []byte(answer)}
 		}

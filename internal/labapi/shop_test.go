@@ -84,22 +84,27 @@ func TestRivals(t *testing.T) {
 	if status != 201 || !begun.Shop || begun.ID == "" || begun.Lanes[0].Command != "" {
 		t.Fatalf("POST rivals: %d %s", status, body)
 	}
-	if c := <-load.configs; !c.Joins || c.SKU != seckill.ShopSKU || c.Stock != 100 || c.Buyers != 500 || c.Quantity != 1 || c.Strategy != "good" ||
+	if c := <-load.configs; !c.Joins || c.SKU != seckill.ShopSKU || c.Stock != 100 || c.Buyers != 500 ||
+		c.Quantity != 1 || c.Strategy != "good" ||
 		c.Seed == 0 || len(c.Targets) != 1 {
 		t.Errorf("the rivals were started with %+v", c)
 	}
 	sends(`{}`).wants(t, base, 409, "busy with 500 rivals")
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, base, 409, "")
-	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409, "500 rivals still buy")
+	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409,
+		"500 rivals still buy")
 	for range 2 { // the second is taken when the first has been told
 		load.progress <- loadtest.Progress{Requests: 70, Counts: map[judge.Outcome]int{judge.OutcomeSold: 60}}
 	}
-	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Lanes[0].Progress.Requests != 70 || r.Settings.Buyers != 500 {
+	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Lanes[0].Progress.Requests != 70 ||
+		r.Settings.Buyers != 500 {
 		t.Errorf("the shop meanwhile: %+v", r)
 	}
-	load.results <- &loadtest.Result{Verdict: judge.Oversold, Requests: 500, Counts: map[judge.Outcome]int{judge.OutcomeSold: 131}}
+	load.results <- &loadtest.Result{Verdict: judge.Oversold, Requests: 500,
+		Counts: map[judge.Outcome]int{judge.OutcomeSold: 131}}
 	page.until(ended)
-	if r := shopNow(t, base).Rivals; r.State != Done || r.Lanes[0].Result.Verdict != judge.Oversold || r.ID != begun.ID {
+	if r := shopNow(t, base).Rivals; r.State != Done || r.Lanes[0].Result.Verdict != judge.Oversold ||
+		r.ID != begun.ID {
 		t.Errorf("the shop afterwards: %+v", r)
 	}
 	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 200, "")
@@ -156,14 +161,16 @@ func TestShopLedger(t *testing.T) {
 	read := func(user string) (page ledgerPage) {
 		t.Helper()
 		status, body, _ := call{method: "GET", path: "/api/lab/v1/shop/ledger" + user}.do(t, base)
-		if err := json.Unmarshal([]byte(body), &page); status != 200 || err != nil || strings.Contains(body, "order_id") {
+		if err := json.Unmarshal([]byte(body), &page); status != 200 || err != nil ||
+			strings.Contains(body, "order_id") {
 			t.Fatalf("GET ledger: %d %s", status, body)
 		}
 		return page
 	}
 	shop.set(func(f *fakeShop) {
 		for user := range int64(200) {
-			f.snap.Orders = append(f.snap.Orders, judge.Order{UserID: user + 1, Quantity: 1, Remaining: 99 - user/20, Status: judge.Active})
+			f.snap.Orders = append(f.snap.Orders, judge.Order{UserID: user + 1, Quantity: 1, Remaining: 99 - user/20,
+				Status: judge.Active})
 		}
 	})
 	page := read("?user_id=25")
