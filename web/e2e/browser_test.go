@@ -30,7 +30,8 @@ import (
 
 func findBrowser(t *testing.T) string {
 	// The headless shell draws no windows around its pages, and takes half the processor time.
-	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser",
+		"google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -142,7 +143,8 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 		_, err1 := cdp.Call(ctx, t, log.Enable, cdp.Empty{})
 		_, err2 := cdp.Call(ctx, t, network.Enable, network.EnableParams{})
 		// Tests run side by side, and only one window has the focus.
-		_, err3 := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		_, err3 := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return errors.Join(err1, err2, err3)
 	}), loadsFirst(selectors), wide.set(), chromedp.Navigate(address))
 	return tb
@@ -215,7 +217,8 @@ func (l look) set() chromedp.Action[chromedp.Void] {
 	if l.dark {
 		theme = "dark"
 	}
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+		Value: theme}}}
 	return chromedp.Steps(
 		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
@@ -317,7 +320,8 @@ func (tb *tab) eval(script string) {
 		switch {
 		case err == nil:
 			return
-		case ctx.Err() != nil || !strings.Contains(err.Error(), "of null (reading") && !strings.Contains(err.Error(), "of undefined (reading"):
+		case ctx.Err() != nil || !strings.Contains(err.Error(), "of null (reading") &&
+			!strings.Contains(err.Error(), "of undefined (reading"):
 			tb.fail(script + ": " + err.Error())
 		}
 		select {

@@ -18,7 +18,8 @@ func TestComparisonIsWatched(t *testing.T) {
 	t.Log("by keyboard: a preset, which sets the sale, and a whole family")
 	tb.reach(".sales input:checked")
 	tb.press(kb.ArrowDown, kb.ArrowDown)
-	tb.await(`$(".sales input:checked").value === "many-skus" && $("#skus").value === "50" && $("#stock").value === "20"`)
+	tb.await(`$(".sales input:checked").value === "many-skus" && $("#skus").value === "50" &&
+		$("#stock").value === "20"`)
 	tb.press(kb.ArrowUp, kb.ArrowUp)
 	tb.await(`$(".sales input:checked").value === "flash-sale"`)
 	tb.reach(".advanced summary")
@@ -45,7 +46,8 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.fill("#seed", "18446744073709551615")
 	tb.reach("[name=keys]")
 	tb.press(" ")
-	tb.await(`location.hash.includes("stock=150") && location.hash.includes("keys=on") && location.hash.includes("seed=18446744073709551615")`)
+	tb.await(`location.hash.includes("stock=150") && location.hash.includes("keys=on") &&
+		location.hash.includes("seed=18446744073709551615")`)
 	tb.do(chromedp.Reload())
 	tb.await(`$("#seed")?.value === "18446744073709551615" && $("#stock").value === "150" && $("[name=keys]").checked`)
 
@@ -65,7 +67,8 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.good("comparing")
 	f.ends <- goldenResult()
 	for _, tab := range []*tab{tb, second} {
-		tab.says("[data-outcome]", "redis-counter-mysql answers 2.60 × as many buyers as conditional (2.40–2.80)", "oversold, as known")
+		tab.says("[data-outcome]", "redis-counter-mysql answers 2.60 × as many buyers as conditional (2.40–2.80)",
+			"oversold, as known")
 		tab.await(`$$(".results tbody tr").length === 5 && !$(".results b")`)
 	}
 	tb.says(".results", "conditional, no key", "0.81–0.89")

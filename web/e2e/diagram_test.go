@@ -143,6 +143,7 @@ func TestPictureOfTheReadme(t *testing.T) {
 	tb := startFake(t).open("")
 	tb.shows(".tabs")
 	if shows := ask[string](tb, above); strings.TrimSpace(string(kept)) != strings.TrimSpace(shows) {
-		t.Errorf("the picture in the README has %q above its screen, the page now has %q; run make picture", kept, shows)
+		t.Errorf("the picture in the README has %q above its screen, the page now has %q; run make picture",
+			kept, shows)
 	}
 }

@@ -55,7 +55,8 @@ func startFake(t *testing.T) *fake { return startFakeWith(t, "") }
 
 // startFakeWith serves a fake with a token until the test ends.
 func startFakeWith(t *testing.T, token string) *fake {
-	f := &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan bool), ends: make(chan *compare.Result)}
+	f := &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result),
+		turns: make(chan bool), ends: make(chan *compare.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	f.server = labapi.New(labapi.Config{Page: web.Files(), Guarantees: fakeGuarantees(), Version: "test", Token: token,
@@ -111,9 +112,11 @@ func (f *fake) Serve(context.Context, lab.ServiceSettings) error { return nil }
 
 func (f *fake) Faults() []fault.Status {
 	return []fault.Status{
-		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true}, {Kind: fault.KillService, Available: true, Service: true},
+		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true},
+		{Kind: fault.KillService, Available: true, Service: true},
 		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true, Question: "oversell"}, // on paper
-		{Kind: fault.RestartRedis, Missing: "redis is not one server of the lab", Lack: &fault.Lack{Code: fault.LackServer, Params: map[string]any{"name": "redis"}}},
+		{Kind: fault.RestartRedis, Missing: "redis is not one server of the lab",
+			Lack: &fault.Lack{Code: fault.LackServer, Params: map[string]any{"name": "redis"}}},
 		{Kind: "partition_zookeeper", Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
 	}
 }
@@ -139,7 +142,8 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 			return r, nil
 		case <-ctx.Done():
 			r := fakeResult(judge.NotValid)
-			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers", Code: loadtest.ProblemInterrupted,
+			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers",
+				Code:   loadtest.ProblemInterrupted,
 				Params: map[string]any{"sent": 60, "of": 2000}}, {Text: "something new", Code: "new"}}
 			return r, nil
 		}
@@ -161,13 +165,15 @@ func fakeResult(v judge.Verdict, violations ...judge.Violation) *loadtest.Result
 	}
 	signs := loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes}
 	if v != judge.Held {
-		signs = loadtest.Signs{Right: loadtest.No, Served: loadtest.No, Limits: loadtest.Limits{LateMs: 2000, Uncertain: .01, Sold: .99},
-			Short: []loadtest.Problem{{Code: loadtest.ShortLate, Params: map[string]any{"p99_ms": 3100}}}}
+		signs = loadtest.Signs{Right: loadtest.No, Served: loadtest.No,
+			Limits: loadtest.Limits{LateMs: 2000, Uncertain: .01, Sold: .99},
+			Short:  []loadtest.Problem{{Code: loadtest.ShortLate, Params: map[string]any{"p99_ms": 3100}}}}
 	}
 	return &loadtest.Result{
 		Signs: signs, Targets: []loadtest.Target{{Backends: fakeBackends}},
 		Requests: 2000, RequestsPerSec: 1033, SalesPerSec: 52, Seconds: 1.94, Verdict: v, Audit: audit,
-		Counts:   map[judge.Outcome]int{judge.OutcomeSold: int(audit.Sold), judge.OutcomeSoldOut: 2000 - int(audit.Sold)},
+		Counts: map[judge.Outcome]int{judge.OutcomeSold: int(audit.Sold),
+			judge.OutcomeSoldOut: 2000 - int(audit.Sold)},
 		Latency:  loadtest.Latency{P50: 11200, P99: 61000},
 		Commands: []loadtest.Commands{{Backend: "mysql", Count: 8100, PerPurchase: 4.05}},
 	}
@@ -191,23 +197,30 @@ func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options)
 // measured returns an entry of a comparison.
 func measured(name string, concurrency int, verdict judge.Verdict, answers float64) compare.Entry {
 	figures := map[string]stats.Spread{}
-	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers,
-		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4, compare.Services: .2} {
+	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10,
+		compare.SellOut:   1000 / answers,
+		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4,
+		compare.Services: .2} {
 		figures[id] = stats.Spread{x, x, x}
 	}
-	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != judge.Held}, Concurrency: concurrency, Verdict: verdict, Expected: true,
+	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != judge.Held},
+		Concurrency: concurrency, Verdict: verdict, Expected: true,
 		Served: loadtest.Yes, Violations: []judge.Violation{}, Problems: []string{}, Figures: figures,
-		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000}, {Percent: 100, Micros: 25_000}}}
+		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000},
+			{Percent: 100, Micros: 25_000}}}
 }
 
 // goldenResult contains a faster strategy, a broken one, and one whose texts contain HTML.
 func goldenResult() *compare.Result {
-	r := &compare.Result{Settings: compare.Presets()[0].Settings, RelativeTo: "conditional", Servers: []backend.Status{},
-		NotRun: []compare.NotRun{}, Problems: []string{}}
+	r := &compare.Result{Settings: compare.Presets()[0].Settings, RelativeTo: "conditional",
+		Servers: []backend.Status{},
+		NotRun:  []compare.NotRun{}, Problems: []string{}}
 	r.Settings.Crowds = []int{8}
 	for _, concurrency := range []int{64, 8} {
-		for _, e := range []compare.Entry{measured("conditional", concurrency, judge.Held, 3234), measured("redis-counter-mysql", concurrency, judge.Held, 8408),
-			measured("naive", concurrency, judge.Oversold, 9000), measured("<b>evil</b>", concurrency, judge.Held, 3300)} {
+		for _, e := range []compare.Entry{measured("conditional", concurrency, judge.Held, 3234),
+			measured("redis-counter-mysql", concurrency, judge.Held, 8408),
+			measured("naive", concurrency, judge.Oversold, 9000),
+			measured("<b>evil</b>", concurrency, judge.Held, 3300)} {
 			r.Entries = append(r.Entries, &e)
 		}
 	}

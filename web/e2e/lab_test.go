@@ -48,7 +48,8 @@ func sharedLab(t *testing.T) *up {
 func startUp(t *testing.T) *up {
 	t.Helper()
 	program := filepath.Join(folder, "seckill")
-	if said, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "seckill/cmd/seckill").CombinedOutput(); err != nil {
+	if said, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program,
+		"seckill/cmd/seckill").CombinedOutput(); err != nil {
 		t.Fatalf("build the program: %v\n%s", err, said)
 	}
 	u := &up{command: exec.Command(program, "up", "--addr", "127.0.0.1:0")}
@@ -90,7 +91,8 @@ func TestHolderIsFrozen(t *testing.T) {
 	tb := fresh(t, sharedLab(t).page)
 	tb.click(`.guided [data-step="4"]`)
 	tb.await(`$('[data-verdict="oversold"]') !== null && $(".outcome").innerText.includes("redis-lua")`)
-	tb.says("[data-cause=pause_holder]", "held the lock seckill:lock:stock:1 for buyer", "was frozen for", "was sold twice")
+	tb.says("[data-cause=pause_holder]", "held the lock seckill:lock:stock:1 for buyer", "was frozen for",
+		"was sold twice")
 	tb.good("a frozen holder")
 	tb.click(".because-of a.offer") // a drawing, and back to the place
 	tb.says("h1", "redis-lua")
@@ -139,7 +141,8 @@ func realAnswers(t *testing.T, u *up) {
 		if (left && $(".banner.busy")) lefts.push(Number(left.dataset.left));
 	}).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true })`)
 	tb.click("button.next")
-	tb.await(`$('[data-verdict="held"]') !== null && $("[data-sold]").dataset.sold === "100" && $("[data-left]").dataset.left === "0"`)
+	tb.await(`$('[data-verdict="held"]') !== null && $("[data-sold]").dataset.sold === "100" &&
+		$("[data-left]").dataset.left === "0"`)
 	tb.await(`lefts.length > 0 && lefts.every((left, i) => i === 0 || left <= lefts[i - 1])`)
 	tb.evidence()
 	tb.says(".ran-on", "MariaDB", "private")
@@ -183,7 +186,8 @@ func realAnswers(t *testing.T, u *up) {
 	tb.plays("abbbbbaaaa")
 	tb.says(".play-ending [data-broken=true]", "You sold 3 of 2")
 	done("break a sale oneself")
-	tb.high("a level", "play/first-lost-update", "main:not(:has(.play-ending *)) .buyer-column", ".buyer-column", 1200, 2400) // the moves are taken back by the server
+	tb.high("a level", "play/first-lost-update", "main:not(:has(.play-ending *)) .buyer-column", ".buyer-column", 1200,
+		2400) // the moves are taken back by the server
 	tb.high("the proof", "guarantees", ".cards", ".matrix", 1200, 3000)
 	tb.await(`$(".matrix tbody td").getBoundingClientRect().bottom < innerHeight / 2`) // no scrolling before its first row
 
@@ -234,8 +238,11 @@ func realScreens(t *testing.T, u *up) {
 		{"play?strategy=redis-lua&buyers=3&stock=2&s=aLb", `.buyer-column .badge.bad`},
 	}
 	if labtest.Verify {
-		screens = append(screens, place{"compare", `.compare-form .run`}, place{"choose", `.fit`}, place{"play?strategy=for-update&buyers=2&stock=2&s=abab", `[data-state=waits]`}, place{"play/first-lost-update?s=abbbbbaaaa", `.graded.won`},
-			place{"trace/lock-insert-by-name.late-command", `.drawing svg`}, place{"trace/merged-early.dead-holder?step=4", `.chosen`},
+		screens = append(screens, place{"compare", `.compare-form .run`}, place{"choose", `.fit`},
+			place{"play?strategy=for-update&buyers=2&stock=2&s=abab", `[data-state=waits]`},
+			place{"play/first-lost-update?s=abbbbbaaaa", `.graded.won`},
+			place{"trace/lock-insert-by-name.late-command", `.drawing svg`},
+			place{"trace/merged-early.dead-holder?step=4", `.chosen`},
 			place{"trace/redis-stream-two-calls.dead-holder?step=5", `.chosen`},
 			place{"lessons/nothing", `main .wrong`}, place{"trace/nothing", `main .wrong`})
 		chapters, err := course.Chapters()

@@ -63,7 +63,8 @@ func TestLessons(t *testing.T) {
 	tb.click(".break-it .play")
 	tb.says("h1", "redis-token")
 	tb.do(chromedp.NavigateBack())
-	tb.await(fmt.Sprintf(`$(".break-it .play") !== null && Math.abs(scrollY - %d) < 3 && scrollY > 300`, place)) // where it was left
+	tb.await(fmt.Sprintf(`$(".break-it .play") !== null && Math.abs(scrollY - %d) < 3 &&
+		scrollY > 300`, place)) // where it was left
 
 	t.Log("the same with a strategy that withstands, beside it")
 	tb.goTo("lessons/11-fencing")
@@ -116,7 +117,8 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 
 	t.Log("what withstands has none")
 	tb.goTo("lessons/conditional")
-	tb.await(`$(".choices [aria-pressed=true]")?.innerText === "conditional" && $(".lesson-text") !== null && $(".examples") === null`)
+	tb.await(`$(".choices [aria-pressed=true]")?.innerText === "conditional" && $(".lesson-text") !== null &&
+		$(".examples") === null`)
 
 	t.Log("what the articles say, with ours computed in every row")
 	tb.goTo("lessons/12-which")
@@ -148,7 +150,8 @@ func TestPresentation(t *testing.T) {
 	tb.press(kb.ArrowRight)
 	tb.onSlide(2)
 	tb.says(".slide:not([hidden]) h2", "What you will know")
-	tb.await(`location.hash === "#/lessons/01-lost-update?present=2" && document.activeElement.matches(".slide:not([hidden])")`)
+	tb.await(`location.hash === "#/lessons/01-lost-update?present=2" &&
+		document.activeElement.matches(".slide:not([hidden])")`)
 	tb.press("n")
 	tb.says(".slide-notes", "Most learners blame the missing transaction")
 	tb.press("n")
@@ -175,7 +178,8 @@ func TestPresentation(t *testing.T) {
 	tb.onSlide(1)
 	tb.press("n")
 	tb.says(".slide-notes", "The live slide needs it")
-	tb.goTo(fmt.Sprintf("lessons/01-lost-update?present=%d", ask[int](tb, `$$(".slide").findIndex((s) => s.matches(".slide-live")) + 1`)))
+	tb.goTo(fmt.Sprintf("lessons/01-lost-update?present=%d",
+		ask[int](tb, `$$(".slide").findIndex((s) => s.matches(".slide-live")) + 1`)))
 	tb.says(".slide-notes", "how many naive sells of 100 to 2,000 buyers")
 	tb.press("n")
 
@@ -227,7 +231,8 @@ func TestPresentation(t *testing.T) {
 	tb.onSlide(live + 1) // the run goes on
 	tb.says(".slide:not([hidden])", "The first lost update")
 	tb.press(kb.ArrowLeft)
-	f.results <- fakeResult(judge.Oversold, judge.Violation{Rule: judge.RuleOversold, Verdict: judge.Oversold, Message: "31 too many", Count: 1})
+	f.results <- fakeResult(judge.Oversold, judge.Violation{Rule: judge.RuleOversold, Verdict: judge.Oversold,
+		Message: "31 too many", Count: 1})
 	tb.says(".slide-live .banner", "OVERSOLD")
 	tb.says(".slide-live .predict [role=status]", "You were right")
 

@@ -59,7 +59,8 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	want := ask[string](tb, state)
 	other := fresh(t, link)
 	other.shows(`.play [data-moves="7"]`)
-	other.await(fmt.Sprintf(`%s.replace(/\w{20,}/g, "") === %q.replace(/\w{20,}/g, "")`, state, want)) // but for the orders' names
+	other.await(fmt.Sprintf(`%s.replace(/\w{20,}/g, "") === %q.replace(/\w{20,}/g, "")`, state,
+		want)) // but for the orders' names
 
 	t.Log("a link that is wrong")
 	tb.forgive("400")

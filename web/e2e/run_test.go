@@ -43,7 +43,8 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 		wrong := fmt.Sprintf(`document.getElementById(%q)`, c.field+"-wrong")
 		tb.click("button.run")
 		tb.await(fmt.Sprintf(`%s?.innerText.includes(%q)`, wrong, c.en))
-		tb.await(fmt.Sprintf(`document.activeElement.id === %q && document.activeElement.ariaInvalid === "true"`, c.field))
+		tb.await(fmt.Sprintf(`document.activeElement.id === %q &&
+			document.activeElement.ariaInvalid === "true"`, c.field))
 		tb.speak("zh-CN")
 		tb.await(fmt.Sprintf(`%s.innerText.includes(%q)`, wrong, c.zh))
 		tb.speak("en")
@@ -144,8 +145,9 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 		f.progress <- fakeProgress(99, 0, 100)
 		var violations []judge.Violation
 		if v.verdict != judge.Held {
-			violations = []judge.Violation{{Rule: judge.RuleLostUpdate, Verdict: v.verdict, Message: "deductions were overwritten",
-				Count: 31, Examples: []string{"order <i>ABC</i>", "user 7"}}}
+			violations = []judge.Violation{{Rule: judge.RuleLostUpdate, Verdict: v.verdict,
+				Message: "deductions were overwritten",
+				Count:   31, Examples: []string{"order <i>ABC</i>", "user 7"}}}
 		}
 		f.results <- fakeResult(v.verdict, violations...)
 		tb.says("[data-verdict] .word", v.word)
@@ -155,7 +157,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	for selector, said := range map[string]string{
 		".ran-on": "MariaDB 10.11.14 (mysql, private)", "[data-sign=right][data-answer=no]": "Not right",
 		"[data-sign=served][data-answer=no]": "One answer in a hundred took longer than 3.1 s, and 2.0 s are allowed",
-		".rules":                             "Lost updates lost_update", ".rules .examples": "order <i>ABC</i>", ".rules .examples li:last-child": "and 29 more",
+		".rules":                             "Lost updates lost_update", ".rules .examples": "order <i>ABC</i>",
+		".rules .examples li:last-child": "and 29 more",
 	} {
 		tb.says(selector, said)
 	}
@@ -187,7 +190,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.saves()
 	tb.click(".about-run button")
 	file := tb.saved("seckill-run-naive-")
-	for _, want := range []string{"naive: HELD", "Nothing was oversold, lost or invented.", "seckill load --strategy naive --", "--seed ", "seckill test · ",
+	for _, want := range []string{"naive: HELD", "Nothing was oversold, lost or invented.",
+		"seckill load --strategy naive --", "--seed ", "seckill test · ",
 		"MariaDB 10.11.14", "default-src 'none'"} {
 		if !strings.Contains(file, want) {
 			t.Errorf("the saved file does not say %q", want)
@@ -210,7 +214,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 		fetch("/api/lab/v1/runs/" + id + "/faults", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"kind":"pause_holder"}' }))`)
 	tb.says(".happened", "Freeze the lock’s holder past its lease, Service process 2")
 	blocked := fakeResult(judge.Held)
-	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &judge.Served{State: judge.ServedBlocked, LongestMs: 11500}
+	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &judge.Served{State: judge.ServedBlocked,
+		LongestMs: 11500}
 	f.results <- blocked
 	tb.says("[data-verdict] .word", "BLOCKED")
 	tb.await(`location.hash === "#/"`) // a run that begins is shown
@@ -247,7 +252,8 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	}
 	other.hidden(false)
 	other.says(".lost-connection", "断了")
-	tb.await(`getComputedStyle($("button.run")).filter === "grayscale(1)" && $(".lost-connection").innerText.includes("make demo")`)
+	tb.await(`getComputedStyle($("button.run")).filter === "grayscale(1)" &&
+		$(".lost-connection").innerText.includes("make demo")`)
 	tb.click("button.run")
 	tb.says(".start [role=alert]", "实验室没有响应。它还在运行吗？")
 	tb.goTo("trace/naive.processes")

@@ -15,7 +15,8 @@ func TestFrame(t *testing.T) {
 	tb.says("footer", "version test") // the last that is asked for
 	tb.await(`document.readyState === "complete"`)
 	tb.mu.Lock()
-	if t.Logf("the first view: %d requests, %.0f bytes", tb.requests, tb.bytes); tb.requests > 25 || tb.bytes > 150_000 || tb.bytes < 10_000 {
+	if t.Logf("the first view: %d requests, %.0f bytes", tb.requests, tb.bytes); tb.requests > 25 ||
+		tb.bytes > 150_000 || tb.bytes < 10_000 {
 		t.Errorf("the first view takes %d requests and %.0f bytes, want at most 25 and 150,000", tb.requests, tb.bytes)
 	}
 	tb.mu.Unlock()
@@ -41,7 +42,8 @@ func TestFrame(t *testing.T) {
 	tb.says("main", "5 strategies")
 	tb.do(chromedp.Reload())
 	tb.says("main", "5 strategies")
-	for _, want := range []string{"Skip to the content", "seckill lab", "Run", "Which one?", "Learn", "Shop", "中文", "auto", "Five questions", "The proof", "Faults under load"} {
+	for _, want := range []string{"Skip to the content", "seckill lab", "Run", "Which one?", "Learn", "Shop", "中文",
+		"auto", "Five questions", "The proof", "Faults under load"} {
 		tb.press("\t")
 		tb.await(fmt.Sprintf(`document.activeElement.innerText.includes(%q)`, want))
 		tb.await(`(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2; })()`)
@@ -74,7 +76,8 @@ func TestFrame(t *testing.T) {
 	tb.await(`window.box.textContent === "guarantees"`)
 
 	t.Log("a new text is added twice")
-	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text", "trace/text"} {
+	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text",
+		"chaos/text", "play/text", "teach/text", "lessons/text", "trace/text"} {
 		tb.none(folder, ask[[]string](tb, `Promise.all(["en", "zh"].map((language) => import("/static/`+folder+`/" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {
 			const walk = (value, at) => Array.isArray(value) ? [] : typeof value === "object" && value !== null
 				? Object.keys(value).flatMap((key) => walk(value[key], at + "." + key))
@@ -94,8 +97,9 @@ func TestScreensStandStill(t *testing.T) {
 	f := startFake(t)
 	tb := f.open("nowhere")
 	for place, whole := range map[string]string{
-		"": ".guided", "compare": ".idle", "choose": ".questions", "guarantees": ".matrix", "chaos": ".matrix", "lessons/09-redis-owner": ".drawn-example svg",
-		"play": ".level", "trace/naive.oversell": ".trace svg", "teach/01-lost-update": ".teach-steps",
+		"": ".guided", "compare": ".idle", "choose": ".questions", "guarantees": ".matrix", "chaos": ".matrix",
+		"lessons/09-redis-owner": ".drawn-example svg",
+		"play":                   ".level", "trace/naive.oversell": ".trace svg", "teach/01-lost-update": ".teach-steps",
 	} {
 		tb.goTo(place)
 		tb.do(chromedp.Reload())

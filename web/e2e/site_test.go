@@ -21,7 +21,8 @@ const maxFirstView = 400_000 // bytes that a visitor loads for the first view of
 func serveSite(t *testing.T) (address string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "site")
-	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(), Documents: documents.Files,
+	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(),
+		Documents:  documents.Files,
 		Strategies: strategies.All(), Version: "test"}
 	labtest.Must(t, s.Write(dir))
 	server := httptest.NewServer(http.StripPrefix("/below/", http.FileServer(http.Dir(dir))))

@@ -73,7 +73,8 @@ func TestGuarantees(t *testing.T) {
 	open("oversell")
 	tb.says("dialog [data-question=oversell]", "All schedules are covered: 124 were run to their end")
 	open("cancel")
-	for _, said := range []string{"225 schedules tried, each to its end. There are more.", "180 of them in order. Among them are all with at most 2 preemptions.",
+	for _, said := range []string{"225 schedules tried, each to its end. There are more.",
+		"180 of them in order. Among them are all with at most 2 preemptions.",
 		"45 of them drawn at random", "222 turns not taken"} {
 		tb.says("dialog [data-question=cancel]", said)
 	}
@@ -86,7 +87,8 @@ func TestGuarantees(t *testing.T) {
 	tb.await(`$$("dialog [data-question=owner] a, dialog .buttons a").map((a) => a.hash).join() ===
 		"#/trace/redis-token.owner,#/trace/redis-token.owner.two_holders,#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token"`)
 	tb.await(`$$("dialog [data-question=owner] [data-rule]").map((p) => p.dataset.rule).join() === "stolen,two_holders,blocked"`)
-	tb.says("dialog [data-question=owner] [data-rule=blocked]", "C waits, and nothing will ever wake them", "step by step")
+	tb.says("dialog [data-question=owner] [data-rule=blocked]", "C waits, and nothing will ever wake them",
+		"step by step")
 	tb.click("dialog .buttons button")
 
 	t.Log("presets add up, and the filter is in the address")
