@@ -74,6 +74,31 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.says(".graded", "Solved", "★★☆")
 }
 
+// A fault of another user can sever the connection of a game. The page then makes the move again by itself.
+func TestMoveOnSeveredConnectionIsRepeated(t *testing.T) {
+	t.Parallel()
+	tb := fresh(t, sharedLab(t).page+"#/play/first-lost-update")
+	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
+	tb.eval(`{
+		const lab = window.fetch;
+		window.asked = [];
+		window.fetch = async (path, init) => {
+			const answer = await lab(path, init);
+			const [, call] = /games\/[^/]+\/(\w+)$/.exec(path) ?? [];
+			if (!call || asked.push(call) > 1) return answer;
+			const game = await answer.json();
+			game.buyers[0].told = "a backend is unavailable: invalid connection";
+			return new Response(JSON.stringify(game));
+		};
+	}`)
+	tb.plays("a")
+	tb.await(`asked.join() === "moves,undo,moves"`)
+	tb.shows(`.play [data-moves="1"]`)
+	tb.plays("b")
+	tb.shows(`.play [data-moves="2"]`)
+	tb.await(`asked.join() === "moves,undo,moves,moves" && !document.querySelector(".play").innerText.includes("invalid connection")`)
+}
+
 func TestGamesOfAllKinds(t *testing.T) {
 	t.Parallel()
 	tb := fresh(t, sharedLab(t).page+"#/play/row-lock")
