@@ -1,11 +1,16 @@
 package e2e
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	documents "seckill"
@@ -14,6 +19,8 @@ import (
 	"seckill/strategies"
 	"seckill/web"
 )
+
+var phone = look{"phone", 390, 844, false}
 
 const maxFirstView = 400_000 // bytes that a visitor loads for the first view of anything
 
@@ -46,6 +53,36 @@ func firstView(t *testing.T, address, selector, text string) *tab {
 	return tb
 }
 
+// predicts chooses an answer and goes on, by the keyboard. A step that nobody could predict is only shown.
+func (tb *tab) predicts() {
+	tb.t.Helper()
+	tb.shows(`.guess`)
+	if ask[bool](tb, `document.querySelector("[data-answer]") !== null`) {
+		tb.reach(`[data-answer]`)
+		tb.press("\r")
+		tb.shows(`.guess [data-right]`)
+	}
+	now := ask[string](tb, `document.querySelector(".where").innerText`)
+	tb.reach(`[data-do=reveal]`)
+	tb.press("\r")
+	tb.await(fmt.Sprintf(`document.querySelector(".where").innerText !== %q`, now))
+}
+
+// prints shows the page as on paper while an expression becomes true.
+func (tb *tab) prints(expression string) {
+	tb.t.Helper()
+	media := func(name string) chromedp.Action[chromedp.Void] {
+		return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name})
+			return err
+		})
+	}
+	tb.do(media("print"))
+	tb.await(expression)
+	tb.await(`document.documentElement.scrollWidth <= innerWidth`)
+	tb.do(media(""))
+}
+
 // Without a lab: the story, a chapter to its end, its slides, three levels and a counterexample from a link.
 func TestSitePlaysWithoutALab(t *testing.T) {
 	t.Parallel()
@@ -64,14 +101,43 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	tb.eval(`$(".turn").scrollIntoView()`)
 	tb.shows(`.chapters [aria-current] .tick`)
 	tb.says(".break-it", "make demo")
+
+	t.Log("on a phone, each reply is predicted by the keyboard before it is shown")
+	tb.in(phone)
+	tb.reach(`.break-it a.run`)
+	tb.press("\r")
+	tb.says(".guess", "What does the server answer?")
+	tb.await(`document.querySelectorAll(".drawing [data-step]").length === 0 && !document.querySelector(".ending")`) // nothing is told in advance
+	tb.predicts()
+	tb.none("the prediction on a phone is laid out wrongly", ask[[]string](tb, layout))
+	tb.await(`/[?&]guess=1/.test(location.hash) && /[?&]step=1/.test(location.hash)`)
+	for !ask[bool](tb, `document.querySelector(".ending") !== null`) {
+		tb.predicts()
+	}
+	tb.says(".ending", "Sold more than there were")
+	tb.reach(`.guesses input`)
+	tb.press(" ")
+	tb.await(`!location.hash.includes("guess")`)
+	tb.in(wide)
+
+	t.Log("on paper a chapter has its answers and no buttons, and every slide is a page")
+	tb.goTo("lessons/08-redis-first")
+	tb.shows(`.answer`)
+	tb.prints(`[...document.querySelectorAll(".answer p, .primer li")].every((e) => e.checkVisibility()) &&
+		[...document.querySelectorAll(".chapters, .turn, button")].every((e) => !e.checkVisibility())`)
 	tb.goTo("lessons/08-redis-first?present=1")
 	tb.says(".slide:not([hidden])", "Redis: eight attempts")
 	tb.click(`[data-do=next]`)
 	tb.says(".slide-tools [role=status]", "2")
+	tb.press(kb.End)
+	tb.await(`document.querySelector(".slide:not([hidden])").matches(".slide:last-of-type")`)
+	tb.prints(`[...document.querySelectorAll(".slide")].every((e) => e.checkVisibility()) && !document.querySelector(".slide-tools").checkVisibility()`)
+	tb.press(kb.Escape)
+	tb.says(".chapter h1", "Redis: eight attempts")
 
 	t.Log("levels are solved, the first on a phone")
 	tb = fresh(t, home+"#/play/first-lost-update")
-	tb.in(look{"phone", 390, 844, false})
+	tb.in(phone)
 	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
 	tb.says(".recorded", "Every move was recorded")
 	tb.plays("abu")

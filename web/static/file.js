@@ -1,4 +1,5 @@
-// What people save as a file: a text, and the page's own look for one that is a page.
+// What people save as a file: a text, or a page with the look and the language of this one.
+import { escape } from './trace/drawing.js';
 
 /** @param {BlobPart} text @param {string} type @param {string} name */
 export function save(text, type, name) {
@@ -8,4 +9,14 @@ export function save(text, type, name) {
 }
 
 /** The stylesheets of the page as it is; they name no other file. */
-export const styles = () => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join('\n');
+const styles = () => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join('\n');
+
+/**
+ * A page that needs no network, with a title over its body.
+ * @param {string} title @param {string} head what its head has besides, as HTML @param {string} body as HTML
+ */
+export const pageOf = (title, head, body) => `<!doctype html>
+<html lang="${document.documentElement.lang}" data-theme="${document.documentElement.dataset.theme}"><head><meta charset="utf-8"><title>${escape(title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${styles()}</style>${head}</head>
+<body><main><h1>${escape(title)}</h1>${body}</main></body></html>
+`;

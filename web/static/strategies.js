@@ -14,5 +14,5 @@ export const isOfSix = (s) => six.includes(s.name);
  */
 export const sixFirst = (all) => [...six.flatMap((name) => all.filter((s) => s.name === name)), ...all.filter((s) => !isOfSix(s))];
 
-/** @param {Json.Strategy} s @returns {string} its title in the page's language */
+/** @param {{title: string, titles?: Record<string, string>}} s @returns {string} its title in the page's language */
 export const titleOf = (s) => s.titles?.[preferences().language] ?? s.title;

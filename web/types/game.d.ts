@@ -47,7 +47,6 @@ declare namespace Json {
     renewer?: boolean;
     switches: boolean;
     command: GameCommand | null;
-    unrecorded?: boolean; // in a site: the recording ends before it
   }
 
   interface GameStep {

@@ -6,14 +6,15 @@ import { brokenOf, kinds, signs } from '../guarantees/marks.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { isLock } from '../guarantees/rows.js';
 import { words as proofWords } from '../guarantees/text.js';
-import { words as labWords } from '../lab/effect.js';
 import { address, fromRun } from '../lab/settings.js';
 import { longSale } from '../lab/start.js';
+import { words as labWords } from '../lab/text.js';
 import { useLab } from '../lab.js';
 import { Awaited, once, useLoaded } from '../loaded.js';
 import { call } from '../api.js';
 import { breakable } from '../highlight.js';
 import { link, stay } from '../route.js';
+import { titleOf } from '../strategies.js';
 import { t } from '../text.js';
 import { count, html, styled } from '../ui.js';
 import { words } from './text.js';
@@ -41,7 +42,6 @@ export function Chaos({ route: { query } }) {
   const broken = (/** @type {Json.ChaosRow} */ row) => row.cells.filter(broke).length;
   const rows = all.rows.filter((row) => !query.show || row.cells.some((c) => (query.show === 'wrong' ? c?.wrong : broke(c)))).sort((a, b) => broken(a) - broken(b));
   const proven = (/** @type {string} */ name) => matrix.rows.find((r) => r.strategy === name);
-  const titleOf = (/** @type {string} */ name) => strategies.find((s) => s.name === name)?.titles?.[t.code] ?? proven(name)?.title ?? '';
   const [name = '', fault = ''] = (query.cell ?? '').split('.');
   const shown = cellOf(name, fault);
   return html`
@@ -52,7 +52,7 @@ export function Chaos({ route: { query } }) {
       <span class="hint" role="status">${w.shown(rows.length, all.rows.length)}${all.left ? ` ${w.left(all.left)}` : ''}</span></p>
     <ul class="legend-line">${['held', 'oversold', 'not tested', 'proves nothing'].map((word) => html`
       <li key=${word}><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> ${word === 'oversold' ? w.didNotHold : w.words[word]}</li>`)}</ul>
-    <div class="few"><${Grid} label=${t.nav.chaos} held=${(/** @type {string} */ one) => w.held(all.faults.filter((id) => cellOf(one, id)?.word === 'not tested').length)} rows=${rows.map(({ strategy }) => ({ name: strategy, title: titleOf(strategy), lock: isLock(proven(strategy) ?? /** @type {any} */ ({ cells: {} })) }))}
+    <div class="few"><${Grid} label=${t.nav.chaos} held=${(/** @type {string} */ one) => w.held(all.faults.filter((id) => cellOf(one, id)?.word === 'not tested').length)} rows=${rows.map(({ strategy }) => ({ name: strategy, title: titleOf(strategies.find((s) => s.name === strategy) ?? proven(strategy) ?? { title: '' }), lock: isLock(proven(strategy) ?? /** @type {any} */ ({ cells: {} })) }))}
       columns=${all.faults.map((id) => ({ id, title: faultTitle(id), asks: faultHint(id) }))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(cellOf(row, id), link('chaos', '', { ...query, cell: `${row}.${id}` }))}
       to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} /></div>

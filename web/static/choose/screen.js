@@ -1,7 +1,6 @@
 // Five questions that lead to three cards. The answers live in the address.
 import { brokenOf, kinds, markOf, signs } from '../guarantees/marks.js';
 import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
-import { useTitles } from '../guarantees/screen.js';
 import { words as proofWords } from '../guarantees/text.js';
 import { noStrategies, useLab } from '../lab.js';
 import { loadFigures } from '../lessons/measured.js';
@@ -68,13 +67,12 @@ function Questions({ answers: a }) {
 /** @param {{fit: import('./choose.js').Fit, asked: string[], matrix: Json.Matrix}} props */
 function Card({ fit: { strategy, row, speed, breaks }, asked, matrix }) {
   const w = words();
-  const titleOf = useTitles();
   const name = (/** @type {string} */ id) => t.guarantees.titleOf(matrix.questions.find((q) => q.id === id) ?? { id, title: id, asks: '' });
   const sure = ['all', 'tried', 'n/a'].map((mark) => ({ mark, of: asked.filter((q) => markOf(row.cells[q]) === mark) })).filter(({ of }) => of.length);
   const sign = (/** @type {string} */ mark) => html`<span class=${`mark ${kinds[mark]}`} aria-hidden="true">${signs[mark]}</span>`;
   return html`
     <article class="panel fit" aria-labelledby=${`fit-${strategy.name}`}>
-      <h2 id=${`fit-${strategy.name}`}><code>${strategy.name}</code> <span class="hint">${titleOf(row)}</span></h2>
+      <h2 id=${`fit-${strategy.name}`}><code>${strategy.name}</code> <span class="hint">${titleOf(strategy)}</span></h2>
       <ul>
         ${sure.map(({ mark, of }) => html`<li key=${mark}>${sign(mark)} ${t.guarantees.answers[mark]}${t.colon}${t.list(of.map(name))}</li>`)}
         <li>${sign('measured')} ${[w.needs(strategy.needs), speed && w.speed(speed[0]), !strategy.available && w.notHere].filter(Boolean).join(' ')}</li>

@@ -1,7 +1,7 @@
-// The charts of a comparison, all by uPlot: throughput against the number of buyers
-// at a time, how long buyers waited, and how long it took to sell out.
+// The charts of a comparison, by uPlot: throughput against the number of buyers at a
+// time, and how long buyers waited.
 import { LineSample, look } from '../lab/line.js';
-import { axis, color, plain, uPlot, usePlot } from '../plot.js';
+import { axis, color, plain, usePlot } from '../plot.js';
 import { count, html, useMemo } from '../ui.js';
 import { words } from './text.js';
 
@@ -16,15 +16,11 @@ export function Charts({ result }) {
   const names = drawn.map((e) => e.strategy);
   const crowds = [...new Set(entries.map((e) => e.concurrency))].sort((a, b) => a - b);
   const at = (/** @type {string} */ name, /** @type {number} */ crowd) => entries.find((e) => e.strategy === name && e.concurrency === crowd)?.figures[settings.by]?.[0] ?? null;
-  const out = drawn.filter((e) => e.figures.sell_out);
   return html`
     <div class="charts">
       ${crowds.length > 1 && html`<${Chart} title=${w.crowds[settings.by]} hint=${w.crowdsHint} names=${names}
         x=${{ values: crowds, log: true, show: count }} y=${{ show: count }} lines=${names.map((name) => crowds.map((n) => at(name, n)))} />`}
       <${Waits} drawn=${drawn.filter((e) => e.latency_curve)} />
-      ${out.length > 1 && html`<${Chart} title=${w.sellOut} hint=${w.sellOutHint} names=${out.map((e) => e.strategy)} bars=${true}
-        x=${{ values: out.map((_, i) => i), ticks: out.map((_, i) => i), show: (i) => out[i]?.strategy ?? '' }}
-        y=${{ show: (s) => `${+s.toPrecision(2)} s` }} lines=${[out.map((e) => e.figures.sell_out[0])]} />`}
     </div>`;
 }
 
@@ -44,48 +40,44 @@ function Waits({ drawn }) {
 
 /**
  * @typedef {{values?: number[], ticks?: number[], log?: boolean, show: (x: number) => string}} Axis
- * @param {{title: string, hint: string, names: string[], x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][], bars?: boolean}} props
+ * @param {{title: string, hint: string, names: string[], x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][]}} props
  */
-function Chart({ title, hint, names, x, y, lines, bars }) {
-  const box = usePlot(JSON.stringify([names, lines]), useMemo(() => [x.values, ...lines], [JSON.stringify(lines)]), (width) => options(width, { x, y, lines, bars }));
+function Chart({ title, hint, names, x, y, lines }) {
+  const box = usePlot(JSON.stringify([names, lines]), useMemo(() => [x.values, ...lines], [JSON.stringify(lines)]), (width) => options(width, { x, y, lines }));
   const w = words().charts;
-  /** @type {[string, (number | null)[]][]} */
-  const rows = names.map((name, i) => [name, bars ? [lines[0][i]] : lines[i]]);
   return html`
     <figure class="panel chart">
       <figcaption><h3>${title}</h3> <span class="hint">${hint}</span>
-        ${!bars && html`<span class="legend">${names.map((name, i) => html`<span key=${name}><${LineSample} line=${i} /><code>${name}</code></span>`)}</span>`}
+        <span class="legend">${names.map((name, i) => html`<span key=${name}><${LineSample} line=${i} /><code>${name}</code></span>`)}</span>
       </figcaption>
       <div ref=${box} aria-hidden="true"></div>
       <details><summary>${w.table}</summary>
         <div class="scroll" tabindex="0" role="region" aria-label=${title}><table>
-          <thead><tr><td></td>${(bars ? [title] : x.values.map(x.show)).map((head) => html`<th key=${head} scope="col" class="n">${head}</th>`)}</tr></thead>
-          <tbody>${rows.map(([name, values]) => html`<tr key=${name}><th scope="row"><code>${name}</code></th>
-            ${values.map((v, i) => html`<td key=${i} class="n">${v === null ? '–' : y.show(v)}</td>`)}</tr>`)}</tbody>
+          <thead><tr><td></td>${x.values.map(x.show).map((head) => html`<th key=${head} scope="col" class="n">${head}</th>`)}</tr></thead>
+          <tbody>${names.map((name, n) => html`<tr key=${name}><th scope="row"><code>${name}</code></th>
+            ${lines[n].map((v, i) => html`<td key=${i} class="n">${v === null ? '–' : y.show(v)}</td>`)}</tr>`)}</tbody>
         </table></div></details>
     </figure>`;
 }
 
 const height = 220;
 
-/** @param {number} width @param {{x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][], bars?: boolean}} chart */
-function options(width, { x, y, lines, bars }) {
+/** @param {number} width @param {{x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][]}} chart */
+function options(width, { x, y, lines }) {
   const [first, last] = [x.values[0], x.values[x.values.length - 1]];
-  const margin = bars ? 0.6 : 0;
   const decades = (/** @type {number} */ low, /** @type {number} */ high) => [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
   return {
     width, height, ...plain(),
     scales: {
-      x: { time: false, distr: x.log ? 3 : 1, range: () => [first - margin, last + margin] },
+      x: { time: false, distr: x.log ? 3 : 1, range: () => [first, last] },
       y: y.log ? { distr: 3, range: (_plot, low, high) => decades(low ?? 1, high ?? 10) } : { range: (_plot, _low, high) => [0, (high ?? 1) * 1.1] },
     },
     axes: [
-      { ...axis(), size: bars ? 80 : 30, splits: () => x.ticks ?? x.values, filter: (_plot, ticks) => ticks, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { rotate: 30, grid: { show: false } }) }, // names are longer than bars are wide
+      { ...axis(), size: 30, splits: () => x.ticks ?? x.values, filter: (_plot, ticks) => ticks, values: (_plot, ticks) => ticks.map(x.show) },
       { ...axis(), size: 64, values: (_plot, ticks) => ticks.map((v) => (v === null ? '' : y.log && !Number.isInteger(Math.log10(v)) ? '' : y.show(v))) },
     ],
     series: [{}, ...lines.map((_, i) => ({
-      stroke: color(look(i).color), width: 2, dash: look(i).dash, spanGaps: true, points: { show: !bars, size: 6 },
-      ...(bars && { fill: color('--stroke-1'), paths: /** @type {any} */ (uPlot).paths.bars({ size: [0.5, 90] }) }),
+      stroke: color(look(i).color), width: 2, dash: look(i).dash, spanGaps: true, points: { show: true, size: 6 },
     }))],
   };
 }

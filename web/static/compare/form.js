@@ -6,8 +6,9 @@ import { NumberField, TokenField, useBlames } from '../lab/fields.js';
 import { Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
+import { t } from '../text.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
-import { findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest, worded } from './settings.js';
+import { findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest } from './settings.js';
 import { running, start, stop } from './store.js';
 import { words } from './text.js';
 
@@ -61,8 +62,8 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   }
 
   const field = (/** @type {typeof fields[number]} */ name) => html`
-    <${NumberField} key=${name} name=${name} label=${w.fields[name][0]} hint=${w.fields[name][1]} value=${form[name]}
-      placeholder=${{ seed: w.anySeed, crowds: w.noCrowds }[name]} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`;
+    <${NumberField} key=${name} name=${name} label=${w.fields[name]?.[0] ?? t.form[name]} hint=${w.fields[name]?.[1] ?? t.form[`${name}Hint`]} value=${form[name]}
+      placeholder=${{ seed: w.anySeed, crowds: w.noCrowds }[name]} blame=${wrong[name]} onInput=${(value) => edit({ [name]: value })} />`;
   return html`
     <form class="panel sale compare-form" ref=${node} novalidate onSubmit=${submit} aria-labelledby="compare-form-title">
       <h2 id="compare-form-title">${w.form}</h2>
@@ -72,17 +73,17 @@ export function CompareForm({ route, lab, comparisons, opened }) {
             <span><b>${w.presets[p.name]?.[0] ?? p.name}</b> <small>${w.presets[p.name]?.[1] ?? p.says}</small></span></label>`)}
       </fieldset>
       <p class="takes-part">${form.strategies.slice(0, 6).map((name) => html`<code key=${name}>${name}</code> `)}${form.strategies.length > 6 && '…'}</p>
-      ${lab.status?.token_needed && html`<${TokenField} blame=${worded(wrong.token)} />`}
+      ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
       <div class="buttons">
         <button type="submit" class="run" aria-disabled=${busy || sending ? 'true' : undefined}>${w.start}</button>
         ${on && html`
           <button type="button" class="stop" disabled=${on.state === 'stopping'}
-            onClick=${() => act(() => stop(on))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
+            onClick=${() => act(() => stop(on))}>${on.state === 'stopping' ? t.form.stopping : t.form.stop}</button>`}
       </div>
       ${!on && busy && html`<p class="hint">${w.busy}</p>`}
       <${Wrong} failure=${failure} />
       <details class="advanced"><summary>${w.advanced}</summary>
-        <${Choice} strategies=${lab.strategies} chosen=${form.strategies} topology=${lab.status?.topology ?? ''} blame=${worded(wrong.strategies)}
+        <${Choice} strategies=${lab.strategies} chosen=${form.strategies} topology=${lab.status?.topology ?? ''} blame=${wrong.strategies}
           choose=${(strategies) => edit({ strategies })} />
         <div class="numbers">${fields.map(field)}</div>
         <label><input type="checkbox" name="keys" checked=${form.keys} onChange=${() => edit({ keys: form.keys ? '' : 'on' })} /> ${w.keys}</label>

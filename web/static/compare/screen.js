@@ -6,7 +6,6 @@ import { go, stay } from '../route.js';
 import { html, styled, useEffect, useRef } from '../ui.js';
 import { CompareForm } from './form.js';
 import { List } from './list.js';
-import { Progress } from './progress.js';
 import { Result } from './result.js';
 import { load, running, useComparisons } from './store.js';
 import { words } from './text.js';
@@ -20,7 +19,7 @@ export function Compare({ route }) {
   const w = words();
   const { all, failure } = comparisons;
   const on = running(all);
-  const shown = all?.find((c) => c.id === route.part) ?? (route.part ? null : on);
+  const shown = all?.find((c) => c.id === route.part) ?? (route.part ? null : on ?? all?.[0]); // without a name, the newest
 
   // When a watched comparison ends, show its result.
   const watched = useRef('');
@@ -37,7 +36,7 @@ export function Compare({ route }) {
     <div class="compare">
       <${CompareForm} route=${route} lab=${lab} comparisons=${comparisons} opened=${(begun) => watch(begun.id, route.query)} />
       <div id="stage" class="stage" tabindex="-1">
-        <p class="hidden" role="status">${on ? w.announce.on : shown?.verdicts ? w.announce.over(w.outcome(shown.verdicts)) : ''}</p>
+        <p class="hidden" role="status">${on ? w.announce.on : route.part && shown?.verdicts ? w.announce.over(w.outcome(shown.verdicts)) : ''}</p>
         ${on && shown !== on && html`<p class="lesson"><a href="#/compare">${w.isOn}</a></p>`}
         <${Stage} shown=${shown} route=${route} />
       </div>
@@ -67,17 +66,21 @@ function toStage() {
 function Stage({ shown, route }) {
   const w = words();
   if (route.part && !shown) return html`<section class="panel"><p>${w.unknown}</p></section>`;
-  if (!shown) return html`<${Empty} />`;
+  if (!shown) return null;
   if (isOn(shown)) return html`<${Progress} comparison=${shown} />`;
   return html`<${Result} key=${shown.id} summary=${shown} />`;
 }
 
-function Empty() {
-  const { empty } = words();
+/** How far a comparison is that is in progress. @param {{comparison: Json.Comparison}} props */
+function Progress({ comparison }) {
+  const w = words();
+  const { done, total, turn, settings, state, seconds } = comparison;
+  const left = done > 0 && state !== 'stopping' ? (seconds / done) * (total - done) : 0;
+  const title = state === 'stopping' ? w.progress.stopping : turn ? w.progress.on(turn.strategy, turn.concurrency === settings.concurrency ? 0 : turn.concurrency) : w.progress.begins;
   return html`
-    <section class="panel idle">
-      <h2>${empty.title}</h2>
-      ${empty.text.map((p) => html`<p key=${p}>${p}</p>`)}
-      <ul class="items">${empty.points.map((p) => html`<li key=${p}>${p}</li>`)}</ul>
-    </section>`;
+    <div class="banner busy">
+      <p class="word">${title}</p>
+      <p>${w.progress.turns(done, total)} · ${w.duration(seconds)}${left > 1 && ` · ${w.progress.left(left)}`}</p>
+      <progress max=${total || 1} value=${done} aria-label=${w.progress.turns(done, total)}></progress>
+    </div>`;
 }

@@ -1,7 +1,6 @@
 // The settings of a comparison, converted between the form (texts), the address
 // and the lab's request. Presets and ranges are the lab's.
 import { noSeed } from '../blame.js';
-import { words } from './text.js';
 
 /** Numbers of the form. */
 export const numbers = /** @type {const} */ (['stock', 'buyers', 'concurrency', 'skus', 'zipf', 'quantity', 'rounds', 'turn']);
@@ -87,13 +86,4 @@ export function findWrong(form, ranges) {
   for (const text of crowdsOf(form.crowds)) check('crowds', text, 1);
   if (noSeed(form.seed.trim())) wrong.seed = { code: 'seed' };
   return wrong;
-}
-
-/**
- * A blame in words of comparisons, in the chosen language; blame.js knows the rest.
- * @param {Json.Blame | undefined} blame
- */
-export function worded(blame) {
-  const say = blame && words().wrong[blame.code];
-  return say ? { code: '', detail: say(blame.params ?? {}) } : blame;
 }

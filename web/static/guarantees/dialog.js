@@ -20,7 +20,7 @@ export function Dialog({ title, close, children, ways }) {
   return html`
     <dialog ref=${dialog} class="panel cell" aria-labelledby="cell-title" onClose=${close}
       onClick=${click}>
-      <h2 id="cell-title">${title}</h2>
+      <h2 id="cell-title" tabindex="-1" autofocus>${title}</h2>
       ${children}
       <div class="buttons">${ways}<button type="button" class="offer small" onClick=${() => dialog.current.close()}>${words().close}</button></div>
     </dialog>`;

@@ -3,6 +3,7 @@
 import { useLab } from '../lab.js';
 import { Awaited, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
+import { titleOf as titleIn } from '../strategies.js';
 import { t } from '../text.js';
 import { html, styled } from '../ui.js';
 import { inWords, RowDialog } from './dialog.js';
@@ -20,7 +21,8 @@ const legend = ['all', 'tried', 'breaks', 'n/a', 'failed']; // what was measured
 /** @param {{route: import('../route.js').Route}} props */
 export function Guarantees({ route: { query } }) {
   const { value: matrix, error, again } = useLoaded(loadMatrix, []);
-  const titleOf = useTitles();
+  const { strategies } = useLab();
+  const titleOf = (/** @type {Json.Row} */ row) => titleIn(strategies.find((s) => s.name === row.strategy) ?? row); // the matrix has the English ones
   const w = words();
   if (!matrix) return html`<${Awaited} title=${t.nav.guarantees} error=${error} again=${again} />`;
   const rows = filtered(matrix, query, titleOf);
@@ -62,10 +64,4 @@ function answerOf(matrix, name, id) {
     what: mark === 'breaks' ? words().about[brokenOf(cell.rule)] : undefined,
     href: exampleOf(cell) ? link('trace', exampleOf(cell)) : undefined,
   };
-}
-
-/** Hook: the strategies' titles in the page's language; the matrix has the English ones. */
-export function useTitles() {
-  const { strategies } = useLab();
-  return (/** @type {Json.Row} */ row) => strategies.find((s) => s.name === row.strategy)?.titles?.[t.code] ?? row.title;
 }

@@ -1,12 +1,7 @@
 // The effect of a fault: whether it had one, and whether it could matter.
-import { chosenOf } from '../preferences.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
-import en from './text/en.js';
-import zh from './text/zh.js';
-
-/** Texts of faults, loaded on demand. */
-export const words = chosenOf(en, zh);
+import { words } from './text.js';
 
 /**
  * Makes a blame for a fault give its reason in the chosen language.

@@ -5,10 +5,10 @@ import { link } from '../route.js';
 import { t } from '../text.js';
 import { classes, count, html, ms, useState } from '../ui.js';
 import { Charts } from './charts.js';
-import { words } from './effect.js';
 import { Happened } from './faults.js';
 import { Rules } from './rules.js';
 import { address, fromRun } from './settings.js';
+import { words } from './text.js';
 import { Sign } from './verdict.js';
 import { missed } from './why.js';
 

@@ -6,7 +6,8 @@ import { inject, wantStrategies } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
-import { Effect, explain, happened, words } from './effect.js';
+import { Effect, explain, happened } from './effect.js';
+import { words } from './text.js';
 
 /** The families whose strategies hold a lock that outlives a transaction. */
 const locking = ['local', 'mysqllock', 'redislock', 'zklock', 'etcdlock'];

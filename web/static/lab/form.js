@@ -9,8 +9,7 @@ import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled, useEffect, useRef, useState } from '../ui.js';
 import { NumberField, ProfileField, TokenField, useBlames } from './fields.js';
-import { More } from './more.js';
-import { address, another, defaults, findWrong, fromAddress, profiles, request } from './settings.js';
+import { address, another, defaults, findWrong, fromAddress, profiles, request, services } from './settings.js';
 import { showStage } from './start.js';
 
 await styled('lab/lab.css');
@@ -105,9 +104,25 @@ export function RunForm({ lab, query, open, guide }) {
     </form>`;
 }
 
-const Numbers = ({ names, form, wrong, set }) => html`
+/** now: what holds where nothing is said. */
+const Numbers = ({ names, form, wrong, set, now = {} }) => html`
   <div class="numbers">
     ${names.map((name) => html`
       <${NumberField} key=${name} name=${name} label=${t.form[name]} hint=${t.form[`${name}Hint`]} value=${form[name]}
-        blame=${wrong[name]} onInput=${(text) => set(name, text)} />`)}
+        placeholder=${now[name] && String(now[name])} blame=${wrong[name]} onInput=${(text) => set(name, text)} />`)}
   </div>`;
+
+/** Settings that most sales leave alone: service processes and the seed. */
+function More({ form, wrong, status, set }) {
+  const [open, setOpen] = useState(false);
+  const isUsed = [...services, 'seed'].some((name) => form[name]);
+  const isWrong = [...services, 'seed'].some((name) => wrong[name]);
+  useEffect(() => { if (isUsed || isWrong) setOpen(true); }, [isUsed, isWrong]); // open if something is set or wrong
+  return html`
+    <details class="more" open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>
+      <summary>${t.form.more}</summary>
+      <${Numbers} names=${services} form=${form} wrong=${wrong} set=${set} now=${status?.services_settings} />
+      <p class="hint">${t.form.servicesHint}</p>
+      <${NumberField} name="seed" label=${t.form.seed} hint=${t.form.seedHint} value=${form.seed} blame=${wrong.seed} onInput=${(text) => set('seed', text)} />
+    </details>`;
+}

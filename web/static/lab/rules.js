@@ -1,7 +1,7 @@
 // The broken rules, and why a run proves nothing, in the page's language.
 import { t } from '../text.js';
 import { html } from '../ui.js';
-import { words } from './effect.js';
+import { words } from './text.js';
 
 /**
  * Why the run is not valid.

@@ -4,8 +4,8 @@ import { news, useLab, whole } from '../lab.js';
 import { Awaited, later, useLoaded } from '../loaded.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect, useState } from '../ui.js';
-import { Meaning, Steps } from './start.js';
+import { classes, html, useEffect, useState } from '../ui.js';
+import { Steps } from './start.js';
 
 // The first view does without.
 const RunForm = later(() => import('./form.js'), 'RunForm', () => t.nav.failed);
@@ -30,14 +30,14 @@ export function Lab({ route }) {
   }, []);
   const guided = !asked && !edits;
   return html`
-    <h1 class="hidden">${t.nav.doors.run}</h1>
+    <h1 class=${classes(run && 'hidden')}>${t.start.title}</h1>
     ${!run && html`<p class="intro">${t.what}</p>`}
     ${guided ? html`<${Steps} lab=${lab} edit=${() => setEdits(true)} back=${edits === false} />`
     : html`<${RunForm} lab=${lab} query=${route.query} open=${Boolean(edits)} guide=${() => setEdits(false)} />`}
     ${isOld && !run ? html`<div id="stage" class="stage" tabindex="-1">
       <${Awaited} error=${old.error} again=${old.again} said=${gone ? t.history.gone : undefined} />
       ${old.error && html`<p><a href=${link('lab', '', { ...read().query, run: '' })}>${t.history.newest}</a></p>`}</div>`
-    : run ? html`<${Stage} run=${run} lab=${lab} />` : html`<${Meaning} />`}
+    : run && html`<${Stage} run=${run} lab=${lab} />`}
     ${lab.runs.length > 0 && html`<${History} lab=${lab} shown=${run} query=${route.query} />`}
     ${lab.status && html`<${Machines} status=${lab.status} />`}`;
 }

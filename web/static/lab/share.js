@@ -1,9 +1,9 @@
 // A finished run as one file: the page as it is drawn, in the reader's language. It
 // needs no network.
-import { save, styles } from '../file.js';
+import { pageOf, save } from '../file.js';
 import { t } from '../text.js';
 import { html, render } from '../ui.js';
-import { words } from './effect.js';
+import { words } from './text.js';
 import { verdictOf } from './verdict.js';
 
 const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
@@ -16,25 +16,10 @@ export function share(run) {
 
 /** @param {Json.Run} run */
 function page(run) {
-  const root = document.implementation.createHTMLDocument(title(run));
-  const theme = document.documentElement.dataset.theme;
-  root.documentElement.lang = document.documentElement.lang;
-  if (theme) root.documentElement.dataset.theme = theme;
-  root.head.append(...[['charset', 'utf-8'], ['name', 'viewport', 'width=device-width, initial-scale=1'], ['http-equiv', 'Content-Security-Policy', policy]]
-    .map(([name, value, content]) => {
-      const meta = root.createElement('meta');
-      meta.setAttribute(name, value);
-      if (content) meta.content = content;
-      return meta;
-    }));
-  const head = root.createElement('main');
-  const foot = root.createElement('section');
-  render(html`<h1>${title(run)}</h1>`, head);
+  const foot = document.createElement('section');
   render(html`<${Foot} run=${run} />`, foot);
-  head.append(drawn());
-  root.body.append(head, foot);
-  // As a text: the page's own policy forbids a style in a document that it makes.
-  return `<!doctype html>\n${root.documentElement.outerHTML.replace('</head>', () => `<style>${styles()}\npre { max-height: none; white-space: pre-wrap; }</style></head>`)}`;
+  const head = `<meta http-equiv="Content-Security-Policy" content="${policy}"><style>pre { max-height: none; white-space: pre-wrap; }</style>`;
+  return pageOf(title(run), head, drawn().outerHTML + foot.outerHTML);
 }
 
 /** @param {Json.Run} run */

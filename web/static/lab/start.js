@@ -4,8 +4,7 @@ import { start, startWithFault } from '../lab.js';
 import { later, useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { t } from '../text.js';
-import { classes, html, useLayoutEffect, useRef } from '../ui.js';
-import { Sign } from './verdict.js';
+import { html, useLayoutEffect, useRef } from '../ui.js';
 
 const TokenField = later(() => import('./fields.js'), 'TokenField'); // few labs need one
 
@@ -33,7 +32,7 @@ export function Steps({ lab, edit, back }) {
     showStage();
   });
   return html`
-    <section class="panel start" aria-label=${t.start.title}>
+    <section class="panel start" aria-label=${t.nav.doors.run}>
       <ol class="guided">${offered.map((step, i) => html`
         <li key=${step.names.join()}><button type="button" class=${i === next ? 'run' : 'offer'} data-step=${i + 1} aria-disabled=${on ? 'true' : undefined} onClick=${() => go(step)}>
           ${done[i] && '✓ '}${t.start.steps[i].title}</button> <span class="hint">${t.start.steps[i].hint}</span></li>`)}</ol>
@@ -42,13 +41,6 @@ export function Steps({ lab, edit, back }) {
       ${failure && lab.status?.token_needed && html`<${TokenField} />`}
     </section>`;
 }
-
-/** Before the first run: what the verdicts mean. */
-export const Meaning = () => html`
-  <dl id="stage" class="meaning" tabindex="-1">
-    ${['held', 'oversold', 'lost', 'blocked', 'not_valid'].map((v) => html`
-      <div key=${v}><dt><span class=${classes('badge', v)}><${Sign} verdict=${v} />${t.verdicts[v]}</span></dt><dd>${t.start.meaning[v]}</dd></div>`)}
-  </dl>`;
 
 /** Scrolls to the run and has the focus go on there: on a phone it is below the start. */
 export function showStage() {

@@ -2,16 +2,14 @@
 import { t } from '../text.js';
 import { html } from '../ui.js';
 
+const [tick, cross, question] = ['M5 13l5 5L20 6', 'M6 6l12 12M18 6L6 18', 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.1-1.5 2.3M12 18.5v.1'];
+/** Of verdicts, and of what the shop says. */
 const signs = {
-  held: 'M5 13l5 5L20 6', // a tick
-  oversold: 'M6 6l12 12M18 6L6 18', // a cross
-  lost: 'M6 6l12 12M18 6L6 18',
-  blocked: 'M9 5v14M15 5v14', // a pause
-  not_valid: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.1-1.5 2.3M12 18.5v.1', // a question
-  failed: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.1-1.5 2.3M12 18.5v.1',
+  held: tick, oversold: cross, lost: cross, blocked: 'M9 5v14M15 5v14', not_valid: question, failed: question,
+  good: tick, bad: cross, open: 'M12 5v9M12 18.5v.1',
 };
 
-/** @param {Json.Run} run @param {Json.Lane} lane @returns {keyof typeof signs | 'preparing' | 'running' | 'stopping'} */
+/** @param {Json.Run} run @param {Json.Lane} lane @returns {string} a verdict, or the state of a run without one */
 export const verdictOf = (run, lane) => lane.result?.verdict
   ?? (lane.error || run.state === 'done' ? 'failed' : run.state);
 

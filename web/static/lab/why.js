@@ -9,9 +9,10 @@ import { go, link } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect } from '../ui.js';
 import { Picture } from '../trace/picture.js';
-import { happened, words } from './effect.js';
+import { happened } from './effect.js';
 import { Problems } from './rules.js';
 import { another, request } from './settings.js';
+import { words } from './text.js';
 
 /** @typedef {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} Shown */
 /** @typedef {{user_id: number, quantity: number, remaining: number}} Order */

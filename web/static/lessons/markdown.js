@@ -1,63 +1,66 @@
-// The Markdown subset of chapters and lessons: titles, paragraphs,
-// fenced commands, lists, tables, `code`, **bold**, *emphasis*, [links](https://…),
-// _titles_, model answers, notes for who teaches, places for figures, drawings and pictures.
+// The Markdown of chapters, lessons and documents: titles, paragraphs, fenced commands, lists,
+// tables, images, `code`, **bold**, *emphasis*, [links](https://…) and _titles_. Chapters also
+// have model answers, notes for who teaches, and places for figures, drawings and pictures.
 import { breakable, highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
+import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Sketch } from './pictures.js';
 import { words as lessonWords } from './text.js';
 
-/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'table'|'figures'|'drawn'|'picture'|'answer'|'note', text: string, language?: string, items?: string[], rows?: string[][]}} Block */
+/**
+ * @typedef {'title'|'text'|'code'|'list'|'table'|'image'|'figures'|'drawn'|'picture'|'answer'|'note'} Kind
+ * @typedef {{kind: Kind, text: string, level?: number, language?: string, src?: string, items?: string[], rows?: string[][]}} Block
+ */
+
+/** @param {string} row @returns {string[]} its cells; a bar inside `code` is part of one */
+const cellsOf = (row) => row.trim().replace(/^\||\|$/g, '').split(/\|(?=(?:[^`]*`[^`]*`)*[^`]*$)/).map((cell) => cell.trim());
+
+/** @type {[RegExp, (lines: string[], match: RegExpMatchArray) => Block | null][]} takes the lines that it needs */
+const kinds = [
+  [/^```\s*(\w*)/, (lines, [, language]) => {
+    const end = lines.findIndex((line, i) => i > 0 && line.startsWith('```'));
+    return { kind: 'code', language, text: lines.splice(0, end + 1 || lines.length).slice(1, -1).join('\n') };
+  }],
+  [/^(#+) (.*)/, (lines, [, marks, text]) => (lines.shift(), { kind: 'title', level: marks.length, text })],
+  [/^!\[([^\]]*)\]\(([^)\s]+)\)$/, (lines, [, text, src]) => (lines.shift(), { kind: 'image', text, src })],
+  [/^\s*$|^<!--/, (lines) => (lines.shift(), null)],
+  [/^> (figures|drawn|picture): (.*)/, (lines, [, kind, text]) => (lines.shift(), { kind: /** @type {Kind} */ (kind), text })],
+  [/^> (answer|note): (.*)/, (lines, [, kind, first]) => {
+    lines.shift();
+    const rest = whileTrue(lines, (line) => /^> (?!(?:answer|note|figures|drawn|picture): )/.test(line));
+    return { kind: /** @type {Kind} */ (kind), text: [first, ...rest.map((line) => line.slice(2))].join('\n') };
+  }],
+  [/^\|/, (lines) => ({ kind: 'table', text: '', rows: whileTrue(lines, (line) => line.startsWith('|')).map(cellsOf).filter((cells) => !cells.every((c) => /^:?-+:?$/.test(c))) })],
+  [/^(?:[-*]|\d+\.) /, (lines) => {
+    const items = /** @type {string[]} */ ([]);
+    for (const line of whileTrue(lines, (line) => /^(?:[-*]|\d+\.) |^\s+\S/.test(line))) {
+      if (/^\s/.test(line)) items[items.length - 1] += `\n${line.trim()}`;
+      else items.push(line.replace(/^\S+ +/, ''));
+    }
+    return { kind: 'list', text: '', items };
+  }],
+];
+
+/**
+ * Takes the first lines for which this is so.
+ * @param {string[]} lines @param {(line: string) => boolean} so
+ */
+function whileTrue(lines, so) {
+  const end = lines.findIndex((line) => !so(line));
+  return lines.splice(0, end < 0 ? lines.length : end);
+}
 
 /** @param {string} source @returns {Block[]} */
-function parse(source) {
-  /** @type {Block[]} */
-  const blocks = [];
+export function blocksOf(source) {
   const lines = source.replace(/\r/g, '').split('\n');
-  let text = /** @type {string[]} */ ([]);
-  const flush = () => {
-    if (text.length) blocks.push({ kind: 'text', text: text.join('\n') });
-    text = [];
-  };
-  for (let i = 0; i < lines.length; i++) {
-    const line = lines[i];
-    const fence = line.match(/^```\s*(\w*)/);
-    const place = line.match(/^> (figures|drawn|picture): (.*)/);
-    const item = line.match(/^(?:[-*]|\d+\.)\s+(.*)/);
-    if (fence) {
-      flush();
-      const code = [];
-      while (++i < lines.length && !lines[i].startsWith('```')) code.push(lines[i]);
-      blocks.push({ kind: 'code', text: code.join('\n'), language: fence[1] });
-    } else if (/^# /.test(line)) {
-      flush();
-      blocks.push({ kind: 'title', text: line.slice(2) });
-    } else if (/^## /.test(line)) {
-      flush();
-      blocks.push({ kind: 'heading', text: line.slice(3) });
-    } else if (place) {
-      flush();
-      blocks.push({ kind: /** @type {'figures' | 'drawn' | 'picture'} */ (place[1]), text: place[2] });
-    } else if (/^\|/.test(line)) {
-      flush();
-      const rows = [line];
-      while (/^\|/.test(lines[i + 1] ?? '')) rows.push(lines[++i]);
-      blocks.push({ kind: 'table', text: '', rows: rows.filter((row) => !/^\|-/.test(row)).map((row) => row.split('|').slice(1, -1).map((cell) => cell.trim())) });
-    } else if (/^> (?:answer|note): /.test(line)) {
-      flush();
-      const kind = line.startsWith('> note') ? 'note' : 'answer';
-      const said = [line.slice(`> ${kind}: `.length)];
-      while (/^> (?!(?:answer|note|figures|drawn|picture): )/.test(lines[i + 1] ?? '')) said.push(lines[++i].slice(2));
-      blocks.push({ kind, text: said.join('\n') });
-    } else if (item) {
-      flush();
-      const { items } = blocks.at(-1) ?? {};
-      if (items && lines[i - 1] !== '') items.push(item[1]);
-      else blocks.push({ kind: 'list', text: '', items: [item[1]] });
-    } else if (!line.trim()) flush();
-    else text.push(line);
+  const blocks = /** @type {Block[]} */ ([]);
+  while (lines.length) {
+    const [begins, take] = kinds.find(([begins]) => begins.test(lines[0])) ?? [null, null];
+    const block = take && begins ? take(lines, /** @type {RegExpMatchArray} */ (lines[0].match(begins)))
+      : { kind: /** @type {const} */ ('text'), text: whileTrue(lines, (line) => !kinds.some(([other]) => other.test(line))).join('\n') };
+    if (block) blocks.push(block);
   }
-  flush();
   return blocks;
 }
 
@@ -68,8 +71,8 @@ function parse(source) {
 export function sections(source) {
   let blocks = /** @type {Block[]} */ ([]);
   const found = /** @type {[string, Block[]][]} */ ([['', blocks]]);
-  for (const block of parse(source)) {
-    if (block.kind === 'heading') found.push([block.text, blocks = []]);
+  for (const block of blocksOf(source)) {
+    if (block.level === 2) found.push([block.text, blocks = []]);
     else blocks.push(block);
   }
   return found;
@@ -114,27 +117,36 @@ function linked(text, href) {
 }
 
 /**
- * figures and drawing: of a place for them.
- * @param {{blocks: Block[], strategies: Set<string>, figures?: (command: string, key: number) => unknown, drawing?: (place: string, key: number) => unknown}} props
+ * figures and drawing: of a place for them. to: the address of a link, as inline has it. anchor: the
+ * id of a title, where titles are shown: a chapter's screen has its own.
+ * @param {{blocks: Block[], strategies?: Set<string>, figures?: (command: string, key: number) => unknown, drawing?: (place: string, key: number) => unknown,
+ *   to?: (href: string) => string | null, anchor?: (title: string) => string}} props
  */
-export function Blocks({ blocks, strategies, figures, drawing }) {
+export function Blocks({ blocks, strategies, figures, drawing, to, anchor }) {
+  const said = (/** @type {string} */ text) => inline(text, strategies, to);
   return blocks.map((b, i) => {
-    const [head = [], ...rows] = b.rows ?? [];
     switch (b.kind) {
+      case 'title': return anchor && html`<${`h${b.level}`} key=${i} id=${anchor(b.text)}>${said(b.text)}<//>`;
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
-      case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
-      case 'table': return html`<div key=${i} class="scroll" tabindex="0" role="region" aria-label=${head[0]}><table class="in-text">
-        <thead><tr>${head.map((cell, n) => html`<th key=${n} scope="col">${inline(cell, strategies)}</th>`)}</tr></thead>
-        <tbody>${rows.map((row, n) => html`<tr key=${n}>${row.map((cell, c) => html`<td key=${c}>${inline(cell, strategies)}</td>`)}</tr>`)}</tbody></table></div>`;
+      case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${said(item)}</li>`)}</ul>`;
+      case 'table': return html`<${Table} key=${i} rows=${b.rows} said=${said} />`;
+      case 'image': return html`<p key=${i}><img src=${to?.(b.src ?? '')} alt=${b.text} loading="lazy" /></p>`;
       case 'picture': return html`<${Sketch} key=${i} name=${b.text} />`;
       case 'figures': return figures?.(b.text, i);
       case 'drawn': return drawing?.(b.text, i);
-      case 'answer': return html`<details key=${i} class="answer"><summary>${lessonWords().answer}</summary><p>${inline(b.text, strategies)}</p></details>`;
-      case 'title': case 'note': return null; // the screen has its own; a note is for who speaks
-      default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;
+      case 'answer': return html`<details key=${i} class="answer"><summary>${lessonWords().answer}</summary><p>${said(b.text)}</p></details>`;
+      case 'note': return null; // it is for who speaks
+      default: return html`<p key=${i}>${said(b.text)}</p>`;
     }
   });
 }
+
+/** @param {{rows: string[][], said: (text: string) => unknown}} props */
+const Table = ({ rows: [head, ...rows], said }) => html`
+  <div class="scroll" tabindex="0" role="region" aria-label=${head.filter(Boolean).join(t.comma) || t.nav.story}><table class="in-text">
+    ${head.some(Boolean) && html`<thead><tr>${head.map((cell, i) => html`<th key=${i} scope="col">${said(cell)}</th>`)}</tr></thead>`}
+    <tbody>${rows.map((row, i) => html`<tr key=${i}>${row.map((cell, n) => html`<td key=${n}>${said(cell)}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
 
 /**
  * A fence without a language shows commands, mostly for Redis.

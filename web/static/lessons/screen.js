@@ -41,8 +41,6 @@ export function Lessons({ route }) {
     opened(chapter.name);
   }, [chapter?.name, route.part]);
 
-  useEffect(answersInPrint, []);
-
   // A new page starts at its top, also for screen readers, and after its slides.
   const presents = 'present' in route.query;
   const before = useRef('');
@@ -79,23 +77,6 @@ export function Lessons({ route }) {
       </nav>
       <${Chapter} key=${chapter.name} chapter=${chapter} chapters=${chapters} part=${route.part} unknown=${at < 0} lab=${lab} matrix=${matrix} done=${done} />
     </div>`;
-}
-
-/** On paper nothing can be unfolded, so all answers and primers are. Afterwards they are as before. */
-function answersInPrint() {
-  /** @type {HTMLDetailsElement[]} */
-  let folded = [];
-  const unfold = () => {
-    folded = [...document.querySelectorAll('details:is(.answer, .primer)')].map((d) => /** @type {HTMLDetailsElement} */ (d)).filter((d) => !d.open);
-    for (const d of folded) d.open = true;
-  };
-  const fold = () => { for (const d of folded) d.open = false; };
-  addEventListener('beforeprint', unfold);
-  addEventListener('afterprint', fold);
-  return () => {
-    removeEventListener('beforeprint', unfold);
-    removeEventListener('afterprint', fold);
-  };
 }
 
 /** @param {Json.Chapter[]} chapters @param {string} part */

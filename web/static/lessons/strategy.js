@@ -7,6 +7,7 @@ import { Awaited, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
 import { isSite } from '../source.js';
+import { titleOf } from '../strategies.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Examples } from './drawn.js';
@@ -20,7 +21,7 @@ export function StrategyLesson({ name, matrix, known, listed }) {
   const row = matrix?.rows.find((r) => r.strategy === name);
   const lesson = strategy.lesson?.[preferences().language] ?? strategy.lesson?.en ?? '';
   return html`
-    <h3 class="name"><code>${name}</code> ${strategy.titles?.[preferences().language] ?? strategy.title} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
+    <h3 class="name"><code>${name}</code> ${titleOf(strategy)} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
     ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}${t.colon}${listed.missing.map(t.reason).join(t.semicolon)}</p>`}
     ${matrix && row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
     ${listed?.available && !isSite && html`<p><a class="play-it" href=${link('play', '', { strategy: name })}>${lessonWords().playYourself}</a></p>`}

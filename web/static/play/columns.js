@@ -1,9 +1,10 @@
 // The buyers as columns: each has one button, with the command that runs next.
 import { breakable, highlight, languageOf } from '../highlight.js';
 import { t } from '../text.js';
+import { servers } from '../trace/model.js';
 import { classes, html } from '../ui.js';
 import { movesOf } from './model.js';
-import { inWords, serverOf, translated } from './say.js';
+import { inWords, translated } from './say.js';
 import { words } from './text.js';
 
 /** @typedef {(choose: (game: Json.Game) => Json.GameMove | undefined) => void} Press */
@@ -50,11 +51,11 @@ function Column({ buyer: b, index, game, busy, press }) {
 function Face({ buyer: b }) {
   const w = words();
   if (b.next) {
-    return html`<span class="to"><kbd>${b.name}</kbd> ${w.run(b.name, serverOf(b.next.backend))}</span><${Command} command=${b.next} />`;
+    return html`<span class="to"><kbd>${b.name}</kbd> ${w.run(b.name, servers[b.next.backend])}</span><${Command} command=${b.next} />`;
   }
   if (b.waiting) {
     const { said, foreign } = translated(b.waiting.why);
-    return html`<span class="to">${b.state === 'backs_off' ? w.backsOff : w.waitsIn(serverOf(b.waiting.backend))}</span>
+    return html`<span class="to">${b.state === 'backs_off' ? w.backsOff : w.waitsIn(servers[b.waiting.backend])}</span>
       <${Command} command=${b.waiting} />
       ${said && html`<span class="why" translate=${foreign ? 'no' : undefined}>${said}</span>`}
       ${b.waiting.for.length > 0 && html`<span class="why"><b>${w.heldBy(t.list(b.waiting.for))}</b></span>`}`;

@@ -5,10 +5,10 @@ import { useKeys } from '../keys.js';
 import { link, stay } from '../route.js';
 import { Chosen } from '../trace/chosen.js';
 import { model } from '../trace/model.js';
+import { Picture } from '../trace/picture.js';
 import { State } from '../trace/state.js';
 import { classes, html, useEffect, useMemo, useRef, useState } from '../ui.js';
 import { Columns, Fault } from './columns.js';
-import { Course } from './course.js';
 import { Ending } from './ending.js';
 import { textOf } from './levels.js';
 import { movesOf, traceOf } from './model.js';
@@ -110,6 +110,10 @@ function Board({ game, session, level, next, wrong }) {
         <${State} trace=${trace} model=${m} now=${at} />
         ${at > 0 && html`<${Chosen} step=${trace.steps[at - 1]} number=${at} />`}
       </div>
-      <${Course} trace=${trace} at=${at} move=${to} />
+      <section class="panel course" aria-labelledby="course-title">
+        <h2 id="course-title">${w.course}</h2>
+        ${at < last && html`<p class="looking" role="status">${at ? w.looking(at, last) : w.beginning} <button type="button" class="link" onClick=${() => to(last)}>${w.present}</button></p>`}
+        ${last === 0 ? html`<p class="hint">${w.empty}</p>` : html`<${Picture} trace=${trace} current=${at} choose=${to} />`}
+      </section>
     </div>`;
 }

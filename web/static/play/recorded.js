@@ -74,7 +74,7 @@ function play(game, path) {
     at = positions[edge.p];
   }
   game.path = path;
-  const moves = (at.m ?? []).map((e, i) => ({ ...parts[e.m], switches: takes.includes(i), unrecorded: e.p < 0 }));
+  const moves = (at.m ?? []).map((e, i) => ({ ...parts[e.m], switches: takes.includes(i) }));
   return new Response(JSON.stringify(stateOf(game, at, { moves, steps, switches })), { status: 200 });
 }
 
@@ -103,6 +103,6 @@ function stateOf({ id, level, recording: { parts, recorded, servers, turns, whol
     : verdict ? { won, best_moves: won ? moves : 0 } : null;
   return {
     id, level: level.name, setting: level.setting, schedule: path.join(''), buyers: at.b.map((n) => parts[n]), values: (at.v ?? []).map((n) => parts[n]),
-    moves_made: path.length, faults_left: at.f ?? 0, over: Boolean(verdict), verdict, grade, recording: { recorded, servers, turns, whole }, ...more,
+    moves_made: path.length, faults_left: at.f ?? 0, over: Boolean(verdict), verdict, grade, recording: { recorded, servers: [...new Set(servers.map((s) => s.replace(/^\S+ /, '')))], turns, whole }, ...more,
   };
 }

@@ -3,13 +3,9 @@ import { say } from '../guarantees/say.js';
 import { preferences } from '../preferences.js';
 import { brief } from '../trace/brief.js';
 import { event } from '../trace/label.js';
-import { servers } from '../trace/model.js';
 import { words as traceWords } from '../trace/text.js';
 import { words } from './text.js';
 import reasons from './text/reasons.zh.js';
-
-/** @param {string} backend @returns {string} '' for what is done in the buyer's own process */
-export const serverOf = (backend) => servers[backend] ?? '';
 
 /**
  * A text of the lab in English, with its translation if there is one.

@@ -38,7 +38,7 @@ export function Next({ sale, strategies }) {
         <input id="stock" name="stock" type="number" required min="1" max="1000000" defaultValue=${String(sale?.initial ?? 100)} /></div>
       <button class="offer" aria-disabled=${busy ? 'true' : undefined}>${busy ? w.putting : w.put}</button>
       <p class="hint">${w.hint}</p>
-      ${sale && html`<button type="button" data-do="restock" aria-disabled=${added.busy ? 'true' : undefined}
+      ${sale && html`<button type="button" class="offer" data-do="restock" aria-disabled=${added.busy ? 'true' : undefined}
         onClick=${() => added.act(() => restock(sale, addedUnits))}>${added.busy ? w.adding : w.add(addedUnits)}</button>
       <p class="hint">${w.addHint}</p>`}
       <p class="wrong" role="alert">${failure || added.failure}</p>

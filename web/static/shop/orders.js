@@ -1,9 +1,9 @@
 // What this buyer has in this sale: orders, and the reservation that waits to be
 // paid. What the shop says of them is the ledger's word.
 import { call, Refused } from '../api.js';
+import { Sign } from '../lab/verdict.js';
 import { useLoaded, usePolling } from '../loaded.js';
 import { html, moment, useEffect, useRef, useState } from '../ui.js';
-import { Sign } from './result.js';
 import { refresh, until, useTicking } from './sale.js';
 import { words } from './text.js';
 
@@ -110,7 +110,7 @@ export function Reserved({ orders: { all, reserved, doing, note, act }, purchase
   return html`
     <div class="reservation" data-state=${state} ref=${panel} tabindex="-1">
       <div class="said ${looks[state]}" role="status">
-        <p class="word"><${Sign} look=${looks[state]} />${w.states[state].title}</p>
+        <p class="word"><${Sign} verdict=${looks[state]} />${w.states[state].title}</p>
         <p>${w.states[state].text}</p>
         ${note?.failed && note.id === order.order_id && html`<p class="note">${note.says(words())}</p>`}
       </div>

@@ -1,15 +1,12 @@
 // The result of a purchase.
+import { Sign } from '../lab/verdict.js';
 import { html } from '../ui.js';
 import { words } from './text.js';
 
 /** @type {Record<string, string>} */
 const kinds = { conflict: 'busy', backend_unavailable: 'unavailable', strategy_unavailable: 'unavailable' };
-/** @type {Record<string, keyof typeof signs>} */
+/** @type {Record<string, string>} */
 const looks = { sold: 'good', looking: 'open', unknown: 'open', busy: 'open', unavailable: 'open', not_started: 'open' };
-const signs = { good: 'M5 13l5 5L20 6', bad: 'M6 6l12 12M18 6L6 18', open: 'M12 5v9M12 18.5v.1' };
-
-/** @param {{look: string}} props */
-export const Sign = ({ look }) => html`<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><path d=${signs[look]} /></svg>`;
 
 /** @param {{purchase: ReturnType<typeof import('./purchase.js').usePurchase>}} props */
 export function Result({ purchase: { result, buy, busy } }) {
@@ -21,7 +18,7 @@ export function Result({ purchase: { result, buy, busy } }) {
   return html`
     <div class="answer" role="status" data-code=${result.code}>
       <div class="said ${look}">
-        <p class="word"><${Sign} look=${look} />${said.title}</p>
+        <p class="word"><${Sign} verdict=${look} />${said.title}</p>
         <p>${said.text}</p>
         ${result.order && html`<p>${w.order} <code>${result.order}</code></p>`}
         ${!w.results[kind] && result.detail && html`<p>${result.detail}</p>`}

@@ -1,13 +1,12 @@
 // The first page of a site: the project's README, and from there its other documents.
 import { ask, Refused } from '../api.js';
-import { inline } from '../lessons/markdown.js';
+import { Blocks, blocksOf } from '../lessons/markdown.js';
 import { Awaited, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
 import { addressOf } from '../source.js';
 import { t } from '../text.js';
 import { html, styled, useEffect } from '../ui.js';
-import { anchorOf, blocksOf } from './document.js';
 
 await styled('story/story.css');
 
@@ -31,8 +30,14 @@ export function Story({ route }) {
   const to = (/** @type {string} */ href) => addressIn(href, name, folder);
   return html`
     ${name === 'README.md' && html`<${Welcome} />`}
-    <article class="document panel">${blocksOf(value).map((b, i) => html`<${Drawn} key=${i} block=${b} to=${to} />`)}</article>`;
+    <article class="document panel"><${Blocks} blocks=${blocksOf(value)} to=${to} anchor=${anchorOf} /></article>`;
 }
+
+/**
+ * A title's place in the page: its name in an address, as GitHub writes it.
+ * @param {string} title
+ */
+const anchorOf = (title) => `at-${title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-')}`;
 
 /**
  * Where a link of a document leads; null: the site does not have it.
@@ -52,23 +57,3 @@ const Welcome = () => html`
     <p class="buttons"><a class="run" href=${link('lessons', '01-lost-update')}>${t.site.read}</a> <a class="offer" href=${link('play', 'first-lost-update')}>${t.site.play}</a>
       <a class="offer" href=${link('trace', 'redis-lua.late-command')}>${t.site.see}</a></p>
   </section>`;
-
-/** @param {{block: import('./document.js').Block, to: (href: string) => string | null}} props */
-function Drawn({ block: b, to }) {
-  const said = (/** @type {string} */ text) => inline(text, undefined, to);
-  switch (b.kind) {
-    case 'title': return html`<${`h${b.level}`} id=${`at-${anchorOf(b.text)}`}>${said(b.text)}<//>`;
-    case 'code': return html`<pre tabindex="0"><code>${b.text}</code></pre>`;
-    case 'list': return html`<ul class="items">${b.items?.map((item, i) => html`<li key=${i}>${said(item)}</li>`)}</ul>`;
-    case 'picture': return html`<p><img src=${to(b.src ?? '')} alt=${b.text} loading="lazy" /></p>`;
-    case 'table': return html`<${Table} rows=${b.rows} said=${said} />`;
-    default: return html`<p>${said(b.text)}</p>`;
-  }
-}
-
-/** @param {{rows: string[][], said: (text: string) => unknown}} props */
-const Table = ({ rows: [head, ...rows], said }) => html`
-  <div class="scroll" tabindex="0" role="region" aria-label=${head.filter(Boolean).join(t.comma) || t.nav.story}><table>
-    ${head.some(Boolean) && html`<thead><tr>${head.map((cell, i) => html`<th key=${i} scope="col">${said(cell)}</th>`)}</tr></thead>`}
-    <tbody>${rows.map((row, i) => html`<tr key=${i}>${row.map((cell, n) => html`<td key=${n}>${said(cell)}</td>`)}</tr>`)}</tbody>
-  </table></div>`;

@@ -12,14 +12,8 @@ export const loadLevels = once(() => call('GET', '/api/lab/v1/levels').then((l) 
 /** A chapter can be read and taught without them. */
 const levelsOrNone = () => loadLevels().catch(() => []);
 
-/** @returns {Promise<{chapters: Json.Chapter[], levels: Json.Level[]}>} */
-const loadAll = async () => {
-  const [chapters, levels] = await Promise.all([loadChapters(), levelsOrNone()]);
-  return { chapters, levels };
-};
-
 /** Hook: chapters and levels. */
-export const usePack = () => useLoaded(loadAll, []);
+export const usePack = () => useLoaded(() => Promise.all([loadChapters(), levelsOrNone()]), []);
 
 /** Hook: the levels. */
 export const useLevels = () => useLoaded(levelsOrNone, []);

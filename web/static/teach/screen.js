@@ -21,7 +21,7 @@ export function Teach({ route }) {
   useEffect(() => { if (!route.part) location.replace(link('lessons')); }, [route.part]); // its chapters have all that there is
   const w = words();
   if (!value || !route.part) return html`<${Awaited} error=${error} again=${again} title=${w.title} />`;
-  const { chapters, levels } = value;
+  const [chapters, levels] = value;
   const { part, query } = route;
   const chapter = chapters.find((c) => c.name === part);
   if (!chapter) return html`<p class="panel wrong" role="alert">${w.unknown(part)} <a href=${link('lessons')}>${w.back}</a></p>`;

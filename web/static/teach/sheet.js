@@ -10,12 +10,14 @@ import { link } from '../route.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import { titleOf } from './load.js';
+import { words as lessonWords } from '../lessons/text.js';
 import { words } from './text.js';
 
 /** @param {{chapter: Json.Chapter, levels: Json.Level[], solved: boolean}} props */
 export function Sheet({ chapter, levels, solved }) {
   const { value: matrix } = useLoaded(loadMatrix, []);
   const w = words().sheets;
+  const { predict } = lessonWords();
   const { strategy, stock = 0, buyers = 0 } = chapter.break;
   const think = parts(chapter.text[preferences().language] ?? chapter.text.en).find((p) => p.part === 'think')?.blocks ?? [];
   const answers = think.filter((b) => b.kind === 'answer');
@@ -29,8 +31,8 @@ export function Sheet({ chapter, levels, solved }) {
       <h1>${(solved ? w.solved : w.title)(titleOf(chapter))}</h1>
       ${!solved && html`<p class="sheet-name">${w.name}${t.colon}<span></span></p>`}
       <ol class="sheet-tasks">
-        ${stock > 0 && html`<li data-task="predict"><p>${w.predict(strategy, stock, buyers)}</p>
-          <p class="sheet-choices">${[w.few(stock), w.all(stock), w.many(stock)].map((one, i) => html`<span key=${one}>${solved && i === right ? '☑' : '☐'} ${one}</span>`)}</p>
+        ${stock > 0 && html`<li data-task="predict"><p>${predict.asks(strategy, stock, buyers)}</p>
+          <p class="sheet-choices">${[predict.fewer(stock), predict.all(stock), predict.more(stock)].map((one, i) => html`<span key=${one}>${solved && i === right ? '☑' : '☐'} ${one}</span>`)}</p>
           ${solved && html`<p class="sheet-answer">${w.run} <code>seckill load --strategy ${strategy} --stock ${stock} --buyers ${buyers}</code></p>`}</li>`}
         ${matrix && html`<${Proof} chapter=${chapter} matrix=${matrix} solved=${solved} />`}
         <li data-task="think">${think.filter((b) => b.kind === 'text').map((b, i) => html`<p key=${i}>${inline(b.text)}</p>`)}<p class="hint">${w.think}</p>

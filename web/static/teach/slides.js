@@ -34,7 +34,7 @@ function spread(blocks) {
   const slides = [];
   let used = 0;
   for (const b of blocks) {
-    for (const piece of pieces(b)) {
+    for (const piece of pieces(b, used)) {
       const w = weight(piece);
       if (!slides.length || used + w > most) {
         slides.push([]);
@@ -48,17 +48,17 @@ function spread(blocks) {
 }
 
 /**
- * A long list on several slides.
- * @param {Block} b @returns {Block[]}
+ * A long list on several slides; the first may have something on it already.
+ * @param {Block} b @param {number} used of the first @returns {Block[]}
  */
-function pieces(b) {
+function pieces(b, used) {
   if (b.kind !== 'list' || weight(b) <= most) return [b];
   /** @type {Block[]} */
   const all = [];
   for (const item of b.items ?? []) {
     const last = all.at(-1);
     const one = { kind: /** @type {const} */ ('list'), text: '', items: [item] };
-    if (last && weight(last) + weight(one) <= most) last.items?.push(item);
+    if (last && weight(last) + weight(one) <= most - (all.length === 1 ? used : 0)) last.items?.push(item);
     else all.push(one);
   }
   return all;

@@ -3,10 +3,7 @@ import { link } from '../route.js';
 import { html } from '../ui.js';
 import { words } from './text.js';
 
-/**
- * What there is of a chapter for those who teach it.
- * @param {{name: string}} props
- */
+/** @param {{name: string}} props */
 export const Ways = ({ name }) => {
   const w = words();
   return html`<p class="teach-ways hint">

@@ -6,8 +6,7 @@ const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixe
 export default {
   code: 'en',
   name: 'seckill lab',
-  what: 'A flash sale: a few hundred units and thousands of buyers in the same second. Choose how the stock is deducted, '
-    + 'run real load against real databases, and check in the ledger whether anything was sold twice.',
+  what: 'A hundred units, and two thousand buyers in one second. Choose how the stock is deducted, run real load, and see in the ledger whether anything was sold twice.',
   skip: 'Skip to the result',
   footer: 'seckill lab',
   version: (v) => `version ${v}`,
@@ -45,9 +44,9 @@ export default {
     quantity: 'Units each', quantityHint: 'per buyer',
     profile: 'Buyers come',
     profiles: {
-      closed: { name: 'Closed', hint: 'A fixed number at a time: the next buyer comes when one has an answer.' },
-      spike: { name: 'Spike', hint: 'All at the same instant.' },
-      constant: { name: 'Constant', hint: 'A fixed rate, however long answers take.' },
+      closed: { name: 'One out, one in', hint: 'A fixed number at a time: the next buyer comes when one has an answer.' },
+      spike: { name: 'All at once', hint: 'All at the same instant.' },
+      constant: { name: 'Steadily', hint: 'A fixed rate, however long answers take.' },
     },
     buyers: 'Buyers', buyersHint: 'one purchase each',
     concurrency: 'At a time', concurrencyHint: 'concurrent buyers',
@@ -83,6 +82,7 @@ export default {
   blamed: {
     range: ({ min, max }) => `Enter a whole number from ${count(min)} to ${count(max)}.`,
     none: () => 'Choose a strategy.',
+    crowds: () => 'Enter up to 8 different whole numbers from 1 to 1,024, by comma.',
     too_many: ({ max }) => `At most ${count(max)}.`,
     repeated: ({ name }) => `${name} is listed twice.`,
     unknown_strategy: ({ name }) => `There is no strategy ${name}. Remove it.`,
@@ -102,20 +102,13 @@ export default {
   },
 
   start: {
-    title: 'Start', settings: 'Settings', guided: 'Back to the four buttons',
+    title: 'A flash sale', settings: 'Settings', guided: 'Back to the four buttons',
     steps: [
       { title: 'See it break', hint: 'naive reads the stock, subtracts, writes it back' },
       { title: 'See it hold', hint: 'conditional checks and subtracts in one statement' },
       { title: 'Side by side', hint: 'both, for the same buyers' },
       { title: 'Freeze the lock’s holder', hint: 'redis-lua is a correct lock, until its lease ends too early' },
     ],
-    meaning: {
-      held: 'No more units were sold than there were, and the ledger agrees with what every buyer was told.',
-      oversold: 'More units were sold, or reserved, than there were.',
-      lost: 'The ledger does not add up: the stock is below zero, units or orders vanished, or units were left although buyers wanted them.',
-      blocked: 'The ledger is right, but for too long nothing was sold while units were left and buyers were asking.',
-      not_valid: 'Something disturbed the run, so it proves nothing.',
-    },
   },
   preparing: () => 'Restarting the service processes …',
   running: (names) => `${names}: selling …`,

@@ -41,7 +41,7 @@ const reasons = [
 export default {
   code: 'zh',
   name: 'seckill lab',
-  what: '秒杀：几百件商品，成千上万的买家，挤在同一秒。选一种扣减库存的策略，对真实的数据库施加真实的负载，再从账本上检查有没有重复卖出。',
+  what: '一百件商品，两千个买家，挤在同一秒。选一种扣减库存的策略，对真实的数据库施加真实的负载，再从账本上检查有没有重复卖出。',
   skip: '跳到结果',
   footer: 'seckill lab',
   version: (v) => `版本 ${v}`,
@@ -79,9 +79,9 @@ export default {
     quantity: '每人件数', quantityHint: '每个买家要买几件',
     profile: '到达节奏',
     profiles: {
-      closed: { name: '闭环', hint: '并发固定：一个买家得到答复，下一个才来。' },
-      spike: { name: '洪峰', hint: '所有买家在同一瞬间到达。' },
-      constant: { name: '恒速', hint: '速率固定，不管答复多慢。' },
+      closed: { name: '走一来一', hint: '并发固定：一个买家得到答复，下一个才来。' },
+      spike: { name: '同时到达', hint: '所有买家在同一瞬间到达。' },
+      constant: { name: '匀速到达', hint: '速率固定，不管答复多慢。' },
     },
     buyers: '买家', buyersHint: '每人买一次',
     concurrency: '并发', concurrencyHint: '同时下单的买家',
@@ -110,6 +110,7 @@ export default {
   /** 实验室和服务拒绝请求的原因，按代码。 */
   problem: (code, detail) => ({
     needs_lab: '这一步需要实验室和它的服务器。',
+    not_recorded: '录制到这一步之前为止。请撤销，或者在实验室里继续玩：make demo',
     backend_unavailable: '服务或它的后端没有响应，所以什么也没有改变。实验室的状态里写着哪些在运行、日志在哪里。',
     forbidden: '实验室没有接受这个请求：请从它自己的页面发送；它启动时设了令牌的话，请填令牌。',
     game_failed: '服务器没有照这一步执行。请撤销这一步，或者用同样的步骤重新开始。',
@@ -161,6 +162,7 @@ export default {
   blamed: {
     range: ({ min, max }) => `请填 ${count(min)} 到 ${count(max)} 之间的整数。`,
     none: () => '请选一个策略。',
+    crowds: () => '请填最多 8 个互不相同的整数，1 到 1,024，用逗号分开。',
     too_many: ({ max }) => `最多 ${count(max)} 个。`,
     repeated: ({ name }) => `${name} 重复了。`,
     unknown_strategy: ({ name }) => `没有 ${name} 这个策略，请去掉它。`,
@@ -180,20 +182,13 @@ export default {
   },
 
   start: {
-    title: '开始', settings: '设置', guided: '回到四个按钮',
+    title: '一场秒杀', settings: '设置', guided: '回到四个按钮',
     steps: [
       { title: '看它出错', hint: 'naive：读出库存，相减，再写回去' },
       { title: '看它不超卖', hint: 'conditional：一条语句，既检查又扣减' },
       { title: '并排比一比', hint: '两个一起，买家完全相同' },
       { title: '冻结持有锁的进程', hint: 'redis-lua 是正确的锁，直到租约提前到期' },
     ],
-    meaning: {
-      held: '卖出的不多于原有的，账本也和每个买家得到的答复一致。',
-      oversold: '卖出和预留的多于原有的。',
-      lost: '账对不上：库存成了负数，库存或订单消失了，或者买家想买，库存却剩下了。',
-      blocked: '账是对的，但在有库存、买家也在购买时，太久没有卖出一件。',
-      not_valid: '运行受到干扰，不能证明什么。',
-    },
   },
   preparing: () => '正在重新启动服务进程……',
   running: (names) => `${names} 正在出售……`,

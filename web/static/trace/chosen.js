@@ -1,6 +1,6 @@
 // The step that is looked at, in full: a diagram has room for a few words only.
 import { breakable, highlight, languageOf } from '../highlight.js';
-import { event } from './label.js';
+import { answerOf, event } from './label.js';
 import { servers } from './model.js';
 import { t } from '../text.js';
 import { words } from './text.js';
@@ -19,7 +19,7 @@ export function Chosen({ step: s, number }) {
       ${s.fault && html`<p>${w.faultHints[s.fault] ?? s.fault}</p>`}
       ${s.background && html`<p>${w.renewerHint}</p>`}
       ${s.command && !said && html`<pre tabindex="0"><code>${breakable(highlight(s.command, languageOf(s.backend)))}</code></pre>`}
-      ${s.fault !== 'delayed' && html`<p class="hint">${w.result}${t.colon}<span translate=${Boolean(s.result)}>${s.result === 'waits' ? w.waitsHint : w.results[s.result] ?? (s.result || w.reply(s.reply) || w.ok)}</span></p>`}
+      ${s.fault !== 'delayed' && html`<p class="hint">${w.result}${t.colon}<span translate=${Boolean(s.result)}>${answerOf(s)}</span></p>`}
       ${s.woke.length > 0 && html`<p>${w.woke(s.woke.map(w.who).join(t.comma))}</p>`}
       ${s.took !== undefined && html`<p class="hint">${w.took((s.start ?? 0) / 1000, s.took / 1000)}</p>`}
     </section>`;

@@ -1,12 +1,11 @@
 // A trace as a file: one page that plays without a lab, its drawing, and its JSON.
 import { ask, Refused } from '../api.js';
-import { save, styles } from '../file.js';
+import { pageOf, save } from '../file.js';
 import { useAction, Wrong } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { addressOf } from '../source.js';
 import { html } from '../ui.js';
 import { diagram } from './diagram.js';
-import { escape } from './drawing.js';
 import { isDark } from './picture.js';
 import { words } from './text.js';
 
@@ -52,13 +51,10 @@ export { t, sentences };\nexport const speak = async () => {};`
 
 /** @param {Trace} trace @param {string} title */
 async function page(trace, title) {
-  const { theme, language } = preferences();
-  const imports = await modules('/static/trace/alone.js', language);
+  const imports = await modules('/static/trace/alone.js', preferences().language);
   const json = (/** @type {unknown} */ value) => JSON.stringify(value).replace(/</g, '\\u003c');
-  return `<!doctype html>\n<html lang="${document.documentElement.lang}" data-theme="${theme}"><head><meta charset="utf-8"><title>${escape(title)}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>${styles()}</style><script type="importmap">${json({ imports })}</script></head>
-<body><main><h1>${escape(title)}</h1><div id="player"></div></main><script type="application/json" id="trace">${json(trace)}</script>
-<script type="module">import '${bare('/static/trace/alone.js')}';</script></body></html>\n`;
+  return pageOf(title, `<script type="importmap">${json({ imports })}</script>`, `<div id="player"></div>
+<script type="application/json" id="trace">${json(trace)}</script><script type="module">import '${bare('/static/trace/alone.js')}';</script>`);
 }
 
 /** @param {{trace: Trace, title: string, file: string}} props */

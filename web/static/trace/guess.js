@@ -1,16 +1,13 @@
 // Predict first: what comes next is hidden, and its answer is guessed.
 import { breakable, highlight, languageOf } from '../highlight.js';
-import { event } from './label.js';
+import { answerOf, event } from './label.js';
 import { servers } from './model.js';
 import { words } from './text.js';
-import { classes, html, useState } from '../ui.js';
+import { classes, html, useLayoutEffect, useRef, useState } from '../ui.js';
 
 /** @typedef {import('./model.js').Step} Step */
 
 const choices = 3;
-
-/** @param {Step} s what it was answered, in words */
-const answerOf = (s) => (s.result === 'waits' ? words().waitsHint : words().results[s.result] ?? (s.result || words().reply(s.reply) || words().ok));
 
 /**
  * A trace as far as it was seen.
@@ -37,8 +34,10 @@ export function Guess({ trace, now, next }) {
   const step = trace.steps[now];
   const plain = !step.command || Boolean(event(step)) || step.fault !== '';
   const all = plain ? [] : offered(trace.steps, step);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => { if (now && document.activeElement === document.body) box.current.focus(); }, []); // the button that was pressed is gone
   return html`
-    <section class="panel guess" aria-live="polite">
+    <section class="panel guess" aria-live="polite" ref=${box} tabindex="-1">
       <h2>${now + 1}${step.who && ` · ${w.who(step.who)}`}${servers[step.backend] && ` → ${servers[step.backend]}`}</h2>
       ${step.command && !event(step) && html`<pre tabindex="0"><code>${breakable(highlight(step.command, languageOf(step.backend)))}</code></pre>`}
       ${all.length > 1 && html`<p>${w.guess.asks}</p>

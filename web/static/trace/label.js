@@ -20,6 +20,9 @@ export function event(s) {
   return words().commands[s.command] ?? (known ? s.command.replace(known[0], known[1]) : undefined);
 }
 
+/** @param {Step} s what it was answered, in words */
+export const answerOf = (s) => (s.result === 'waits' ? words().waitsHint : words().results[s.result] ?? (s.result || words().reply(s.reply) || words().ok));
+
 /** @param {Row} row @returns {string} above its arrow, or alone */
 export function labelOf({ kind, step: s, steps, times }) {
   const w = words();
@@ -48,8 +51,6 @@ export function replyOf({ kind, step: s }) {
 /** @param {Row} row */
 replyOf.bad = ({ kind, step: s }) => (kind !== 'sent' && s.result !== '' && s.result !== 'waits') || ['reply lost', 'command lost'].includes(s.fault);
 
-export const actions = {
-  /** @param {import('./story.js').Note} n */
-  note: (n) => (n.kind === 'old' ? words().readOld(n.read) : n.kind === 'stale' ? words().thinksItHolds
-    : [words().read(n.read), n.will && words().will(n.will)].filter(Boolean).join(t.comma)),
-};
+/** @param {import('./story.js').Note} n what a buyer learns */
+export const noteOf = (n) => (n.kind === 'old' ? words().readOld(n.read) : n.kind === 'stale' ? words().thinksItHolds
+  : [words().read(n.read), n.will && words().will(n.will)].filter(Boolean).join(t.comma));

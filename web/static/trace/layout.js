@@ -5,7 +5,7 @@ import { say } from '../guarantees/say.js';
 import { t } from '../text.js';
 import { news } from './brief.js';
 import { fit, widthOf, widthOfCode, wrap } from './drawing.js';
-import { actions, event, labelOf, replyOf, serverName } from './label.js';
+import { event, labelOf, noteOf, replyOf, serverName } from './label.js';
 import { narrow } from './model.js';
 import { words } from './text.js';
 
@@ -170,7 +170,7 @@ function notesOf(row, c, y, from) {
     const own = c.lanes.get(row.step.who);
     const passed = own !== undefined && n.who !== row.step.who && c.inward(row.step.who) === inward && (own - x) * inward < 0;
     const column = c.note > 0 && !passed && row.kind !== 'rest';
-    const lines = wrap(actions.note(n), column ? (c.note - 22) / (bad ? 1.12 : 1.02) : (inward > 0 ? c.width - x - 24 : x - c.gutter - 24) / 1.12);
+    const lines = wrap(noteOf(n), column ? (c.note - 22) / (bad ? 1.12 : 1.02) : (inward > 0 ? c.width - x - 24 : x - c.gutter - 24) / 1.12);
     if (!column) {
       end += noteLine * lines.length;
       return { x: x + inward * 18, y: end - noteLine * lines.length + 12, anchor: inward > 0 ? 'start' : 'end', who: n.who, bad, lines };

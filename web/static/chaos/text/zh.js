@@ -1,4 +1,4 @@
-// 故障页面的全部中文文字。键与 en.js 相同。
+// 故障页面的全部中文文字。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 
 export default {

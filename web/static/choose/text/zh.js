@@ -1,4 +1,4 @@
-// 选择页的文字（中文）。键与 en.js 相同。
+// 选择页的文字（中文）。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 
 const offers = { SQL: 'SQL 数据库', RowLocks: 'MySQL 或 MariaDB', Procedures: '存储过程', SkipLocked: 'SKIP LOCKED', ReadCommitted: 'READ COMMITTED', Redis: 'Redis', RedisQuorum: '五台互相独立的 Redis', ZooKeeper: 'ZooKeeper', Etcd: 'etcd' };
@@ -13,7 +13,7 @@ export default {
   },
   results: '符合条件的',
   found: (n, ways) => (n ? `有 ${count(n)} 种符合，越简单越靠前。` : ways ? '没有一个符合。改掉下面任意一条就够了：' : '没有一个符合，只改一条也不够。'),
-  loss: '故障转移时，两个买家可能同时持有锁。库存行如果检查防护令牌，就会拒绝旧的一个，库存仍然正确；不用锁，也就没有锁可丢。参见：',
+  loss: '故障转移时，两个买家可能同时持有锁。库存行如果检查围栏令牌，就会拒绝旧的一个，库存仍然正确；不用锁，也就没有锁可丢。参见：',
   more: '还有：', way: (what) => (what === 'rate' ? '每秒少卖一些' : what === 'processes' ? '只用一个进程来卖' : have[what] ? `增加 ${have[what]}` : `接受这个风险：${fails[what]}`),
   needs: (list) => `需要 ${[...new Set(list.filter((n) => n !== 'SQL' || list.length === 1).map((n) => offers[n] ?? n))].join('、')}。`,
   speed: (n) => `实测每秒卖出 ${count(n)} 件。`, notHere: '它在这个实验室里无法运行。',

@@ -1,4 +1,4 @@
-// 对比页面的全部文字（中文）。键与 en.js 相同。
+// 对比页面的全部文字（中文）。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 
 const tidy = (s) => (s < 90 ? `${Math.max(1, Math.round(s))} 秒` : `${count(Math.round(s / 60))} 分钟`);
@@ -15,10 +15,6 @@ export default {
     'few-buyers': ['买家很少', '一次两位：没有人排队时，一次购买要多久？'],
   },
   fields: {
-    stock: ['库存', '待售件数'],
-    buyers: ['买家', '每人买一次'],
-    concurrency: ['并发', '同时下单的买家'],
-    quantity: ['每人件数', '每个买家要买几件'],
     skus: ['商品数', '每种都有这么多库存'],
     zipf: ['冷热不均', '0：各种一样热；1.5：一种最热'],
     rounds: ['轮数', '每隔一轮顺序相反'],
@@ -28,13 +24,8 @@ export default {
   },
   keys: '每个请求都带 Idempotency-Key：另测不带键的', keyless: '，不带键',
   anySeed: '随机', noCrowds: '不加',
-  wrong: {
-    none: () => '请至少选一种策略。',
-    crowds: () => '请填最多 8 个互不相同的整数，1 到 1,024，用逗号分开。',
-    token: () => '请填实验室启动时设的令牌。',
-  },
   busy: '实验室正忙：有运行、对比或轨迹在进行。请等它结束，或者停止它。',
-  start: '开始对比', stop: '停止', stopping: '正在停止……',
+  start: '开始对比',
   sameCommand: '等价的命令行：',
   copyCommand: '复制命令', copyLink: '复制链接',
 
@@ -90,23 +81,12 @@ export default {
   charts: {
     crowds: { answers: '不同并发下的每秒答复', sales: '不同并发下的每秒售出' }, crowdsHint: '各轮的中位数',
     waits: '买家等了多久', waitsHint: '100 位买家里有几位等待不超过这个时间',
-    sellOut: '售罄用时', sellOutHint: '从第一个请求到最后一笔成交', table: '看表格',
+    table: '看表格',
   },
   found: '判定发现了什么',
   notRun: '未运行', problems: '其他问题',
   machine: (cpus, os) => `${count(cpus)} 个处理器，${os}`,
-  services: (n) => `${count(n)} 个服务进程`,
-  locks: (l) => `锁：租约 ${count(l.lease_ms)} 毫秒，等待 ${count(l.wait_ms)} 毫秒，轮询间隔 ${count(l.poll_ms)} 毫秒`,
   unknown: '这里没有这场对比：它可能属于别的实验室。现有的列在下面。',
-
-  empty: {
-    title: '现在没有在对比',
-    text: ['选好策略，开始。每一种都把同一场秒杀运行多遍，每一遍都核对账本：会超卖的策略，再快也没有意义。'],
-    points: [
-      '最后得到：谁更快、快多少倍，每一种对不对、服务好没有，延迟、命令数和处理器时间。',
-      '结果保存在下面，重启之后仍在。',
-    ],
-  },
 
   list: {
     title: '历史',

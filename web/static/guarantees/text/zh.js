@@ -1,4 +1,4 @@
-// 保证页的文字（中文）。键与 en.js 相同。
+// 保证页的文字（中文）。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 import asks from './asks.zh.js';
 

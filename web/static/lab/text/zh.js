@@ -1,4 +1,4 @@
-// 故障与结论的文字（中文），按代码和规则。键与 en.js 相同。
+// 故障与结论的文字（中文），按代码和规则。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 
 const buyer = (name) => name.replace(/^user /, '用户 ');

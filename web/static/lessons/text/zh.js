@@ -1,4 +1,4 @@
-// 课程的文字（中文）。键与 en.js 相同。
+// 课程的文字（中文）。键与 ../text.js 相同。
 import { count, html } from '../../ui.js';
 
 export default {

@@ -1,4 +1,4 @@
-// 调度游戏的文字（中文）。键与 en.js 相同。
+// 调度游戏的文字（中文）。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 
 export default {
@@ -64,7 +64,6 @@ export default {
   stars: (n, all) => `${count(all)} 颗星里的 ${count(n)} 颗`, hard: { easy: '容易', medium: '中等', hard: '难' },
   continue: '继续', offerHint: '要不要看提示？',
   recorded: ({ recorded, servers, turns, whole }) => `应答来自真实服务器，录制于 ${recorded}：${servers.join('、')}。${whole ? '每一步都录了。' : `录下了已知解法，以及在它之外最多 ${count(turns)} 次故障或打断的走法。`}`,
-  ends: '录制到这一步之前为止。',
   first: '按下 A 的命令：它会在数据库上执行。再看旁边的库存，决定下一个轮到谁。',
   over: '最后一关也过了：这样的秒杀再也难不倒你。自由练习里有全部策略。',
   won: '过关', notWon: '还没有：这不是本关的要求。', tryAgain: '可以撤销几步，或者从头再来。',

@@ -1,4 +1,4 @@
-// 商店的全部文字（中文）。键与 en.js 相同。
+// 商店的全部文字（中文）。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 
 const time = (n) => (n < 1000 ? `${count(n)} 毫秒` : `${(n / 1000).toFixed(1)} 秒`);

@@ -1,4 +1,4 @@
-// 轨迹页的文字（中文）。键与 en.js 相同。
+// 轨迹页的文字（中文）。键与 ../text.js 相同。
 import { count } from '../../ui.js';
 
 export default {

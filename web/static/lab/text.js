@@ -1,5 +1,7 @@
-// Texts of faults and verdicts in English, by code and rule. zh.js has the same keys.
-import { count, plural } from '../../ui.js';
+// The texts of faults and verdicts, here in English. text/zh.js has the same keys in Chinese.
+import { chosenOf } from '../preferences.js';
+import { count, plural } from '../ui.js';
+import zh from './text/zh.js';
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 const percent = (share) => `${count(100 * share)} %`;
@@ -10,7 +12,7 @@ const percent = (share) => `${count(100 * share)} %`;
  */
 const sentence = (said) => said.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toUpperCase() + word.slice(1)).replace(/(?<![.?!)])$/, '.');
 
-export default {
+const en = {
   /** Why a run is not valid. */
   problem: ({ text }) => sentence(text),
   /** Why a fault is not available here. */
@@ -159,3 +161,5 @@ export default {
     ranOn: 'Version and machine', machine: (n) => plural(n, 'processor'),
   },
 };
+
+export const words = chosenOf(en, zh);
