@@ -31,9 +31,11 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 // lease that outlasts any stall of the machine, for load runs in which no one
 // dies: whoever is slower than their lease may break what P does not promise.
 var (
-	hasty = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Second, LockLease: 2 * time.Second}, Retries: 64}
+	hasty = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Second, LockLease: 2 * time.Second},
+		Retries: 64}
 	// No waiter gives up: one who leaves the line is what breaks zk-norecheck.
-	patient = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 30 * time.Second, LockLease: time.Minute}, Retries: 64}
+	patient = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 30 * time.Second, LockLease: time.Minute},
+		Retries: 64}
 )
 
 // The one suite that every strategy passes, or is seen to fail, on the real
@@ -179,7 +181,8 @@ func (h *harness) halfAReset(t *testing.T) {
 	for user := range int64(3) {
 		p := h.Purchase(user+1, 2)
 		receipt, err := h.Processes[0].Deduct(t.Context(), p)
-		if told = append(told, judge.CallOf(p, receipt, err)); err != nil && !seckill.NothingTaken(err) || errors.Is(err, seckill.ErrSoldOut) && user < 2 {
+		if told = append(told, judge.CallOf(p, receipt, err)); err != nil && !seckill.NothingTaken(err) ||
+			errors.Is(err, seckill.ErrSoldOut) && user < 2 {
 			t.Errorf("user %d was told %v", p.User, err)
 		}
 		labtest.Must(t, r.Reset(t.Context(), h.SKU, 5))
@@ -196,12 +199,14 @@ func (h *harness) oneByOne(t *testing.T) {
 	r, err := s.Deduct(t.Context(), h.Purchase(1, 3))
 	if h.neverOversells() {
 		refused := h.Judge(t, judge.CallOf(h.Purchase(1, 3), r, err))
-		if !slices.ContainsFunc(refused.Violations, func(v judge.Violation) bool { return v.Rule == judge.RuleUndersold }) {
+		if !slices.ContainsFunc(refused.Violations,
+			func(v judge.Violation) bool { return v.Rule == judge.RuleUndersold }) {
 			t.Errorf("%s is shipped as broken and was not seen to refuse 3 of 5: %+v, %v", h.Info.Name, r, err)
 		}
 		return
 	}
-	if err != nil || r.OrderID == "" || r.SKU != h.SKU || r.Quantity != 3 || r.Remaining != 2 || r.Strategy != h.Info.Name {
+	if err != nil || r.OrderID == "" || r.SKU != h.SKU || r.Quantity != 3 || r.Remaining != 2 ||
+		r.Strategy != h.Info.Name {
 		t.Fatalf("buying 3 of 5 gave %+v, %v", r, err)
 	}
 	o, err := h.Store.Order(t.Context(), r.OrderID)
@@ -212,15 +217,19 @@ func (h *harness) oneByOne(t *testing.T) {
 		p    seckill.Purchase
 		want error
 	}{
-		"more than there are":                   {h.Purchase(2, 3), seckill.ErrSoldOut},
-		"the same user again":                   {seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("again", h.SKU)}, seckill.ErrDuplicate},
-		"the same request again":                {h.Purchase(1, 1), seckill.ErrDuplicate},
-		"a SKU that is not there":               {seckill.Purchase{SKU: 1 << 40, User: 9, Quantity: 1, RequestID: "r"}, seckill.ErrUnknownSKU},
-		"the same user in another request's id": {seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 2, RequestID: fmt.Sprint("other", h.SKU)}, seckill.ErrDuplicate},
+		"more than there are": {h.Purchase(2, 3), seckill.ErrSoldOut},
+		"the same user again": {seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1,
+			RequestID: fmt.Sprint("again", h.SKU)}, seckill.ErrDuplicate},
+		"the same request again": {h.Purchase(1, 1), seckill.ErrDuplicate},
+		"a SKU that is not there": {seckill.Purchase{SKU: 1 << 40, User: 9, Quantity: 1, RequestID: "r"},
+			seckill.ErrUnknownSKU},
+		"the same user in another request's id": {seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 2,
+			RequestID: fmt.Sprint("other", h.SKU)}, seckill.ErrDuplicate},
 	} {
 		// conditional does not look: the service has seen that the SKU exists.
 		unseen := errors.Is(c.want, seckill.ErrUnknownSKU) && strings.HasPrefix(h.Info.Name, "conditional")
-		if _, err := s.Deduct(t.Context(), c.p); !errors.Is(err, c.want) && !(unseen && errors.Is(err, seckill.ErrSoldOut)) {
+		if _, err := s.Deduct(t.Context(), c.p); !errors.Is(err, c.want) &&
+			!(unseen && errors.Is(err, seckill.ErrSoldOut)) {
 			t.Errorf("%s: got %v, want %v", what, err, c.want)
 		}
 	}
@@ -261,7 +270,8 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	if report.Remaining != 5 || report.Cancelled != 1 {
 		t.Errorf("%d left and %d cancelled, want 5 and 1", report.Remaining, report.Cancelled)
 	}
-	if _, err := h.Processes[1].Deduct(t.Context(), seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.SKU)}); err != nil {
+	if _, err := h.Processes[1].Deduct(t.Context(),
+		seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.SKU)}); err != nil {
 		t.Errorf("buying again after cancelling: %v", err)
 	}
 	if err := h.Processes[0].Restore(t.Context(), "no-such-order"); !errors.Is(err, seckill.ErrUnknownOrder) {
@@ -292,14 +302,16 @@ func (h *harness) restocked(t *testing.T) {
 	if err := g.Wait(); err != nil {
 		t.Errorf("adding units by four calls with one key: %v", err)
 	}
-	told = append(told, judge.Call{Kind: judge.CallRestock, RequestID: units.Key, User: judge.OperatorOf(units.Key), Quantity: 3, Outcome: judge.OutcomeRestocked})
+	told = append(told, judge.Call{Kind: judge.CallRestock, RequestID: units.Key, User: judge.OperatorOf(units.Key),
+		Quantity: 3, Outcome: judge.OutcomeRestocked})
 	r, err = h.Processes[1].Deduct(t.Context(), h.Purchase(2, 3))
 	if told = append(told, judge.CallOf(h.Purchase(2, 3), r, err)); err != nil {
 		t.Errorf("buying the 3 that were added: %v", err)
 	}
 	held(t, "after a restock", h.Judge(t, told...))
 	units.Units = 4
-	if _, _, err := h.Store.For(h.Info.Name).Restock(t.Context(), h.Processes[0], units); !errors.Is(err, seckill.ErrMismatch) {
+	if _, _, err := h.Store.For(h.Info.Name).Restock(t.Context(), h.Processes[0], units); !errors.Is(err,
+		seckill.ErrMismatch) {
 		t.Errorf("the same key for other units: %v, want %v", err, seckill.ErrMismatch)
 	}
 }
@@ -311,7 +323,8 @@ func (h *harness) expected(t *testing.T) catalog.Expectation {
 	var refuses int
 	err := h.Store.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.SYSTEM_VARIABLES " +
 		"WHERE VARIABLE_NAME = 'INNODB_SNAPSHOT_ISOLATION' AND SESSION_VALUE = 'ON'").Scan(&refuses).Error
-	if slices.Contains([]string{"snapshot-first", "unlock-before-commit"}, h.Info.Name) && err == nil && refuses > 0 { // MySQL has no such table
+	if slices.Contains([]string{"snapshot-first", "unlock-before-commit"}, h.Info.Name) && err == nil &&
+		refuses > 0 { // MySQL has no such table
 		return catalog.Holds
 	}
 	return h.Info.Guarantees[catalog.Processes]

@@ -56,7 +56,8 @@ var sentOtherwise = map[string]map[string]string{
 	"redis-renew":           {"pexpire": "a third of the lease is over"},
 	"redis-setnx-timestamp": {"del": "the lock has expired"},
 	"redis-getset":          {"get ": "the lock is taken", "getset": "the lock has expired"},
-	"redis-watchdog":        {"subscribe": "the lock is taken", "evalsha watchdog_renew": "a third of the lease is over"},
+	"redis-watchdog": {"subscribe": "the lock is taken",
+		"evalsha watchdog_renew": "a third of the lease is over"},
 	"redis-blpop": {"blpop": "the lock is taken", "set": "after the wait",
 		"evalsha compare_and_extend": "two thirds of the lease are over"},
 	"redis-counter": {"evalsha give_back": "the buyer is refused"},
@@ -83,7 +84,8 @@ func TestLessonsListWhatIsSent(t *testing.T) {
 			}
 			sends := sent(t, info)
 			if problem := differ(en, sends, sentOtherwise[info.Name], leavesOut[info.Name] != ""); problem != "" {
-				t.Errorf("%s\nlisted:\n\t%s\nsent:\n\t%s", problem, strings.Join(en, "\n\t"), strings.Join(sends, "\n\t"))
+				t.Errorf("%s\nlisted:\n\t%s\nsent:\n\t%s", problem, strings.Join(en, "\n\t"),
+					strings.Join(sends, "\n\t"))
 			}
 		})
 	}
@@ -173,7 +175,8 @@ func listed(t *testing.T, info catalog.Info, language string) (list []string) {
 // in brackets, or behind two spaces or an arrow is an explanation and left out.
 func lines(block string) (list []string) {
 	for _, l := range strings.Split(block, "\n") {
-		if l == "" || l[0] == ' ' || strings.HasPrefix(l, "(") || strings.HasPrefix(l, "（") || strings.HasPrefix(l, "…") && !regexp.MustCompile("write|写").MatchString(l) {
+		if l == "" || l[0] == ' ' || strings.HasPrefix(l, "(") || strings.HasPrefix(l, "（") ||
+			strings.HasPrefix(l, "…") && !regexp.MustCompile("write|写").MatchString(l) {
 			continue
 		}
 		l, _, _ = strings.Cut(l, "→")

@@ -127,7 +127,8 @@ func (u *user) may(t *testing.T, rules ...any) {
 }
 
 func (u *user) losesFor(t *testing.T, command string) {
-	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 200 * time.Millisecond, LockLease: 500 * time.Millisecond}}
+	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 200 * time.Millisecond,
+		LockLease: 500 * time.Millisecond}}
 	s := saletest.Open(t, u.info, 3, catalog.Deps{Instance: u.mine, Settings: settings})
 	var told []judge.Call
 	calls := 0

@@ -32,13 +32,15 @@ func TestEveryInfoIsComplete(t *testing.T) {
 			if len(info.Needs) == 0 {
 				t.Error("Needs is empty")
 			}
-			for _, q := range []catalog.Question{catalog.Oversell, catalog.LostUpdate, catalog.Processes, catalog.OtherSKUs} {
+			for _, q := range []catalog.Question{catalog.Oversell, catalog.LostUpdate, catalog.Processes,
+				catalog.OtherSKUs} {
 				if info.Guarantees[q] == "" {
 					t.Errorf("%s is left open: every strategy is asked", q)
 				}
 			}
 			for q := range info.Guarantees {
-				if !slices.ContainsFunc(prove.Questions(), func(asked prove.Question) bool { return asked.ID == string(q) }) {
+				if !slices.ContainsFunc(prove.Questions(),
+					func(asked prove.Question) bool { return asked.ID == string(q) }) {
 					t.Errorf("it says something about %q, which the proof does not ask", q)
 				}
 			}
@@ -142,7 +144,8 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 				want[3] = unbroken[language]
 			}
 			if !slices.Equal(found, want) || strings.Count(text, "\n> answer: ") != 1 {
-				t.Errorf("%s in %s: the sections are %q, want %q, and a question with one model answer", info.Name, language, found, want)
+				t.Errorf("%s in %s: the sections are %q, want %q, and a question with one model answer", info.Name,
+					language, found, want)
 			}
 		}
 		if sound["en"] != sound["zh"] {
@@ -159,7 +162,8 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 
 // BenchmarkPurchase sells one unit after the other with a strategy of each family, on real servers.
 func BenchmarkPurchase(b *testing.B) {
-	for _, name := range []string{"conditional", "mutex", "get-lock", "redis-lua", "zk", "etcd", "redis-counter", "merged"} {
+	for _, name := range []string{"conditional", "mutex", "get-lock", "redis-lua", "zk", "etcd", "redis-counter",
+		"merged"} {
 		b.Run(name, func(b *testing.B) {
 			s := saletest.Open(b, strategies.Named(name), 20_000, catalog.Deps{Settings: catalog.DefaultSettings()})
 			user := int64(0)

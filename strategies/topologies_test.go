@@ -78,7 +78,8 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 		snap, err := there.Snapshot(t.Context(), sku)
 		own := 1000 - snap.Stock.Num - int64(min(tries, c.refused)) // besides the other's
 		if err != nil || own != int64(len(snap.Orders)) || (own == 1) != (c.want == nil) || tries < 2 {
-			t.Errorf("refused %d times, after %d tries: %d units in %d orders, %v", c.refused, tries, own, len(snap.Orders), err)
+			t.Errorf("refused %d times, after %d tries: %d units in %d orders, %v", c.refused, tries, own,
+				len(snap.Orders), err)
 		}
 	}
 }
@@ -87,7 +88,8 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 // node. A lock that the first node has by itself keeps nobody out there, and the
 // first buyer writes over the sale: the strategies that say so, and no others.
 func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance) {
-	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
+	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond,
+		LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
 	h := newHarness(t, info, two, settings)
 	begun, goOn, late := make(chan struct{}), make(chan struct{}), make(chan judge.Call, 1)
 	ctx := taptest.Before(t.Context(), "UPDATE", func() {
@@ -115,7 +117,8 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	report := h.Judge(t, heard...)
 	lost := slices.ContainsFunc(report.Violations, func(v judge.Violation) bool { return v.Rule == judge.RuleLostUpdate })
 	if lost != info.OneNode || !lost && report.Verdict == judge.Oversold {
-		t.Errorf("the audit says %s, %+v of %+v; want a lost update: %t", report.Verdict, report.Violations, heard, info.OneNode)
+		t.Errorf("the audit says %s, %+v of %+v; want a lost update: %t", report.Verdict, report.Violations, heard,
+			info.OneNode)
 	}
 	if (info.Unfit(lab.Galera) != "") != info.OneNode {
 		t.Errorf("%s is unfit for several nodes: %q", info.Name, info.Unfit(lab.Galera))

@@ -123,9 +123,11 @@ func TestDepsScript(t *testing.T) {
 		{name: "root", user: "0", aptGet: `[ "$1" != install ] || { : >"${0%/*}/redis-server"; chmod 755 "${0%/*}/redis-server"; }`,
 			says: "Still missing: etcd", saw: "systemctl disable --quiet redis-server"},
 		{name: "apt-get fails", user: "0", aptGet: "exit 100", says: "Still missing: Redis, etcd", saw: "policy: 101"},
-		{name: "apt-get fails, best effort", user: "0", aptGet: "exit 100", argument: "--best-effort", says: "Going on without", saw: "policy: 101", ok: true},
+		{name: "apt-get fails, best effort", user: "0", aptGet: "exit 100", argument: "--best-effort",
+			says: "Going on without", saw: "policy: 101", ok: true},
 		{name: "a user without sudo", user: "1000", says: "Only root may install it: as root, run "},
-		{name: "a user without sudo, best effort", user: "1000", argument: "--best-effort", says: "Going on without", ok: true},
+		{name: "a user without sudo, best effort", user: "1000", argument: "--best-effort", says: "Going on without",
+			ok: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bin, folder := fakeDebian(t, c.user, c.aptGet), t.TempDir()
@@ -138,7 +140,8 @@ func TestDepsScript(t *testing.T) {
 				t.Errorf("%v, it says %q; want %q", err, said, c.says)
 			}
 			seen, _ := os.ReadFile(saw)
-			if !strings.Contains(string(seen), c.saw) || c.user == "0" && !strings.Contains(string(seen), "apt-get noninteractive install -y") {
+			if !strings.Contains(string(seen), c.saw) || c.user == "0" &&
+				!strings.Contains(string(seen), "apt-get noninteractive install -y") {
 				t.Errorf("it ran %q, want %q", seen, c.saw)
 			}
 			if strings.Contains(string(seen), "policy: 0") || c.user != "0" && seen != nil {

@@ -46,7 +46,8 @@ func TestFamiliesOfTheGuarantees(t *testing.T) {
 			return id != catalog.OtherSKUs && id != catalog.NodeLoss && answer(info.Name, q.ID) == prove.Breaks
 		})
 		if breaks != (told[info.Name] != "") {
-			t.Errorf("seckill strategies says %q of %s; that the matrix has a break is %t", told[info.Name], info.Name, breaks)
+			t.Errorf("seckill strategies says %q of %s; that the matrix has a break is %t", told[info.Name],
+				info.Name, breaks)
 		}
 	}
 	row := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| [^|]+ \\| (\\d+)([^|]*) \\| (\\d+)[^|]* \\| (\\d+) \\|$")
@@ -57,7 +58,8 @@ func TestFamiliesOfTheGuarantees(t *testing.T) {
 		}
 		for _, m := range rows {
 			c := families[m[1]]
-			if got, want := m[2]+" "+m[4]+" "+m[5], fmt.Sprintf("%d %d %d", c[""], c[sometimes], c["by itself"]); got != want {
+			if got, want := m[2]+" "+m[4]+" "+m[5], fmt.Sprintf("%d %d %d", c[""], c[sometimes],
+				c["by itself"]); got != want {
 				t.Errorf("%s, %s: right, broken by a fault, overselling are %s, want %s", name, m[1], got, want)
 			}
 			for _, s := range inlineCode(m[3]) {
@@ -97,14 +99,16 @@ func TestFindingsOfTheReadme(t *testing.T) {
 	}
 	of := strategies.All()
 	for name, counts := range map[string][]string{
-		"README.md":    {fmt.Sprintf("%d locks break this way", late), fmt.Sprintf("**%d ways to deduct stock**", len(of))},
+		"README.md": {fmt.Sprintf("%d locks break this way", late),
+			fmt.Sprintf("**%d ways to deduct stock**", len(of))},
 		"README.zh.md": {fmt.Sprintf("有 %d 种锁会因此出错", late), fmt.Sprintf("**%d 种扣库存的策略**", len(of))},
 	} {
 		wants := counts
 		for _, figure := range []float64{
 			sales["conditional"].Sent[0], sales["for-update"].Sent[0], sales["atomic"].Sent[0],
 			sales["redlock"].Sent[0], sales["redlock"].Rate[0], sales["redsync"].Rate[0],
-			locks["redis-lua"][8].Rate[0], locks["get-lock"][8].Rate[0], locks["redis-lua"][8].P99[0], locks["get-lock"][8].P99[0], locks["redis-lua-gated"][8].P99[0],
+			locks["redis-lua"][8].Rate[0], locks["get-lock"][8].Rate[0], locks["redis-lua"][8].P99[0],
+			locks["get-lock"][8].P99[0], locks["redis-lua-gated"][8].P99[0],
 		} {
 			wants = append(wants, tables.Number(figure))
 		}

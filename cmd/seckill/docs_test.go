@@ -140,7 +140,8 @@ func TestCommandsOfThePages(t *testing.T) {
 				continue
 			}
 			known[line] = true
-			if err := accepted(strings.Fields(strings.NewReplacer("'", "", `"`, "", "STRATEGY.QUESTION", "naive.oversell").Replace(line))[1:]); err != nil {
+			if err := accepted(strings.Fields(strings.NewReplacer("'", "", `"`, "", "STRATEGY.QUESTION",
+				"naive.oversell").Replace(line))[1:]); err != nil {
 				t.Errorf("%s: %s: %v", name, line, err)
 			}
 		}

@@ -40,7 +40,8 @@ func TestTwoServicesInTroubleOverGalera(t *testing.T) {
 		_, led := cluster.FindNode(ctx, lab.AnyOne)
 		return errors.Join(killed, led, cluster.Repair(ctx))
 	}
-	fit := slices.DeleteFunc(slices.Clone(sellers), func(name string) bool { return strategies.Named(name).Unfit(lab.Galera) != "" })
+	fit := slices.DeleteFunc(slices.Clone(sellers),
+		func(name string) bool { return strategies.Named(name).Unfit(lab.Galera) != "" })
 	in.sellFor(5*time.Minute, loadtest.Config{Targets: urls, AdminToken: l.Token(),
 		Scenario: loadtest.Scenario{Stock: 400, Rate: 60, Duration: 15 * time.Second}}, fit)
 }
@@ -61,7 +62,8 @@ func TestChaosOfEveryFault(t *testing.T) {
 			for i, c := range row.Cells {
 				tested[r.Faults[i]] = tested[r.Faults[i]] || c.Tested()
 				// Two hold it from the first moment on: no fault is needed.
-				if row.Strategy == "get-lock" && r.Faults[i] == chaos.None && (c.Word == string(judge.Oversold)) != (topology == lab.Galera) {
+				if row.Strategy == "get-lock" && r.Faults[i] == chaos.None &&
+					(c.Word == string(judge.Oversold)) != (topology == lab.Galera) {
 					t.Errorf("get-lock with topology %s: %s", topology, c.Word)
 				}
 			}
@@ -78,7 +80,8 @@ func chaosResult(t *testing.T, flags ...string) (r chaos.Result) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "chaos.json")
 	var out, progress bytes.Buffer
-	status := runProgram(t.Context(), func() {}, append([]string{"chaos", "--seed", "1", "--json", file}, flags...), &out, &progress)
+	status := runProgram(t.Context(), func() {}, append([]string{"chaos", "--seed", "1", "--json", file}, flags...),
+		&out, &progress)
 	if status != loadtest.ExitHeld {
 		t.Errorf("%v: exit status %d:\n%s%s", flags, status, out.String(), progress.String())
 	}

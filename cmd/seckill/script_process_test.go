@@ -91,7 +91,8 @@ func awaits(ts *testscript.TestScript, _ bool, args []string) {
 			return
 		}
 		if ended || time.Now().After(late) {
-			ts.Fatalf("%v does not write %q (ended: %v) but\n%s%s", p.Args, args[1], ended, written(p.out), written(p.said))
+			ts.Fatalf("%v does not write %q (ended: %v) but\n%s%s", p.Args, args[1], ended, written(p.out),
+				written(p.said))
 		}
 		select {
 		case <-p.done:

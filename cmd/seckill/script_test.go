@@ -30,14 +30,16 @@ import (
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until, "capture": capture, "json": checkJSON, "block": copyBlock,
+			"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until,
+			"capture": capture, "json": checkJSON, "block": copyBlock,
 			"start": start, "awaits": awaits, "signal": signals, "ends": ends,
 			"servers": useServers, "own": useOwnServers, "alone": alone, "services": useServices,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[scriptKey{}] = &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
-			env.Vars = slices.Concat(slices.DeleteFunc(os.Environ(), isSetting), env.Vars, []string{"HOME=" + os.Getenv("HOME"),
-				"XDG_DATA_HOME=" + filepath.Join(env.WorkDir, ".data"), `ABOVE0=0*\.?0*[1-9].*`})
+			env.Vars = slices.Concat(slices.DeleteFunc(os.Environ(), isSetting), env.Vars,
+				[]string{"HOME=" + os.Getenv("HOME"),
+					"XDG_DATA_HOME=" + filepath.Join(env.WorkDir, ".data"), `ABOVE0=0*\.?0*[1-9].*`})
 			return nil
 		}})
 }

@@ -49,7 +49,8 @@ func TestTwoServicesInTrouble(t *testing.T) {
 	if labtest.Verify {
 		period = 10 * time.Minute
 	}
-	in.sellFor(period, loadtest.Config{Targets: urls, Scenario: loadtest.Scenario{Stock: 500, Rate: 200, Duration: 5 * time.Second}}, sellers)
+	in.sellFor(period, loadtest.Config{Targets: urls,
+		Scenario: loadtest.Scenario{Stock: 500, Rate: 200, Duration: 5 * time.Second}}, sellers)
 }
 
 var sellers = []string{"conditional", "merged", "one-trip", "order-first"}
@@ -121,7 +122,8 @@ func (in *trouble) sell(c loadtest.Config) {
 			in.t.Errorf("%d buyers were told %s: %s", a.Count, a.Code, a.Sample)
 		}
 	}
-	in.t.Logf("%s: %d sold, %d copies, %d retries, by request %v", r.Verdict, r.Audit.Sold, r.Copies, r.Retries, r.Counts)
+	in.t.Logf("%s: %d sold, %d copies, %d retries, by request %v", r.Verdict, r.Audit.Sold, r.Copies, r.Retries,
+		r.Counts)
 	if r.Copies == 0 || r.Retries == 0 || r.Audit.Sold == 0 {
 		in.t.Error("nothing is tested")
 	}

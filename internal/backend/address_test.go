@@ -81,7 +81,8 @@ func TestUnusableConfigurations(t *testing.T) {
 		"--mysql-dsn and --sqlite-path exclude": {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x", SQLitePath: "x"},
 		"mysql at u@tcp(127.0.0.1:1)":           {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x"},
 		"redis at 127.0.0.1:1":                  {RedisAddrs: one},
-		"same user and password":                {RedisAddrs: []string{"redis://:secret@127.0.0.1:1", "redis://:secret-too@127.0.0.1:2"}},
+		"same user and password": {RedisAddrs: []string{"redis://:secret@127.0.0.1:1",
+			"redis://:secret-too@127.0.0.1:2"}},
 
 		"--redis-addrs and --redis-sentinels exclude": {RedisAddrs: one, RedisSentinels: two},
 		"of sentinels or of a ring must have the":     {RedisSentinels: apart},
@@ -110,8 +111,10 @@ func newCertificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	labtest.Must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "server"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, IsCA: true,
+	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()),
+		Subject:   pkix.Name{CommonName: "server"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
+		IsCA:        true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -202,8 +205,9 @@ func TestLoginAndTLS(t *testing.T) {
 	const wrong = "hunter2-wrong"
 	for name, c := range map[string]struct{ right, login, authority backend.Config }{
 		backend.NameMySQL: {mysqlAt(dsn.Passwd), mysqlAt(wrong), backend.Config{}},
-		backend.NameRedis: {redisAt(redis.Password, trusted), redisAt(wrong, trusted), redisAt(redis.Password, stranger)},
-		backend.NameEtcd:  {etcdAt(secret, trusted), etcdAt(wrong, trusted), etcdAt(secret, stranger)},
+		backend.NameRedis: {redisAt(redis.Password, trusted), redisAt(wrong, trusted),
+			redisAt(redis.Password, stranger)},
+		backend.NameEtcd: {etcdAt(secret, trusted), etcdAt(wrong, trusted), etcdAt(secret, stranger)},
 	} {
 		in, err := open(t, c.right)
 		if err != nil {
@@ -216,7 +220,8 @@ func TestLoginAndTLS(t *testing.T) {
 				t.Errorf("%s: the session has no cipher: %v", name, err)
 			}
 		}
-		for what, c := range map[string]backend.Config{"a wrong password": c.login, "an untrusted authority": c.authority} {
+		for what, c := range map[string]backend.Config{"a wrong password": c.login,
+			"an untrusted authority": c.authority} {
 			if what != "a wrong password" && name == backend.NameMySQL {
 				continue // the MySQL driver makes this check itself
 			}

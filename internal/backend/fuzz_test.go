@@ -17,14 +17,16 @@ import (
 
 // An address that is accepted names a server, and none shows its password in an endpoint.
 func FuzzAddress(f *testing.F) {
-	for _, address := range []string{"127.0.0.1:6379", "redis://:p%40w@h:1", "rediss://u:p@h", "redis://h/3", "unix:///tmp/s", "http://u:p@h:2379", "h", "@"} {
+	for _, address := range []string{"127.0.0.1:6379", "redis://:p%40w@h:1", "rediss://u:p@h", "redis://h/3",
+		"unix:///tmp/s", "http://u:p@h:2379", "h", "@"} {
 		f.Add(address)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
 		if o, err := ParseRedis(address); err == nil && (o.Network != "tcp" || o.Addr == "" || o.DB != 0) {
 			t.Errorf("%q is the server %+v", address, o)
 		}
-		if endpoints, _, _, err := parseEtcd([]string{address, address}); err == nil && strings.Contains(endpoints[1], "@") {
+		if endpoints, _, _, err := parseEtcd([]string{address, address}); err == nil &&
+			strings.Contains(endpoints[1], "@") {
 			t.Errorf("%q is the endpoint %q", address, endpoints[1])
 		}
 		_ = Redact(address)
@@ -37,23 +39,26 @@ var announcesMuch = regexp.MustCompile(`[$*%~>=!(|][0-9]{5}`)
 // Only a whole refusal says that a command has changed nothing. Whatever else a Redis server answers, the outcome is
 // unknown.
 func FuzzRedisReply(f *testing.F) {
-	for _, reply := range []string{":1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*2\r\n:1\r\n:2\r\n", "-MOVED 1 h:1\r\n", "-BUSY x\r\n", "-OOM x", "!0\r\nAy",
-		"-ERR x script: f, on @user_script:3.\r\n", "%1\r\n+a\r\n:1\r\n", ">2\r\n+x\r\n+y\r\n", "*-9\r\n", "# Server\r\nredis_version:7.0.15\r\n"} {
+	for _, reply := range []string{":1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*2\r\n:1\r\n:2\r\n", "-MOVED 1 h:1\r\n",
+		"-BUSY x\r\n", "-OOM x", "!0\r\nAy",
+		"-ERR x script: f, on @user_script:3.\r\n", "%1\r\n+a\r\n:1\r\n", ">2\r\n+x\r\n+y\r\n", "*-9\r\n",
+		"# Server\r\nredis_version:7.0.15\r\n"} {
 		f.Add(reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
 		if announcesMuch.MatchString(reply) {
 			return
 		}
-		c := redis.NewClient(&redis.Options{MaxRetries: -1, Protocol: 2, DisableIdentity: true, Dialer: func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			go func() { _, _ = io.Copy(io.Discard, theirs) }()
-			go func() {
-				_, _ = io.WriteString(theirs, "-ERR unknown command 'HELLO'\r\n"+reply)
-				theirs.Close()
-			}()
-			return redisConn{ours}, nil
-		}})
+		c := redis.NewClient(&redis.Options{MaxRetries: -1, Protocol: 2, DisableIdentity: true,
+			Dialer: func(context.Context, string, string) (net.Conn, error) {
+				ours, theirs := net.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, theirs) }()
+				go func() {
+					_, _ = io.WriteString(theirs, "-ERR unknown command 'HELLO'\r\n"+reply)
+					theirs.Close()
+				}()
+				return redisConn{ours}, nil
+			}})
 		defer c.Close()
 		_, err := c.Eval(t.Context(), "return 1", nil).Result()
 		refused := errors.Is(RedisError(err), seckill.ErrUnavailable)
@@ -72,7 +77,8 @@ func TestConfigOnlyAndOr(t *testing.T) {
 		only := all.Only(kind.Offers...)
 		for _, other := range Kinds {
 			if got, want := len(other.In(only)) > 0, other.Name == kind.Name; got != want || only.MaxSQLConns != 3 {
-				t.Errorf("only %s: %s is configured: %t, with %d connections", kind.Name, other.Name, got, only.MaxSQLConns)
+				t.Errorf("only %s: %s is configured: %t, with %d connections", kind.Name, other.Name, got,
+					only.MaxSQLConns)
 			}
 		}
 	}
@@ -81,7 +87,8 @@ func TestConfigOnlyAndOr(t *testing.T) {
 		t.Errorf("got %v, want %v", got.Environment(), all.Environment())
 	}
 	given := Config{SQLitePath: "file", RedisAddrs: []string{"mine"}}.Or(all)
-	if given.MySQLDSN != "" || given.SQLitePath != "file" || given.RedisAddrs[0] != "mine" || given.EtcdEndpoints == nil {
+	if given.MySQLDSN != "" || given.SQLitePath != "file" || given.RedisAddrs[0] != "mine" ||
+		given.EtcdEndpoints == nil {
 		t.Errorf("%+v: want the given backends, and the other ones of all", given)
 	}
 }
@@ -90,11 +97,14 @@ func TestConfigOnlyAndOr(t *testing.T) {
 // the addresses below; with -fuzz it derives more addresses from them.
 func FuzzMySQLAddress(f *testing.F) {
 	for _, dsn := range []string{"u:p@tcp(127.0.0.1:3306)/shop", "@unix(/tmp/my.sock)/", "u:p/@(::1)/a%2Fb", "no slash",
-		"u@nowhere/x", "u@tcp(h)/%", "/?", "u@/x?foo=%zz", "/x?tls=mine", "/x?serverPubKey=mine", "/x?maxAllowedPacket=0",
+		"u@nowhere/x", "u@tcp(h)/%", "/?", "u@/x?foo=%zz", "/x?tls=mine", "/x?serverPubKey=mine",
+		"/x?maxAllowedPacket=0",
 		"/x?collation=gbk_chinese_ci", "/x?collation=gbk_chinese_ci&interpolateParams=true", "/x?charset=gbk,latin1",
 		"/x?columnsWithAlias=true&clientFoundRows=false&multiStatements=true", "/x?parseTime=false&loc=Asia%2FShanghai",
-		"/x?loc=Asia/Shanghai", "/x?strict=true", "/x?a=1&strict", "/x?allowAllFiles=true&checkConnLiveness=0&rejectReadOnly=0",
-		"/x?timeout=1&readTimeout=-1s&writeTimeout=0", "/x?connectionAttributes=a:b,c", "/x?=1&&=", "/x?SQL_MODE='ANSI'&a b=1"} {
+		"/x?loc=Asia/Shanghai", "/x?strict=true", "/x?a=1&strict",
+		"/x?allowAllFiles=true&checkConnLiveness=0&rejectReadOnly=0",
+		"/x?timeout=1&readTimeout=-1s&writeTimeout=0", "/x?connectionAttributes=a:b,c", "/x?=1&&=",
+		"/x?SQL_MODE='ANSI'&a b=1"} {
 		f.Add(dsn)
 	}
 	f.Fuzz(func(t *testing.T, dsn string) {
@@ -106,7 +116,8 @@ func FuzzMySQLAddress(f *testing.F) {
 			t.Fatalf("%q passes Check, but not ParseMySQL: %v", dsn, err)
 		}
 		_, _ = (&Instance{}).mysqlConnector(cfg) // Open returns its error
-		if cfg.AllowAllFiles || cfg.ColumnsWithAlias || cfg.MultiStatements || cfg.Collation != "" || !cfg.CheckConnLiveness {
+		if cfg.AllowAllFiles || cfg.ColumnsWithAlias || cfg.MultiStatements || cfg.Collation != "" ||
+			!cfg.CheckConnLiveness {
 			t.Errorf("%q changes an option that the program sets itself: %+v", dsn, cfg)
 		}
 	})

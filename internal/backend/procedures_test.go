@@ -75,7 +75,8 @@ func TestEnsureProcedure(t *testing.T) {
 			do("ALTER PROCEDURE shop.seckill_test COMMENT 'it was kept'")
 		}
 	}
-	if err := ensure("CREATE PROCEDURE seckill_test() SELECT 1 FROM"); err == nil || strings.Contains(err.Error(), "GRANT") {
+	if err := ensure("CREATE PROCEDURE seckill_test() SELECT 1 FROM"); err == nil ||
+		strings.Contains(err.Error(), "GRANT") {
 		t.Errorf("a procedure with a syntax error: %v", err)
 	}
 	labtest.Must(t, ensure(procedure))

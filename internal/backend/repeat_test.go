@@ -142,8 +142,9 @@ func TestLostReplyIsNotRepeated(t *testing.T) {
 			for name, lost := range map[string]error{
 				"the connection ends": io.EOF,
 				"half a reply":        io.ErrUnexpectedEOF,
-				"reset":               &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)},
-				"timeout":             &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded},
+				"reset": &net.OpError{Op: "read", Net: "tcp",
+					Err: os.NewSyscallError("read", syscall.ECONNRESET)},
+				"timeout": &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded},
 			} {
 				t.Run(fmt.Sprint(topology, ", ", way, ", ", name), func(t *testing.T) {
 					for slot := range 4 { // the keys belong to different masters
@@ -156,7 +157,8 @@ func TestLostReplyIsNotRepeated(t *testing.T) {
 						err := send(tap.With(t.Context(), sent), in.Redis, key)
 						ran, _ := server.Redis.Get(t.Context(), key).Int()
 						if err == nil || ran > 1 || ran == 0 && way != "WATCH" {
-							t.Errorf("the caller got %v, and the command ran %d times; want an error, and once", err, ran)
+							t.Errorf("the caller got %v, and the command ran %d times; want an error, and once",
+								err, ran)
 						}
 						if seen := sent.Seen(); countContaining(seen, key) != r.lostReplies() {
 							t.Errorf("%d replies were lost, but the tap saw %q", r.lostReplies(), seen)

@@ -16,7 +16,8 @@ func TestSearch(t *testing.T) {
 	touch(t, filepath.Join(first, "valkey-server"))
 	check(t, os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644)) // not a program
 	s := Search{folders: []string{"relative", first, second}}
-	for tool, want := range map[Tool]string{MariaDB: filepath.Join(second, "mysqld"), Redis: filepath.Join(second, "redis-server")} {
+	for tool, want := range map[Tool]string{MariaDB: filepath.Join(second, "mysqld"),
+		Redis: filepath.Join(second, "redis-server")} {
 		if path := s.Find(tool).Path; path != want {
 			t.Errorf("found %s, want %s", path, want)
 		}
@@ -80,14 +81,16 @@ func TestMySQLArguments(t *testing.T) {
 		want, not string
 	}{
 		{m.bootstrapArgs(), "--no-defaults --datadir=/d --user=root --initialize-insecure", "--bootstrap"},
-		{m.serveArgs(3333), "--no-defaults --datadir=/d --user=root --port=3333 --mysqlx=OFF --secure-file-priv=NULL", "--initialize-insecure"},
+		{m.serveArgs(3333), "--no-defaults --datadir=/d --user=root --port=3333 --mysqlx=OFF --secure-file-priv=NULL",
+			"--initialize-insecure"},
 	} {
 		for _, want := range strings.Fields(c.want) {
 			if !slices.Contains(c.args, want) {
 				t.Errorf("%v lacks %s", c.args, want)
 			}
 		}
-		if said := strings.Join(c.args, " "); strings.Contains(said, c.not) || strings.Contains(said, "flush") || strings.Contains(said, "sync") {
+		if said := strings.Join(c.args, " "); strings.Contains(said, c.not) || strings.Contains(said, "flush") ||
+			strings.Contains(said, "sync") {
 			t.Errorf("%v has %s, or changes how durable a commit is", c.args, c.not)
 		}
 	}
@@ -109,7 +112,8 @@ func TestMariaDBTables(t *testing.T) {
 			t.Errorf("%s: found %q, %v", name, sql, err)
 		}
 	}
-	if _, err := mariadbTables(filepath.Join(t.TempDir(), "bin/mariadbd")); err == nil || !strings.Contains(err.Error(), "install it again") {
+	if _, err := mariadbTables(filepath.Join(t.TempDir(), "bin/mariadbd")); err == nil ||
+		!strings.Contains(err.Error(), "install it again") {
 		t.Errorf("no tables at all: %v, want what to do", err)
 	}
 }

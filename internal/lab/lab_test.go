@@ -14,7 +14,8 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
+var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper,
+	backend.Etcd}
 
 // started returns a lab for one test, which may break it.
 func started(t *testing.T, o lab.Options) *lab.Lab {
@@ -67,7 +68,8 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	}
 	// Results are to be those of a durable server with room for all clients.
 	var flush, connections int
-	must(t, "ask MySQL", in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush, &connections))
+	must(t, "ask MySQL", in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush,
+		&connections))
 	if flush != 1 || connections < 1000 {
 		t.Errorf("flush at commit is %d and max_connections %d, want 1 and 1000", flush, connections)
 	}
@@ -125,12 +127,15 @@ func TestFailedStartSaysWhy(t *testing.T) {
 		name, does  string
 		says, again string
 	}{
-		{backend.NameRedis, lab.Redis, "redis-server", "echo out of luck >&2; exit 3", "redis did not start: it ended with exit status 3", "out of luck"},
-		{backend.NameMySQL, lab.MariaDB, "mysqld", "echo No space left on device >&2; exit 1", "mysql could not make its data folder", "No space left"},
+		{backend.NameRedis, lab.Redis, "redis-server", "echo out of luck >&2; exit 3",
+			"redis did not start: it ended with exit status 3", "out of luck"},
+		{backend.NameMySQL, lab.MariaDB, "mysqld", "echo No space left on device >&2; exit 1",
+			"mysql could not make its data folder", "No space left"},
 	} {
 		host := labtest.HostIn(t)
-		l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{c.backend, backend.NameEtcd}, Programs: map[lab.Tool]lab.Program{
-			c.tool: {Path: script(t, c.name, c.does)}, lab.Etcd: lab.NewSearch(os.Getenv).Find(lab.Etcd)}})
+		l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{c.backend, backend.NameEtcd},
+			Programs: map[lab.Tool]lab.Program{
+				c.tool: {Path: script(t, c.name, c.does)}, lab.Etcd: lab.NewSearch(os.Getenv).Find(lab.Etcd)}})
 		if err == nil {
 			l.Stop(context.Background())
 			t.Fatalf("a %s that ends at once was accepted", c.name)
@@ -176,7 +181,8 @@ func TestEmbeddedTier(t *testing.T) {
 			}
 			begun := time.Now() // miniredis alone never lets a lease end
 			must(t, "set", in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err())
-			labtest.Soon(t, "the end of a lease of 200 ms", func() bool { return in.Redis.Exists(t.Context(), "lease").Val() == 0 })
+			labtest.Soon(t, "the end of a lease of 200 ms",
+				func() bool { return in.Redis.Exists(t.Context(), "lease").Val() == 0 })
 			if lived := time.Since(begun); lived < 150*time.Millisecond {
 				t.Errorf("a lease of 200 ms lived for %v", lived)
 			}

@@ -41,8 +41,10 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	}
 	db := mysqlAt(t, strings.TrimSuffix(p.Login(), "seckill")) // there is no such database yet
 	for _, want := range []string{
-		"CREATE DATABASE IF NOT EXISTS seckill", "CREATE DATABASE seckill_other", "CREATE TABLE seckill_other.t (a INT)",
-		"CREATE PROCEDURE seckill.p() SELECT 1", "SELECT * FROM information_schema.PROCESSLIST", "SHOW ENGINE INNODB STATUS",
+		"CREATE DATABASE IF NOT EXISTS seckill", "CREATE DATABASE seckill_other",
+		"CREATE TABLE seckill_other.t (a INT)",
+		"CREATE PROCEDURE seckill.p() SELECT 1", "SELECT * FROM information_schema.PROCESSLIST",
+		"SHOW ENGINE INNODB STATUS",
 		"DROP PROCEDURE seckill.p", "DROP DATABASE seckill_other",
 	} {
 		_, err := db.Exec(want)
@@ -62,7 +64,8 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 		}
 	}
 	var own sql.NullString
-	if err := db.QueryRow("SELECT LOAD_FILE(?)", filepath.Join(l.Folder(), "mysql.log")).Scan(&own); err == nil && own.Valid {
+	if err := db.QueryRow("SELECT LOAD_FILE(?)", filepath.Join(l.Folder(), "mysql.log")).Scan(&own); err == nil &&
+		own.Valid {
 		t.Error("the account may read files")
 	}
 	// Its data and its passwords outlive a restart.
@@ -102,7 +105,8 @@ func TestServersServeNoWebPage(t *testing.T) {
 			if strings.HasPrefix(p.Name, "service") { // stand-ins here: the real ones are asked elsewhere
 				break
 			}
-			request, err := http.NewRequest(to[0], "http://"+p.Addr+to[1], strings.NewReader(`{"key":"AA==","range_end":"AA=="}`))
+			request, err := http.NewRequest(to[0], "http://"+p.Addr+to[1],
+				strings.NewReader(`{"key":"AA==","range_end":"AA=="}`))
 			must(t, "make a request", err)
 			request.Host, request.Close = to[2], true
 			request.Header.Set("Origin", "http://"+page)

@@ -137,7 +137,8 @@ func redisOptions(t *testing.T, login string) *redis.Options {
 func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, victim) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), victimEnv+"="+labtest.HostIn(t).Temp, "SECKILL_TEST_BACKENDS="+strings.Join(backends, " "))
+	cmd.Env = append(os.Environ(), victimEnv+"="+labtest.HostIn(t).Temp,
+		"SECKILL_TEST_BACKENDS="+strings.Join(backends, " "))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	must(t, "stdout pipe", err)

@@ -28,7 +28,8 @@ func served(l *lab.Lab) (urls []string, pids []int) {
 func TestServicesRunAsTheyAreSet(t *testing.T) {
 	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // not the lab's
 	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
-	l := started(t, lab.Options{Token: "t", Backends: []string{backend.NameRedis, backend.NameRedlock}, ServiceArgs: []string{"--strategy", "naive"}})
+	l := started(t, lab.Options{Token: "t", Backends: []string{backend.NameRedis, backend.NameRedlock},
+		ServiceArgs: []string{"--strategy", "naive"}})
 	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 	must(t, "serve", l.Serve(t.Context(), two))
 	urls, pids := served(l)
@@ -37,7 +38,8 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 	}
 
 	c, environment := l.Config(), "\n"+get(t, urls[1]+"/environment")+"\n"
-	for _, want := range []string{"SECKILL_REDIS_ADDRS=" + c.RedisAddrs[0], "SECKILL_REDLOCK_ADDRS=" + strings.Join(c.RedlockAddrs, ","),
+	for _, want := range []string{"SECKILL_REDIS_ADDRS=" + c.RedisAddrs[0],
+		"SECKILL_REDLOCK_ADDRS=" + strings.Join(c.RedlockAddrs, ","),
 		"SECKILL_TIERS=redis=private,redlock=private", "SECKILL_STRATEGY=version", "SECKILL_TOKEN=t"} {
 		if !strings.Contains(environment, "\n"+want+"\n") {
 			t.Errorf("a service's environment lacks %s", want)
@@ -118,7 +120,8 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 			t.Errorf("%+v: want only those of service processes, and what to do about the others", f)
 		}
 	}
-	if _, err := (fault.Lab{Lab: l}).Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "earthquake") {
+	if _, err := (fault.Lab{Lab: l}).Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil ||
+		!strings.Contains(err.Error(), "earthquake") {
 		t.Errorf("an unknown fault: %v", err)
 	}
 }
@@ -217,7 +220,8 @@ func TestLinks(t *testing.T) {
 	if !effect.TookEffect {
 		t.Errorf("it came to %+v", effect)
 	}
-	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil || !strings.Contains(err.Error(), "no service process 2") {
+	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil ||
+		!strings.Contains(err.Error(), "no service process 2") {
 		t.Errorf("at a service that is not there: %v", err)
 	}
 }

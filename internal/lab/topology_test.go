@@ -18,26 +18,38 @@ import (
 
 func TestTopologiesThatCannotBe(t *testing.T) {
 	for want, o := range map[string]lab.Options{
-		"there is no topology":                             {Topology: "ring of fire"},
-		"--mysql-dsn and --sqlite-path exclude each other": {Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}},
-		"--redis-addrs names others":                       {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
-		"ZooKeeper, and --zookeeper-addrs names":           {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
-		"etcd, and --etcd-endpoints names others":          {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
-		"--redis-ring names others":                        {Topology: lab.Ring, Given: backend.Config{RedisRing: []string{"127.0.0.1:1"}}},
-		"sentinel starts several servers of Redis":         {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
-		"ensemble needs real servers":                      {Topology: lab.Ensembles, Embedded: true},
-		"Redis, and its server is not installed: no":       {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
-		"not installed: no mariadbd or mysqld was":         {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: nothingFound},
-		"galera: no Galera library (libgalera_smm":         {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: noGalera},
-		"--mysql-dsn names others":                         {Topology: lab.Galera, Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
-		"ensemble needs etcd, and its server is not":       {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
+		"there is no topology": {Topology: "ring of fire"},
+		"--mysql-dsn and --sqlite-path exclude each other": {Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x",
+			SQLitePath: "y"}},
+		"--redis-addrs names others": {Topology: lab.Cluster,
+			Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
+		"ZooKeeper, and --zookeeper-addrs names": {Topology: lab.Ensembles,
+			Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
+		"etcd, and --etcd-endpoints names others": {Topology: lab.Ensembles,
+			Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
+		"--redis-ring names others": {Topology: lab.Ring,
+			Given: backend.Config{RedisRing: []string{"127.0.0.1:1"}}},
+		"sentinel starts several servers of Redis": {Topology: lab.Sentinel,
+			Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
+		"ensemble needs real servers": {Topology: lab.Ensembles, Embedded: true},
+		"Redis, and its server is not installed: no": {Topology: lab.Cluster,
+			Backends: []string{backend.NameRedis}, Programs: nothingFound},
+		"not installed: no mariadbd or mysqld was": {Topology: lab.Galera,
+			Backends: []string{backend.NameMySQL}, Programs: nothingFound},
+		"galera: no Galera library (libgalera_smm": {Topology: lab.Galera,
+			Backends: []string{backend.NameMySQL}, Programs: noGalera},
+		"--mysql-dsn names others": {Topology: lab.Galera,
+			Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
+		"ensemble needs etcd, and its server is not": {Topology: lab.Ensembles,
+			Backends: []string{backend.NameEtcd}, Programs: nothingFound},
 	} {
 		o.Host = labtest.HostIn(t)
 		l, err := lab.Start(t.Context(), o)
 		if err == nil {
 			l.Stop(context.Background())
 		}
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), lab.Losable) { // which no flag takes
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), lab.Losable) { // which no flag takes
 			t.Errorf("topology %s, given %v: %v, want an error with %q", o.Topology, o.Given, err, want)
 		}
 	}
@@ -117,7 +129,8 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if writes("with one", time.Second) {
 		t.Error("two of three etcd servers are not missed")
 	}
-	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "not one server") {
+	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil ||
+		!strings.Contains(err.Error(), "not one server") {
 		t.Errorf("the restart of one server: %v, want that there are several", err)
 	}
 }
@@ -138,7 +151,8 @@ func TestEnsembleHasOneUser(t *testing.T) {
 	asking.Wait()
 	e := all[0]
 	if e == nil || e != all[1] || len(l.Processes()) != 2 {
-		t.Fatalf("the ensembles are %p and %p, of %d processes; want one of a primary and a replica", e, all[1], len(l.Processes()))
+		t.Fatalf("the ensembles are %p and %p, of %d processes; want one of a primary and a replica", e, all[1],
+			len(l.Processes()))
 	}
 	give, err := e.Reserve(t.Context())
 	must(t, "take it", err)
@@ -150,7 +164,8 @@ func TestEnsembleHasOneUser(t *testing.T) {
 	give()
 	must(t, "take it when it is free", e.Repair(t.Context()))
 	without := started(t, lab.Options{Backends: []string{}, Programs: nothingFound, Topology: lab.Losable})
-	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) || !strings.Contains(err.Error(), "seckill doctor") {
+	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) ||
+		!strings.Contains(err.Error(), "seckill doctor") {
 		t.Errorf("an ensemble without its program: %v, want %v and how to get it", err, lab.ErrNoServer)
 	}
 }
