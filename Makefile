@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 GO      ?= go
 BIN     := bin/seckill
-SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' 'docs' '*.md' documents.go go.mod go.sum 2>/dev/null)
+SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' go.mod go.sum 2>/dev/null)
 
 # Everything is compiled without gin's MessagePack, a tenth of the program that nothing here speaks, so that the program and
 # its tests are compiled once; and without the folder's path, so that another clone is compiled already. The tests with the tag

@@ -16,7 +16,6 @@ import (
 // Imports run one way; a package may import those named beside it and below
 // them, of this module. Test files are free to look everywhere.
 var mayImport = map[string][]string{
-	"seckill":              {}, // the documents
 	"internal/seckill":     {},
 	"internal/tap":         {},
 	"internal/tap/etcdtap": {"internal/tap"},

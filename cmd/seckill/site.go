@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
-	documents "seckill"
 	"seckill/internal/site"
 	"seckill/strategies"
 	"seckill/web"
@@ -12,18 +13,28 @@ import (
 
 // SiteCmd writes the page as static files that play without a lab.
 type SiteCmd struct {
-	Dir string `arg:"" help:"Folder of the site: a new one, an empty one, or one that holds an older site."`
+	Dir    string `arg:"" help:"Folder of the site: a new one, an empty one, or one that holds an older site."`
+	Source string `default:"." placeholder:"FOLDER" help:"Source of this program, which has README.md and docs."`
 }
 
 // Help returns the text of seckill site --help below the flags.
 func (SiteCmd) Help() string {
-	return `The folder works on any web server and below any path, such as: python3 -m http.server --directory DIR. It asks no
-other server for anything. What needs a lab says so there.`
+	return `The folder works on any web server and below any path, such as: python3 -m http.server --directory DIR.
+It loads nothing from other servers. A screen that needs a lab says so.`
+}
+
+// Validate checks that the documents are there before an old site is removed.
+func (c SiteCmd) Validate() error {
+	if _, err := os.Stat(filepath.Join(c.Source, "docs", "cli.md")); err != nil {
+		return fmt.Errorf("--source %s is not the source of this program, whose README.md and docs the site shows: %w",
+			c.Source, err)
+	}
+	return nil
 }
 
 func (c SiteCmd) Run(stdout io.Writer) error {
-	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(), Documents: documents.Files,
-		Strategies: strategies.All(), Version: buildVersion()}
+	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(),
+		Checkout: os.DirFS(c.Source), Strategies: strategies.All(), Version: buildVersion()}
 	if err := s.Write(c.Dir); err != nil {
 		return err
 	}

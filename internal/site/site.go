@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"seckill/internal/catalog"
@@ -26,7 +27,7 @@ type Site struct {
 	Page       fs.FS // index.html and the files that it loads
 	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
 	Recordings fs.FS // of levels
-	Documents  fs.FS // README.md and what it leads to
+	Checkout   fs.FS // the project's folder, for README.md and the documents that it leads to
 	Strategies []catalog.Info
 	Version    string // of this program
 }
@@ -46,12 +47,32 @@ func (s Site) Write(dir string) error {
 		return err
 	}
 	f.write("index.html", pageAt(index, "./", ""))
-	f.copyAll(s.Page, "static", func(name string) bool { return name == "index.html" || strings.HasPrefix(name, "shop/") })
-	f.copyAll(s.Guarantees, "guarantees", func(string) bool { return false })
-	f.copyAll(s.Recordings, "recordings", func(string) bool { return false })
-	f.copyAll(s.Documents, "documents", func(string) bool { return false })
-	f.err = errors.Join(f.err, s.writeExamples(f, index), s.writeAnswers(f))
+	f.copyAll(s.Page, "static", "index.html", "shop")
+	f.copyAll(s.Guarantees, "guarantees")
+	f.copyAll(s.Recordings, "recordings")
+	f.err = errors.Join(f.err, f.copyDocuments(s.Checkout), s.writeExamples(f, index), s.writeAnswers(f))
 	return f.err
+}
+
+// documents are README.md and the documents that it leads to, with their pictures.
+var documents = []string{"README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/screens/*",
+	"web/docs/page.png", "internal/prove/mutants/README.md"}
+
+func (f *folder) copyDocuments(checkout fs.FS) error {
+	for _, pattern := range documents {
+		names, err := fs.Glob(checkout, pattern)
+		if err != nil || names == nil {
+			return errors.Join(err, fmt.Errorf("the source of this program has no %s", pattern))
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(checkout, name)
+			if err != nil {
+				return err
+			}
+			f.write("documents/"+name, text)
+		}
+	}
+	return nil
 }
 
 // clearFolder removes an old site.
@@ -118,7 +139,8 @@ func (s Site) writeAnswers(f *folder) error {
 	f.writeJSON("api/v1/strategies", object{"strategies": all})
 	f.writeJSON("api/lab/v1/course", object{"chapters": chapters})
 	f.writeJSON("api/lab/v1/levels", object{"levels": levels})
-	f.writeJSON("api/lab/v1/status", object{"version": s.Version, "faults": []string{}, "backends": []string{}, "services": []string{}})
+	none := []string{}
+	f.writeJSON("api/lab/v1/status", object{"version": s.Version, "faults": none, "backends": none, "services": none})
 	return nil
 }
 
@@ -153,11 +175,14 @@ func (f *folder) writePacked(name string, text []byte) {
 	f.write(name+".json.gz", packed.Bytes())
 }
 
-// copyAll copies files into a folder of the site: modules and styles without their comments, and JSON compressed. A
-// counterexample is also there as it is, to be saved.
-func (f *folder) copyAll(files fs.FS, into string, leaveOut func(name string) bool) {
+// copyAll copies files into a folder of the site, except some files and folders: modules and styles without their
+// comments, and JSON compressed. A counterexample is also there as it is, to be saved.
+func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || leaveOut(name) {
+		switch {
+		case err == nil && entry.IsDir() && slices.Contains(except, name):
+			return fs.SkipDir
+		case err != nil || entry.IsDir() || slices.Contains(except, name):
 			return err
 		}
 		text, err := fs.ReadFile(files, name)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	documents "seckill"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/site"
 	"seckill/strategies"
@@ -22,7 +21,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func writeSite(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "site")
-	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(), Documents: documents.Files,
+	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(), Checkout: os.DirFS("../.."),
 		Strategies: strategies.All(), Version: "test"}
 	labtest.Must(t, s.Write(dir))
 	labtest.Must(t, s.Write(dir)) // in place of the old one

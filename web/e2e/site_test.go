@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	documents "seckill"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/site"
 	"seckill/strategies"
@@ -29,7 +29,7 @@ func serveSite(t *testing.T) (address string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "site")
 	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(),
-		Documents:  documents.Files,
+		Checkout:   os.DirFS("../.."),
 		Strategies: strategies.All(), Version: "test"}
 	labtest.Must(t, s.Write(dir))
 	server := httptest.NewServer(http.StripPrefix("/below/", http.FileServer(http.Dir(dir))))
