@@ -32,7 +32,12 @@ type Client struct {
 	work    sync.WaitGroup // the goroutines of CleanUp
 	wire    wireClock
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	state
+}
+
+// state is the part of a Client that mu guards.
+type state struct {
 	link      *wireConn // the most recent TCP connection
 	session   *Session
 	connected bool
@@ -73,7 +78,7 @@ type Options struct {
 
 // Open connects to one of the servers and waits for a session until ctx ends.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	c := &Client{options: o, up: make(chan struct{})}
+	c := &Client{options: o, state: state{up: make(chan struct{})}}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
@@ -246,6 +251,9 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 
 var serverVersion = regexp.MustCompile(`version: (\d[\d.]*)`)
 
+// maxAnswer bounds the answer to srvr, in bytes. A ZooKeeper server sends about 200.
+const maxAnswer = 4 << 10
+
 // AskServer asks a server for its version and whether it leads an ensemble. It sends srvr, the only four-letter
 // command that servers allow by default. A server that still waits for its ensemble does not answer with a version.
 func AskServer(ctx context.Context, addr string) (version string, leads bool, err error) {
@@ -258,13 +266,13 @@ func AskServer(ctx context.Context, addr string) (version string, leads bool, er
 	if _, err := io.WriteString(conn, "srvr"); err != nil {
 		return "", false, err
 	}
-	answer, err := io.ReadAll(conn)
+	answer, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
 	if err != nil {
 		return "", false, err
 	}
 	match := serverVersion.FindStringSubmatch(string(answer))
 	if match == nil {
-		return "", false, fmt.Errorf("the answer to srvr is %q", answer)
+		return "", false, fmt.Errorf("the answer to srvr is %.200q", answer)
 	}
 	return "ZooKeeper " + match[1], strings.Contains(string(answer), "Mode: leader"), nil
 }

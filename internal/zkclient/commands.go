@@ -96,7 +96,7 @@ func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) e
 	return err
 }
 
-// Delete removes a node, whatever its version is.
+// Delete removes a node, also if it has changed.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	_, err := sendCommand(ctx, c, "delete", path, func() (struct{}, error) {
 		return struct{}{}, c.conn.Delete(path, -1)
@@ -250,7 +250,8 @@ func (c *Client) pruneLate() {
 	})
 }
 
-func createKind(flags int32) (kind string) {
+func createKind(flags int32) string {
+	kind := ""
 	if flags&zk.FlagEphemeral != 0 {
 		kind = " ephemeral"
 	}
