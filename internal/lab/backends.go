@@ -139,6 +139,15 @@ func addresses(processes []*Process) []string {
 	return addrs
 }
 
+// logins returns the addresses of processes with their passwords.
+func logins(processes []*Process) []string {
+	var all []string
+	for _, p := range processes {
+		all = append(all, p.Login())
+	}
+	return all
+}
+
 // awaitGiven asks a given backend until it can be used. It may still be starting, as when all containers of a
 // composition restart together.
 func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
@@ -214,11 +223,11 @@ func (l *Lab) makeKinds() map[string]kind {
 // setPrivate sets the lab's own servers in a configuration.
 func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
 	k := l.kinds[name]
-	addresses := make([]string, len(addrs))
-	for i, addr := range addrs {
-		addresses[i] = k.loginFor(addr)
+	var given []string
+	for _, addr := range addrs {
+		given = append(given, k.loginFor(addr))
 	}
-	k.Set(c, addresses...)
+	k.Set(c, given...)
 }
 
 // loginFor returns a private server's host:port with its password, as the flags expect it.

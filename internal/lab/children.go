@@ -117,12 +117,6 @@ func (c *children) dismissKeeper() {
 	}
 }
 
-// sendTerm asks a process to end. It resumes a paused process, which could not end.
-func (r *running) sendTerm() error {
-	_ = r.process.Signal(syscall.SIGCONT)
-	return r.process.Signal(syscall.SIGTERM)
-}
-
 func (r *running) awaitExit(ctx context.Context) error {
 	select {
 	case <-r.done:

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
@@ -184,56 +183,4 @@ func Await(ctx context.Context, limit time.Duration, check func(context.Context)
 		case <-again.C:
 		}
 	}
-}
-
-// A redisPair is a primary and a replica. Clients connect to a relay, which forwards to the current primary as a
-// virtual address does.
-type redisPair struct {
-	replicated
-	relay *Relay
-}
-
-func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble, error) {
-	door, err := l.newRelay()
-	if err != nil {
-		return nil, err
-	}
-	names := []string{"redis-primary", "redis-replica"}
-	nodes, err := l.launchServers(ctx, len(names), 1, func(i int, _ [][]int) server {
-		return l.redisServer(program, names[i], k.Name, fastReplication...)
-	})
-	r := &redisPair{replicated{nodes, l.passwords.redis}, door}
-	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, repair: r.restoreRoles, failOver: r.failOver,
-		StopReplication: r.stopReplication,
-		FindNode:        func(context.Context, string) (*Process, error) { return nodes[0], nil },
-		setClients:      func(c *backend.Config, _ *Process) { l.setPrivate(c, k.Name, r.relay.Addr()) }}, err
-}
-
-// restoreRoles makes the first node the primary again. After its restart the primary is empty, and so its replica
-// becomes empty, too.
-func (r *redisPair) restoreRoles(ctx context.Context) error {
-	r.relay.PointTo(r.nodes[0].Addr)
-	r.relay.CloseConnections()
-	return r.followPrimary(ctx, r.nodes[0])
-}
-
-// stopReplication first waits until the replica has all writes so far.
-func (r *redisPair) stopReplication(ctx context.Context) error {
-	if err := r.awaitReplicas(ctx, r.nodes[0]); err != nil {
-		return err
-	}
-	return r.replicated.disconnectReplicas(ctx, r.nodes[0])
-}
-
-// failOver promotes the replica as a Sentinel does. Writes that the replica lacks are lost.
-func (r *redisPair) failOver(ctx context.Context) error {
-	// Redis does not replicate scripts. The replica may know scripts from an earlier time as the primary.
-	err := withRedis(ctx, r.nodes[1].Login(), func(c *redis.Client) error {
-		return errors.Join(c.ReplicaOf(ctx, "NO", "ONE").Err(), c.ScriptFlush(ctx).Err())
-	})
-	if err != nil {
-		return err
-	}
-	r.relay.PointTo(r.nodes[1].Addr)
-	return nil
 }

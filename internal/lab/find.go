@@ -1,10 +1,10 @@
 package lab
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A Tool is a program, or the library of a program, that a lab uses.
@@ -31,26 +31,26 @@ type Program struct {
 	Use    string // what needs the tool
 	ByHand string // how to get the tool without a package manager
 
-	lookedFor string
+	lookedFor []string // programs, each of which is the tool, or a description
 }
 
 // knownPrograms describes each tool.
 var knownPrograms = map[Tool]Program{
-	MariaDB: {Name: "MariaDB or MySQL", lookedFor: "mariadbd or mysqld",
+	MariaDB: {Name: "MariaDB or MySQL", lookedFor: []string{"mariadbd", "mysqld"},
 		Use:    "every strategy; without it SQLite, which has no row locks",
 		ByHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
-	GaleraLibrary: {Name: "Galera", lookedFor: "Galera library (" + galeraFile + ")",
+	GaleraLibrary: {Name: "Galera", lookedFor: []string{"Galera library (" + galeraFile + ")"},
 		Use: "the lab with --topology galera only",
 		ByHand: "get the Galera library for your MariaDB from https://galeracluster.com; " +
 			"only --topology galera needs it"},
-	Redis: {Name: "Redis", lookedFor: "redis-server or valkey-server",
+	Redis: {Name: "Redis", lookedFor: []string{"redis-server", "valkey-server"},
 		Use:    "redsync and other Redis locks; without it an embedded one",
 		ByHand: "get it from https://redis.io/downloads and put redis-server on the PATH"},
 	ZooKeeper: {Name: "ZooKeeper", Use: "zk",
-		lookedFor: "ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names) with Java",
+		lookedFor: []string{"ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names) with Java"},
 		ByHand: "unpack a release of https://zookeeper.apache.org/releases.html, set ZOOKEEPER_HOME to its folder, " +
 			"and put java on the PATH, 17 or later, such as that of https://adoptium.net"},
-	Etcd: {Name: "etcd", lookedFor: "etcd", Use: "etcd locks",
+	Etcd: {Name: "etcd", lookedFor: []string{"etcd"}, Use: "etcd locks",
 		ByHand: "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH"},
 }
 
@@ -62,7 +62,7 @@ func (p Program) Missing() string {
 	if p.Found() {
 		return ""
 	}
-	return "no " + p.lookedFor + " was found on this machine: seckill doctor says how to get it"
+	return "no " + strings.Join(p.lookedFor, " or ") + " was found on this machine: seckill doctor says how to get it"
 }
 
 // A Search looks for programs.
@@ -91,12 +91,6 @@ const galeraFile = "libgalera_smm.so"
 func (s Search) Find(tool Tool) Program {
 	p := knownPrograms[tool]
 	switch tool {
-	case MariaDB:
-		p.Path = cmp.Or(s.lookupPath("mariadbd"), s.lookupPath("mysqld"))
-	case Redis:
-		p.Path = cmp.Or(s.lookupPath("redis-server"), s.lookupPath("valkey-server"))
-	case Etcd:
-		p.Path = s.lookupPath("etcd")
 	case GaleraLibrary:
 		if found, _ := filepath.Glob("/usr/lib*/galera*/" + galeraFile); s.folders != nil && found != nil {
 			p.Path = found[0]
@@ -105,19 +99,22 @@ func (s Search) Find(tool Tool) Program {
 		if p.Java = s.findJava(); p.Java != "" {
 			p.Path, p.Classpath = s.zookeeperJar()
 		}
+	default:
+		p.Path = s.lookupPath(p.lookedFor...)
 	}
 	return p
 }
 
-// lookupPath returns the path of a program; "" if it was not found.
-func (s Search) lookupPath(name string) string {
-	for _, folder := range s.folders {
-		if !filepath.IsAbs(folder) {
-			continue // a relative folder depends on the working folder
-		}
-		path := filepath.Join(folder, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return path
+// lookupPath returns the path of the first of these programs that was found; "" if none was.
+func (s Search) lookupPath(names ...string) string {
+	for _, name := range names {
+		for _, folder := range s.folders {
+			path := filepath.Join(folder, name)
+			info, err := os.Stat(path)
+			// A relative folder depends on the working folder.
+			if err == nil && filepath.IsAbs(path) && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+				return path
+			}
 		}
 	}
 	return ""
@@ -133,7 +130,7 @@ func (s Search) findJava() string {
 // zookeeperJar looks for an unpacked release, Homebrew's package and Debian's package.
 func (s Search) zookeeperJar() (jar, classpath string) {
 	homes := []string{s.zookeeper}
-	if script, err := filepath.EvalSymlinks(cmp.Or(s.lookupPath("zkServer.sh"), s.lookupPath("zkServer"))); err == nil {
+	if script, err := filepath.EvalSymlinks(s.lookupPath("zkServer.sh", "zkServer")); err == nil {
 		home := filepath.Dir(filepath.Dir(script))
 		homes = append(homes, home, filepath.Join(home, "libexec"))
 	}

@@ -1,6 +1,6 @@
 // Package lab runs private servers and service processes in a folder of its own, and leaves nothing behind,
 // however it ends. If a server is not installed, an engine in this process replaces it: SQLite replaces the
-// database, miniredis a single Redis. A server without such an engine has a status that says what is missing.
+// database, miniredis a single Redis. The status of a server without such an engine says why it does not run.
 package lab
 
 import (

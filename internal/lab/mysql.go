@@ -64,7 +64,7 @@ func (m mysqlServer) serveArgs(port int) []string {
 	args := append(m.commonArgs(),
 		"--port="+strconv.Itoa(port),
 		"--bind-address=127.0.0.1",
-		"--socket=mysql.sock", // relative to the data folder, because the path of a socket is limited to about 100 bytes
+		"--socket=mysql.sock", // in the data folder; the whole path of a socket is limited to about 100 bytes
 		"--pid-file=mysql.pid",
 		"--max-connections="+strconv.Itoa(maxConnections),
 		"--skip-name-resolve", // accounts of localhost are for the socket alone
@@ -164,13 +164,7 @@ func askMySQL(ctx context.Context, dsn string) (string, error) {
 	err := withMySQL(ctx, dsn, func(db *sql.DB) error {
 		return db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
 	})
-	if err != nil {
-		return "", err
-	}
-	if short, _, found := strings.Cut(version, "-MariaDB"); found {
-		return "MariaDB " + short, nil
-	}
-	return "MySQL " + version, nil
+	return backend.MySQLVersion(version), err
 }
 
 // withMySQL calls do with a connection pool to a server.
@@ -179,7 +173,7 @@ func withMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
 	if err != nil {
 		return err
 	}
-	config.DBName = ""                 // it may not exist yet
+	config.DBName = ""                 // the database may not exist yet
 	config.Logger = &mysql.NopLogger{} // it would log the connections that break while a server starts
 	connector, err := mysql.NewConnector(config)
 	if err != nil {

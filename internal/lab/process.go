@@ -217,17 +217,14 @@ func (p *Process) Ended() string {
 }
 
 // Pause stops the process without ending it. Its sockets stay open, and it does not answer.
-func (p *Process) Pause() error {
-	if err := p.currentRun().process.Signal(syscall.SIGSTOP); err != nil {
-		return fmt.Errorf("pause %s: %w", p.Name, err)
-	}
-	return nil
-}
+func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
 
 // Resume continues a paused process.
-func (p *Process) Resume() error {
-	if err := p.currentRun().process.Signal(syscall.SIGCONT); err != nil {
-		return fmt.Errorf("resume %s: %w", p.Name, err)
+func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
+
+func (p *Process) signal(s syscall.Signal) error {
+	if err := p.currentRun().process.Signal(s); err != nil {
+		return fmt.Errorf("send %s the signal %v: %w", p.Name, s, err)
 	}
 	return nil
 }
@@ -236,15 +233,14 @@ func (p *Process) Resume() error {
 func (p *Process) Paused() bool { return isStopped(p.PID()) }
 
 // Kill ends the process as a crash does, and waits until it has ended.
-func (p *Process) Kill(ctx context.Context) error {
-	return p.endBy(ctx, "kill", func(r *running) error { return r.process.Kill() })
-}
+func (p *Process) Kill(ctx context.Context) error { return p.endBy(ctx, syscall.SIGKILL) }
 
 // Terminate asks the process to end and waits until it has ended. After finishTimeout it kills the process.
 func (p *Process) Terminate(ctx context.Context) error {
 	gently, stop := context.WithTimeout(ctx, finishTimeout)
 	defer stop()
-	if p.endBy(gently, "terminate", (*running).sendTerm) == nil {
+	_ = p.Resume() // a paused process could not end
+	if p.endBy(gently, syscall.SIGTERM) == nil {
 		return nil
 	}
 	return p.Kill(ctx)
@@ -261,10 +257,11 @@ func (p *Process) Restart(ctx context.Context) error {
 	return p.startProcess(ctx)
 }
 
-func (p *Process) endBy(ctx context.Context, what string, how func(*running) error) error {
+// endBy sends a signal and waits until the process has ended.
+func (p *Process) endBy(ctx context.Context, s syscall.Signal) error {
 	run := p.currentRun()
-	if err := how(run); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("%s %s: %w", what, p.Name, err)
+	if err := p.signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
 	}
 	if err := run.awaitExit(ctx); err != nil {
 		return fmt.Errorf("%s has not ended yet: %w", p.Name, err)

@@ -139,18 +139,14 @@ func askSentinels(ctx context.Context, sentinels []*Process) ([]map[string]strin
 	return all, err
 }
 
-// makeReplica makes a Redis server the replica of another.
-func makeReplica(ctx context.Context, address, host, port string) error {
-	return withRedis(ctx, address, func(c *redis.Client) error { return c.ReplicaOf(ctx, host, port).Err() })
-}
-
 // A replicated is a Redis primary with its replicas. Redis acknowledges a write before a replica has it.
 type replicated struct {
 	nodes    []*Process
 	password string
 }
 
-// fastReplication makes a primary send its data to a replica at once. By default it waits five seconds for more replicas.
+// fastReplication makes a primary send its data to a replica at once. By default a primary waits five seconds for more
+// replicas.
 var fastReplication = []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
 
 // setPrimaryPassword sets the password with which each running server logs in to a primary.
@@ -183,7 +179,10 @@ func (r replicated) followPrimary(ctx context.Context, primary *Process) error {
 		return err
 	}
 	for _, p := range r.replicasOf(primary) {
-		if err := makeReplica(ctx, p.Login(), "127.0.0.1", portOf(primary.Addr)); err != nil {
+		err := withRedis(ctx, p.Login(), func(c *redis.Client) error {
+			return c.ReplicaOf(ctx, "127.0.0.1", portOf(primary.Addr)).Err()
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -207,8 +206,9 @@ func (r replicated) awaitReplicas(ctx context.Context, primary *Process) error {
 				return err
 			}
 			status, offset := replica["master_link_status"], replica["slave_repl_offset"]
-			if status != "up" || replica["master_port"] != portOf(primary.Addr) || offset != goal["master_repl_offset"] {
-				return fmt.Errorf("%s is %s and at %s, the primary at %s", p.Name, status, offset, goal["master_repl_offset"])
+			end := goal["master_repl_offset"]
+			if status != "up" || replica["master_port"] != portOf(primary.Addr) || offset != end {
+				return fmt.Errorf("%s is %s and at %s, the primary at %s", p.Name, status, offset, end)
 			}
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"seckill/internal/backend"
@@ -46,18 +47,18 @@ func allTopologies() []topology {
 	}
 }
 
+// TopologyNames are the topologies that a user can choose.
+var TopologyNames = []string{Single, Cluster, Ensembles, Sentinel, Ring, Galera}
+
 // topologyNamed returns the topology with a name; Single for "".
 func topologyNamed(name string) (topology, error) {
-	var names []string
-	for _, t := range allTopologies() {
-		if t.name == cmp.Or(name, Single) {
-			return t, nil
-		}
-		if t.name != Losable {
-			names = append(names, t.name)
-		}
+	all := allTopologies()
+	i := slices.IndexFunc(all, func(t topology) bool { return t.name == cmp.Or(name, Single) })
+	if i < 0 {
+		known := strings.Join(TopologyNames, ", ")
+		return topology{}, fmt.Errorf("there is no topology %q: choose from %s", name, known)
 	}
-	return topology{}, fmt.Errorf("there is no topology %q: choose from %s", name, strings.Join(names, ", "))
+	return all[i], nil
 }
 
 // CheckTopology returns an error if a topology starts servers of a backend that is given.

@@ -1,0 +1,270 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+)
+
+// redisRing starts three servers that do not know each other. Clients choose the server of a key.
+func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
+	nodes, err := l.redisServers(ctx, program, groupSize, Shard, backend.NameRedis)
+	return &Ensemble{Nodes: nodes, Roles: []string{Shard},
+		setClients: func(c *backend.Config, _ *Process) { c.RedisAddrs, c.RedisRing = nil, logins(nodes) },
+		FindNode:   func(ctx context.Context, _ string) (*Process, error) { return busiestShard(ctx, nodes) }}, err
+}
+
+// busiestShard returns the shard that executes the most commands now.
+func busiestShard(ctx context.Context, shards []*Process) (busiest *Process, err error) {
+	err = Await(ctx, answerTimeout, func(ctx context.Context) error {
+		maxRate := 20 // commands per second; health checks alone stay below
+		for _, p := range shards {
+			stats, err := askRedis(ctx, p.Login(), "Stats")
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
+			}
+			if n, _ := strconv.Atoi(stats["instantaneous_ops_per_sec"]); n > maxRate {
+				maxRate, busiest = n, p
+			}
+		}
+		if busiest == nil {
+			return errors.New("no shard is used")
+		}
+		return nil
+	})
+	return busiest, err
+}
+
+const (
+	clusterMasters = 3
+	clusterNodes   = 2 * clusterMasters
+
+	// Node timeouts in milliseconds. A Cluster forms faster if its nodes ping each other often. Later the timeout
+	// is longer, so that a busy node does not count as dead.
+	formingTimeout = "1000"
+	runningTimeout = "5000"
+
+	formTimeout = 30 * time.Second
+)
+
+// redisCluster starts six servers and makes a Cluster of them. It has no roles, because no node can be lost.
+func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	nodes, err := l.launchServers(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
+		name := memberName(k.Name, i, clusterNodes)
+		return l.redisServer(program, name, k.Name, "--cluster-enabled", "yes",
+			"--cluster-config-file", name+".nodes", "--cluster-port", fmt.Sprint(ports[i][1]),
+			"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("a Cluster needs Redis 7 or later: %w", err)
+	}
+	name := strings.Replace(filepath.Base(program.Path), "-server", "-cli", 1)
+	args := append([]string{"--cluster", "create"}, addresses(nodes)...)
+	cli := exec.CommandContext(ctx, filepath.Join(filepath.Dir(program.Path), name),
+		append(args, "--cluster-replicas", "1", "--cluster-yes")...)
+	cli.Env = append(l.serverEnv(), "REDISCLI_AUTH="+l.passwords.redis)
+	if said, err := cli.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("form a Cluster with %s: %w: %s", name, err, said)
+	}
+	for _, p := range nodes {
+		settled := func(ctx context.Context) error {
+			return withRedis(ctx, p.Login(), func(c *redis.Client) error { return clusterIsReady(ctx, c) })
+		}
+		if err := Await(ctx, formTimeout, settled); err != nil {
+			return nil, fmt.Errorf("form a Cluster: %s: %w", p.Name, err)
+		}
+	}
+	return &Ensemble{Nodes: nodes}, nil
+}
+
+// clusterIsReady returns an error until a node knows all other nodes and, as a replica, follows its master. Then
+// it sets runningTimeout.
+func clusterIsReady(ctx context.Context, c *redis.Client) error {
+	shards, err := c.ClusterShards(ctx).Result()
+	if err != nil {
+		return err
+	}
+	parts := 0
+	for _, s := range shards {
+		parts += len(s.Nodes)
+	}
+	state, err := c.ClusterInfo(ctx).Result()
+	if err != nil {
+		return err
+	}
+	info, err := c.Info(ctx, "replication").Result()
+	switch {
+	case err != nil:
+		return err
+	case parts != clusterNodes:
+		return fmt.Errorf("it knows %d nodes, not all %d", parts, clusterNodes)
+	case !strings.Contains(state, "cluster_state:ok"):
+		return fmt.Errorf("it finds the Cluster down: %s", state)
+	case strings.Contains(info, "master_link_status:down"):
+		return fmt.Errorf("it does not follow its master yet: %s", info)
+	}
+	return c.ConfigSet(ctx, "cluster-node-timeout", runningTimeout).Err()
+}
+
+// sentinels are a Redis primary with two replicas, and three Sentinel servers that watch them. The primary
+// acknowledges a write before a replica has it. The sentinels promote a replica even if it lacks such writes.
+type sentinels struct {
+	replicated
+	sentinels []*Process
+}
+
+// redisSentinels starts the primary and its replicas, and then the sentinels.
+func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
+	s := &sentinels{replicated: replicated{password: l.passwords.redis}}
+	s.nodes, err = l.launchServers(ctx, groupSize, 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, memberName(k.Name, i, groupSize), k.Name, fastReplication...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.followPrimary(ctx, s.nodes[0]); err != nil {
+		return nil, err
+	}
+	s.sentinels, err = l.launchServers(ctx, groupSize, 1, func(i int, _ [][]int) server {
+		return l.sentinelServer(program, memberName("sentinel", i, groupSize), s.nodes[0].ports[0])
+	})
+	if err == nil {
+		err = s.awaitReady(ctx)
+	}
+	return &Ensemble{Nodes: s.nodes, Roles: []string{Primary}, setClients: s.setClients,
+		FindNode: func(ctx context.Context, _ string) (*Process, error) { return s.awaitPrimary(ctx) },
+		repair:   s.restoreRoles, StopReplication: s.stopReplication, failOver: s.failOver}, err
+}
+
+// setClients gives clients the addresses of the sentinels, which name the primary.
+func (s *sentinels) setClients(c *backend.Config, _ *Process) {
+	c.RedisAddrs, c.RedisSentinels = nil, logins(s.sentinels)
+}
+
+// awaitPrimary waits until all running sentinels name the same running primary. After a failover some sentinels
+// still name the old primary for a while.
+func (s *sentinels) awaitPrimary(ctx context.Context) (primary *Process, err error) {
+	err = Await(ctx, electionTimeout, func(ctx context.Context) error {
+		answers, err := askSentinels(ctx, s.sentinels)
+		if err != nil {
+			return err
+		}
+		for _, p := range s.nodes {
+			namesOther := func(m map[string]string) bool { return m["port"] != portOf(p.Addr) }
+			if p.Alive() && !slices.ContainsFunc(answers, namesOther) {
+				primary = p
+				return nil
+			}
+		}
+		return fmt.Errorf("the sentinels do not name the same running primary: %v", answers)
+	})
+	return primary, err
+}
+
+// awaitReady waits until each running sentinel knows the other two and both replicas, and has finished its last
+// failover. Before that it takes no part in another failover.
+func (s *sentinels) awaitReady(ctx context.Context) error {
+	return Await(ctx, formTimeout, func(ctx context.Context) error {
+		answers, err := askSentinels(ctx, s.sentinels)
+		for _, m := range answers {
+			if m["num-slaves"] != "2" || m["num-other-sentinels"] != "2" || m["flags"] != "master" {
+				return fmt.Errorf("a sentinel knows %s replicas and %s other sentinels; the primary is %s",
+					m["num-slaves"], m["num-other-sentinels"], m["flags"])
+			}
+		}
+		return err
+	})
+}
+
+// stopReplication stops the replication of the current primary.
+func (s *sentinels) stopReplication(ctx context.Context) error {
+	primary, err := s.awaitPrimary(ctx)
+	if err != nil {
+		return err
+	}
+	return s.replicated.disconnectReplicas(ctx, primary)
+}
+
+// failOver waits until the sentinels have promoted a replica. Writes that the replica lacks are lost.
+func (s *sentinels) failOver(ctx context.Context) error {
+	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // so that a replica can follow the new primary
+		return err
+	}
+	_, err := s.awaitPrimary(ctx)
+	return err
+}
+
+// restoreRoles makes all other servers follow the primary, also after stopReplication. An old primary that was
+// restarted is empty, and still takes itself for the primary.
+func (s *sentinels) restoreRoles(ctx context.Context) error {
+	primary, err := s.awaitPrimary(ctx)
+	if err == nil {
+		err = s.followPrimary(ctx, primary)
+	}
+	if err != nil {
+		return err
+	}
+	return s.awaitReady(ctx)
+}
+
+// A redisPair is a primary and a replica. Clients connect to a relay, which forwards to the current primary as a
+// virtual address does.
+type redisPair struct {
+	replicated
+	relay *Relay
+}
+
+func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	door, err := l.newRelay()
+	if err != nil {
+		return nil, err
+	}
+	names := []string{"redis-primary", "redis-replica"}
+	nodes, err := l.launchServers(ctx, len(names), 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, names[i], k.Name, fastReplication...)
+	})
+	r := &redisPair{replicated{nodes, l.passwords.redis}, door}
+	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, repair: r.restoreRoles, failOver: r.failOver,
+		StopReplication: r.stopReplication,
+		FindNode:        func(context.Context, string) (*Process, error) { return nodes[0], nil },
+		setClients:      func(c *backend.Config, _ *Process) { l.setPrivate(c, k.Name, r.relay.Addr()) }}, err
+}
+
+// restoreRoles makes the first node the primary again. After its restart the primary is empty, and so its replica
+// becomes empty, too.
+func (r *redisPair) restoreRoles(ctx context.Context) error {
+	r.relay.PointTo(r.nodes[0].Addr)
+	r.relay.CloseConnections()
+	return r.followPrimary(ctx, r.nodes[0])
+}
+
+// stopReplication first waits until the replica has all writes so far.
+func (r *redisPair) stopReplication(ctx context.Context) error {
+	if err := r.awaitReplicas(ctx, r.nodes[0]); err != nil {
+		return err
+	}
+	return r.replicated.disconnectReplicas(ctx, r.nodes[0])
+}
+
+// failOver promotes the replica as a Sentinel does. Writes that the replica lacks are lost.
+func (r *redisPair) failOver(ctx context.Context) error {
+	// Redis does not replicate scripts. The replica may know scripts from an earlier time as the primary.
+	err := withRedis(ctx, r.nodes[1].Login(), func(c *redis.Client) error {
+		return errors.Join(c.ReplicaOf(ctx, "NO", "ONE").Err(), c.ScriptFlush(ctx).Err())
+	})
+	if err != nil {
+		return err
+	}
+	r.relay.PointTo(r.nodes[1].Addr)
+	return nil
+}

@@ -1,0 +1,200 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"seckill/internal/backend"
+	"seckill/internal/zkclient"
+)
+
+// electionTimeout bounds the wait for an election.
+const electionTimeout = 20 * time.Second
+
+// An askFunc asks a server that votes for its version and whether it leads.
+type askFunc func(ctx context.Context, addr string) (version string, leads bool, err error)
+
+// checkVersion makes a server's check of an askFunc.
+func checkVersion(ask askFunc) func(ctx context.Context, addr string) (string, error) {
+	return func(ctx context.Context, addr string) (string, error) {
+		version, _, err := ask(ctx, addr)
+		return version, err
+	}
+}
+
+// startVoters starts three servers, which elect a leader.
+func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	nodes, err := k.start(ctx, program, groupSize)
+	if err != nil {
+		return nil, err
+	}
+	awaitLeader := func(ctx context.Context) (leader *Process, err error) {
+		err = Await(ctx, electionTimeout, func(ctx context.Context) error {
+			leader = nil
+			var errs []error
+			for _, p := range nodes {
+				_, leads, err := k.ask(ctx, p.Addr)
+				if leads {
+					leader = p
+				}
+				errs = append(errs, err)
+			}
+			if leader == nil {
+				return errors.Join(append(errs, errors.New("there is no leader"))...)
+			}
+			return nil
+		})
+		return leader, err
+	}
+	_, err = awaitLeader(ctx)
+	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
+		FindNode: func(ctx context.Context, role string) (*Process, error) {
+			leader, err := awaitLeader(ctx)
+			if err != nil || role == Leader {
+				return leader, err
+			}
+			i := slices.IndexFunc(nodes, func(p *Process) bool { return p != leader && p.Alive() })
+			if i < 0 {
+				return nil, errors.New("the leader has no follower")
+			}
+			return nodes[i], nil
+		},
+		repair: func(ctx context.Context) error {
+			_, err := awaitLeader(ctx)
+			return err
+		}}, err
+}
+
+// etcdServers starts the members of a cluster. A single member is a cluster, too.
+func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Process, error) {
+	return l.launchServers(ctx, n, 2, func(i int, ports [][]int) server {
+		// The names contain the peers' ports, so that they are unique to this attempt to start.
+		var names, cluster []string
+		for i, p := range ports {
+			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])
+			names, cluster = append(names, name), append(cluster, name+"="+etcdURL(p[1]))
+		}
+		return server{
+			name: memberName(backend.NameEtcd, i, n), backend: backend.NameEtcd,
+			command: func(ports []int) (*exec.Cmd, error) {
+				clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
+				return l.newCommand(program.Path, "--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
+					"--listen-client-urls", clients, "--advertise-client-urls", clients,
+					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
+					"--initial-cluster", strings.Join(cluster, ","),
+					// Any web page in a browser of this machine can send HTTP requests to etcd. So HTTP is off
+					// where possible, and otherwise limited to this host name and origin.
+					"--enable-grpc-gateway=false", "--host-whitelist", "127.0.0.1", "--cors", clients), nil
+			},
+			check: checkVersion(askEtcd),
+		}
+	})
+}
+
+// askEtcd asks a member for its version and whether it leads. A member that knows no leader is an error, because
+// it serves no requests.
+func askEtcd(ctx context.Context, addr string) (version string, leads bool, err error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // etcd's client would wait a second between two dials
+	if err != nil {
+		return "", false, err
+	}
+	conn.Close()
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
+	if err != nil {
+		return "", false, err
+	}
+	defer c.Close()
+	status, err := c.Status(ctx, addr)
+	switch {
+	case err != nil:
+		return "", false, err
+	case status.Leader == 0:
+		return "", false, errors.New("it knows no leader")
+	}
+	return "etcd " + status.Version, status.Leader == status.Header.MemberId, nil
+}
+
+func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
+
+// zookeeperServers starts servers, which vote if there are several. Each has a port for clients, one for followers
+// and one for elections.
+func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
+	return l.launchServers(ctx, n, 3, func(i int, ports [][]int) server {
+		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
+		if n > 1 {
+			class, config = "org.apache.zookeeper.server.quorum.QuorumPeerMain", "initLimit=20\nsyncLimit=10\n"
+			for i, p := range ports {
+				config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
+			}
+		}
+		name := memberName(backend.NameZooKeeper, i, n)
+		home := filepath.Join(l.folder, name)
+		return server{
+			name: name, backend: backend.NameZooKeeper,
+			command: func(ports []int) (*exec.Cmd, error) {
+				cmd := l.newCommand(program.Java, l.zookeeperArgs(program, home, class)...)
+				return cmd, configureZooKeeper(home, ports[0], i+1, config)
+			},
+			check: checkVersion(zkclient.AskServer),
+		}
+	})
+}
+
+// zookeeperArgs returns Java's arguments for the main class of a server. zkServer.sh is not used, because Debian's
+// package of the jars lacks it.
+func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
+	sync := "yes"
+	if l.options.Volatile {
+		sync = "no"
+	}
+	return []string{
+		"-Dzookeeper.forceSync=" + sync,
+		"-Xmx256m", "-XX:+UseSerialGC",
+		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // starts faster, runs slower
+		"-XX:-UsePerfData",                     // leaves no file in /tmp
+		"-Dzookeeper.admin.enableServer=false", // does not use port 8080
+		"-Dzookeeper.jmx.log4j.disable=true",
+		"-Djava.net.preferIPv4Stack=true",
+		"-cp", home + string(os.PathListSeparator) + program.Classpath,
+		class, filepath.Join(home, "zoo.cfg")}
+}
+
+// Sessions live between 2 and 20 ticks: 1 to 10 seconds.
+const zookeeperConfig = `tickTime=500
+dataDir=%s
+clientPort=%d
+clientPortAddress=127.0.0.1
+maxClientCnxns=0
+`
+
+// zookeeperLogging limits the log, which would have all details. Debian's server ignores it.
+const zookeeperLogging = `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+<encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
+<root level="INFO"><appender-ref ref="out"/></root></configuration>
+`
+
+// configureZooKeeper writes a server's files. It appends more to the configuration.
+func configureZooKeeper(home string, port, id int, more string) error {
+	data := filepath.Join(home, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, data, port) + more,
+		"data/myid": fmt.Sprintln(id), "logback.xml": zookeeperLogging} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
