@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ type response struct {
 	last        bool          // the service closes the connection
 }
 
-// A reply is what one call told a buyer.
+// A reply is the answer to one call, as the buyer understands it.
 type reply struct {
 	Outcome    judge.Outcome
 	Code       string // empty for a sale
@@ -125,7 +124,7 @@ type problemBody struct {
 	Ask    string `json:"ask"` // path that tells what became of the request's other calls
 }
 
-// An expectedSale is what a successful answer to a purchase must say.
+// An expectedSale has the contents of a successful answer to a purchase.
 type expectedSale struct {
 	SKU, Quantity int64
 	Strategy      string
@@ -170,7 +169,7 @@ type sale struct {
 	Strategy      string `json:"strategy"`
 }
 
-// decode reads the JSON body of an answer. It returns false if the body is not JSON of
+// decodeBody reads the JSON body of an answer. It returns false if the body is not JSON of
 // that form. This JSON package takes less than half the time of encoding/json.
 func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
@@ -286,10 +285,11 @@ func (b *buyer) sendPurchase(p purchase) reply {
 	if s.Reserve > 0 {
 		body += fmt.Sprintf(`,"expires_in":%d`, int64(s.Reserve.Seconds()))
 	}
-	return b.sendCall(p, call{method: http.MethodPost, path: c.buyPath, header: header, body: body + "}", interpret: c.expectSale(p).readPurchase})
+	return b.sendCall(p, call{method: http.MethodPost, path: c.buyPath, header: header, body: body + "}",
+		interpret: c.expectSale(p).readPurchase})
 }
 
-// expect returns what a successful answer to p must say.
+// expectSale returns what a successful answer to p must say.
 func (c *client) expectSale(p purchase) expectedSale {
 	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, judge.OutcomeSold}
 	if c.scenario.Reserve > 0 {
@@ -312,18 +312,19 @@ func (b *buyer) sendCancellation(p purchase, id string) reply {
 
 // sendPayment pays a reservation.
 func (b *buyer) sendPayment(p purchase, id string) reply {
-	return b.sendCall(p, call{method: http.MethodPost, path: reservationsPath + "/" + url.PathEscape(id) + "/pay", interpret: readPayment})
+	path := reservationsPath + "/" + url.PathEscape(id) + "/pay"
+	return b.sendCall(p, call{method: http.MethodPost, path: path, interpret: readPayment})
 }
 
 // askOutcome asks what an accepted purchase came to. It returns false while the service
 // has not decided, or does not answer.
 func (b *buyer) askOutcome(p purchase) (reply, bool) {
 	final := false
-	query := url.Values{"user_id": {strconv.FormatInt(p.user, 10)}, "request_id": {p.key}, "sku_id": {strconv.FormatInt(p.sku, 10)}}
-	r := b.sendCall(p, call{method: http.MethodGet, path: ordersPath + "?" + query.Encode(), interpret: func(a response) reply {
-		var r reply
+	path := fmt.Sprintf("%s?user_id=%d&request_id=%s&sku_id=%d", ordersPath, p.user, url.QueryEscape(p.key), p.sku)
+	read := func(a response) (r reply) {
 		r, final = b.client.expectSale(p).readOutcome(a)
 		return r
-	}})
+	}
+	r := b.sendCall(p, call{method: http.MethodGet, path: path, interpret: read})
 	return r, final
 }

@@ -10,7 +10,7 @@ import (
 	"seckill/internal/judge"
 )
 
-// A finalReply is what a buyer knows of one request after all its retries.
+// A finalReply is the answer to a request after all its retries.
 type finalReply struct {
 	reply
 	at time.Duration // of the answer
@@ -81,7 +81,7 @@ type attempt struct {
 // twice has the effect of doing so once. It returns the last reply, and whether any call had
 // no answer, and so may have had its effect.
 func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
-	doubt := false
+	plan, doubt := w.load.plan, false
 	for try := 0; ; try++ {
 		r := a.send(p)
 		final := finalReply{reply: r, at: w.load.sinceStart()}
@@ -89,7 +89,7 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, CallTimes: judge.CallTimes{Sent: a.sent, Answered: final.at}, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
 		p.patience = 0 // the buyer waits for the next answer
-		if try >= w.load.plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(w.load.plan.pauseBefore(p.index, try, r)) {
+		if try >= plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(plan.pauseBefore(p.index, try, r)) {
 			return final, doubt
 		}
 		p.turn++
@@ -133,8 +133,9 @@ func (w *worker) sendCopies(p purchase, at timing) {
 
 // certaintyOrder orders outcomes by how much they say about what the buyer got. A call
 // without an answer may have bought.
-var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeAccepted, judge.OutcomeUnknown,
-	judge.OutcomeSoldOut, judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy, judge.OutcomeInProgress, judge.OutcomeError}
+var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeAccepted,
+	judge.OutcomeUnknown, judge.OutcomeSoldOut, judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy,
+	judge.OutcomeInProgress, judge.OutcomeError}
 
 // orMoreCertain returns what the buyer knows from the answers to two copies of a request.
 func (f finalReply) orMoreCertain(other finalReply) finalReply {
@@ -174,7 +175,8 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p, about(w.caller.sendCancellation)) })
 		}
 	default:
-		r, doubt := w.callWithRetries(p, attempt{judge.CallPay, w.load.sinceStart(), final.reservedUntil, about(w.caller.sendPayment)})
+		pay := attempt{judge.CallPay, w.load.sinceStart(), final.reservedUntil, about(w.caller.sendPayment)}
+		r, doubt := w.callWithRetries(p, pay)
 		tally.recordPayment(p, r, doubt)
 	}
 }

@@ -88,7 +88,7 @@ func (c *connection) hangUp() {
 // it, or may have been started again, so the next call opens a new one.
 const maxIdle = time.Second
 
-// dial makes sure that the buyer is connected to a target.
+// dialTarget makes sure that the buyer is connected to a target.
 func (b *buyer) dialTarget(target int, deadline time.Time) (*connection, error) {
 	c, t := &b.connections[target], b.client.targets[target]
 	if c.Conn != nil && time.Since(c.used) < maxIdle {
@@ -123,7 +123,7 @@ type call struct {
 	interpret    func(response) reply
 }
 
-// send makes a call about p to the target whose turn it is.
+// sendCall makes a call about p to the target whose turn it is.
 func (b *buyer) sendCall(p purchase, c call) reply {
 	target := (p.index + p.turn) % len(b.connections)
 	begun := time.Now()
@@ -172,7 +172,7 @@ func (m malformedResponse) Error() string { return string(m) }
 // maxHeader bounds the header of a response, in bytes.
 const maxHeader = 8 << 10
 
-// exchange sends the request and reads the response. The error is a malformedResponse or
+// exchangeMessages sends the request and reads the response. The error is a malformedResponse or
 // that of the connection.
 func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	if _, err := c.Write(b.request.Bytes()); err != nil {
@@ -195,7 +195,7 @@ func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	case err != nil:
 		return response{}, malformedResponse(quoteStart([]byte(err.Error())))
 	case r.Header.Get("Content-Encoding") != "":
-		return response{}, malformedResponse("a Content-Encoding of " + r.Header.Get("Content-Encoding") + ", which was not asked for")
+		return response{}, malformedResponse("a Content-Encoding of " + r.Header.Get("Content-Encoding"))
 	case b.body.Len() > maxBody:
 		return response{}, malformedResponse("a body of more than " + strconv.Itoa(maxBody) + " bytes")
 	}

@@ -2,8 +2,8 @@ package loadtest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,11 +33,13 @@ func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 	})
 	for first, next := 0, 0; first < len(calls); first = next {
 		copies := 0
-		for next < len(calls) && calls[next].User == calls[first].User && calls[next].RequestID == calls[first].RequestID {
+		for ; next < len(calls); next++ {
+			if calls[next].User != calls[first].User || calls[next].RequestID != calls[first].RequestID {
+				break
+			}
 			if calls[next].Kind == judge.CallBuy {
 				copies++
 			}
-			next++
 		}
 		if calls[first].Kind == judge.CallRestock {
 			ops = appendRestock(ops, first, calls[first:next], findOrder)
@@ -59,7 +61,7 @@ func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 // cancellation, or one refusal. A call without an answer may also take effect later.
 func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder orderLookup) []judge.Op {
 	sale := judge.Op{Client: client, Kind: judge.OpSold, Quantity: calls[0].Quantity,
-		Call: judge.Never, Return: judge.Never, Name: buyerName(calls[0].User)}
+		Call: judge.Never, Return: judge.Never, Name: fmt.Sprint("user ", calls[0].User)}
 	back, soldOut := sale, sale
 	back.Kind, soldOut.Kind = judge.OpGaveBack, judge.OpSoldOut
 	maybeSold, maybeCancelled := false, false
@@ -104,7 +106,8 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 
 // appendRestock adds the effect of one restock, if it had or may have one.
 func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder orderLookup) []judge.Op {
-	back := judge.Op{Client: client, Kind: judge.OpGaveBack, Quantity: calls[0].Quantity, Call: judge.Never, Return: judge.Never, Name: "a restock"}
+	back := judge.Op{Client: client, Kind: judge.OpGaveBack, Quantity: calls[0].Quantity,
+		Call: judge.Never, Return: judge.Never, Name: "a restock"}
 	for _, t := range calls {
 		back.Call = min(back.Call, int64(t.Sent))
 		if t.Outcome == judge.OutcomeRestocked {
@@ -116,8 +119,6 @@ func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 	}
 	return append(ops, back)
 }
-
-func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }
 
 // ordersOf returns a look-up of the orders in a snapshot.
 func ordersOf(snap judge.Snapshot) orderLookup {

@@ -104,7 +104,7 @@ const initialConnections = 8
 // sendRequests sends the requests until ctx ends. It returns when every buyer has an
 // answer or has given up. Copies may still be in flight: see finishCopies.
 //
-// An open loop sends every request when it is due, whatever became of those before. So a
+// An open loop sends every request when it is due, without waiting for answers. So a
 // service that stalls meets the buyers who come meanwhile. (A loop that waits for answers
 // does not send them: coordinated omission.) When all connections are busy and no more are
 // allowed, a request waits for one, and that wait counts as its latency.

@@ -123,8 +123,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	if r.isInterrupted(ctx) {
 		r.result.Interrupted = true
-		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers",
-			tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
+		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests},
+			"interrupted after %s of %s buyers", tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
 	}
 	if r.provesNothing() {
 		answered := r.result.Requests - r.result.Uncertain()
@@ -275,7 +275,7 @@ func newResult(c Config) *Result {
 // Progress is the state of a run.
 type Progress struct {
 	Elapsed  time.Duration         `json:"elapsed_ns"`
-	Settling bool                  `json:"settling"` // the load has ended, the audit waits for purchases without an answer
+	Settling bool                  `json:"settling"` // the load has ended, and the audit waits for open purchases
 	Requests int                   `json:"requests"` // answered or given up
 	Buyers   int                   `json:"buyers"`   // in all
 	Counts   map[judge.Outcome]int `json:"counts"`

@@ -41,7 +41,7 @@ var metricsByName = map[string]func(*Result) float64{
 	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
 	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
 	// Counts of requests.
-	"sold":     func(r *Result) float64 { return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid) },
+	"sold":     (*Result).Sales,
 	"sold_out": countOf(judge.OutcomeSoldOut),
 	"busy":     countOf(judge.OutcomeBusy),
 	"conflict": countOf(judge.OutcomeConflict),
@@ -71,7 +71,8 @@ func ParseRequirement(text string) (Requirement, error) {
 	}
 	r := Requirement{Metric: m[1], Op: m[2], text: strings.Join(m[1:], "")}
 	if metricsByName[r.Metric] == nil {
-		return r, fmt.Errorf("requirement on %q: there is no such metric; there are %s", r.Metric, strings.Join(slices.Sorted(maps.Keys(metricsByName)), ", "))
+		known := strings.Join(slices.Sorted(maps.Keys(metricsByName)), ", ")
+		return r, fmt.Errorf("requirement on %q: there is no such metric; there are %s", r.Metric, known)
 	}
 	if slices.Contains(timeMetrics, r.Metric) {
 		d, err := time.ParseDuration(m[3])
@@ -91,7 +92,7 @@ func ParseRequirement(text string) (Requirement, error) {
 func (q Requirement) checkResult(r *Result) Check {
 	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
 	order := cmp.Compare(c.Actual, q.Value)
-	c.Met = strings.Contains(q.Op, "<") && order < 0 || strings.Contains(q.Op, ">") && order > 0 || strings.Contains(q.Op, "=") && order == 0
+	c.Met = strings.ContainsRune(q.Op, rune("<=>"[order+1]))
 	// Without answers every percentile is 0, which must not meet a limit.
 	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[judge.OutcomeSold]+r.Counts[judge.OutcomeReserved] == 0 {
 		c.Met = false

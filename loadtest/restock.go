@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +22,9 @@ type plannedRestock struct {
 }
 
 // parseRestock reads a text such as 50@0.5s.
-func parseRestock(text string) (r plannedRestock, err error) {
+func parseRestock(text string) (plannedRestock, error) {
+	var r plannedRestock
+	var err error
 	units, at, _ := strings.Cut(text, "@")
 	r.units, err = strconv.ParseInt(units, 10, 64)
 	if err == nil {
@@ -42,7 +43,8 @@ func (r *run) startRestocks(l *load) {
 		for k := range r.config.SKUs {
 			sku := r.config.SKU + int64(k)
 			key := r.plan.keyPrefix(sku) + "restock-" + strconv.Itoa(i)
-			call := judge.Call{Kind: judge.CallRestock, RequestID: key, User: judge.OperatorOf(key), Quantity: planned.units}
+			call := judge.Call{Kind: judge.CallRestock, RequestID: key, User: judge.OperatorOf(key),
+				Quantity: planned.units}
 			l.copies.Go(func() {
 				if l.pauseFor(planned.at) {
 					r.restock(l, sku, call)
@@ -62,24 +64,24 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 		}
 		call.Sent = l.sinceStart()
 		err := r.services[try%len(r.services)].restock(r.config.Strategy, sku, call)
-		call.Answered, call.Outcome = l.sinceStart(), judge.OutcomeRestocked
+		call.Answered, call.Outcome = l.sinceStart(), judge.OutcomeUnknown
 		refused := (*refusal)(nil)
 		switch {
 		case err == nil:
-			acknowledged++
-		case errors.As(err, &refused) && refused.nothingDone():
-			last, call.Outcome = err, judge.OutcomeError
-		case errors.As(err, &refused):
-			last, call.Outcome = err, judge.OutcomeUnknown
-		default: // no answer came, so it has no time
-			last, call.Outcome, call.Answered = err, judge.OutcomeUnknown, 0
+			acknowledged, call.Outcome = acknowledged+1, judge.OutcomeRestocked
+		case !errors.As(err, &refused): // no answer came, so it has no time
+			last, call.Answered = err, 0
+		default:
+			if last = err; refused.nothingDone() {
+				call.Outcome = judge.OutcomeError
+			}
 		}
 		r.tally.recordRestock(sku, call)
 	}
 	r.tally.updateResult(func(result *Result) {
 		if result.Restocks++; acknowledged == 0 {
-			result.Problems = append(result.Problems, newProblem(ProblemNotRestocked, params{"units": call.Quantity, "error": last.Error()},
-				"a restock of %d units was not acknowledged: %v", call.Quantity, last))
+			r.addProblem(ProblemNotRestocked, params{"units": call.Quantity, "error": last.Error()},
+				"a restock of %d units was not acknowledged: %v", call.Quantity, last)
 		}
 	})
 }
@@ -103,14 +105,7 @@ func (t *tally) recordRestock(sku int64, call judge.Call) {
 
 // restock sends one call.
 func (s service) restock(strategy string, sku int64, call judge.Call) error {
-	ctx, cancel := context.WithTimeout(context.Background(), resetTimeout)
-	defer cancel()
-	path := skuPath(sku) + "/restock?strategy=" + url.QueryEscape(strategy)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewBufferString(fmt.Sprintf(`{"units":%d}`, call.Quantity)))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Idempotency-Key", call.RequestID)
-	_, err = s.sendRequest(req)
-	return err
+	return s.callJSON(context.Background(), request{method: http.MethodPost, key: call.RequestID,
+		path: skuPath(sku) + "/restock?strategy=" + url.QueryEscape(strategy),
+		body: map[string]int64{"units": call.Quantity}}, new(any))
 }

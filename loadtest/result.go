@@ -22,7 +22,7 @@ type Result struct {
 	Interrupted bool      `json:"interrupted"`
 
 	Requests int                   `json:"requests"` // that were sent
-	Counts   map[judge.Outcome]int `json:"counts"`   // of requests by their final answer, every outcome, also those with 0
+	Counts   map[judge.Outcome]int `json:"counts"`   // of requests by their final answer; has every outcome
 	// Copies and Retries are further calls of requests that were sent several times at
 	// once, or again.
 	Copies         int      `json:"copies"`
@@ -82,6 +82,9 @@ type Result struct {
 	// Checks are the scenario's requirements with what the run came to.
 	Checks []Check `json:"requirements"`
 }
+
+// Sales counts sales. A reservation is sold when it is paid.
+func (r *Result) Sales() float64 { return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid) }
 
 // Cancellations counts the orders and reservations that buyers cancelled, by the outcome.
 type Cancellations struct {

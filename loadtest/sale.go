@@ -65,7 +65,8 @@ func unusableTarget(s service, err error) Problem {
 	if refused := (*refusal)(nil); errors.As(err, &refused) { // its text says what is wrong
 		advice = ""
 	}
-	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v%s", s.base, err, advice)
+	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()},
+		"%s cannot be used: %v%s", s.base, err, advice)
 }
 
 // openSale resets the SKU or joins its current sale.
@@ -77,19 +78,22 @@ func (r *run) openSale(ctx context.Context, sku int64) (judge.Stock, error) {
 		var now judge.Snapshot
 		now, err = first.readStock(ctx, sku)
 		if stock = now.Stock; err == nil && stock.Initial != r.config.Stock {
-			return stock, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.config.Stock, stock.Initial)
+			return stock, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again",
+				sku, r.config.Stock, stock.Initial)
 		}
 	} else {
 		var notReset []string
 		stock, notReset, err = first.resetSKU(ctx, sku, r.config.Stock)
 		if slices.Contains(notReset, r.config.Strategy) {
 			const text = "the reset did not reach the strategy: a lock is still held, or a backend is down"
-			return stock, newProblem(ProblemUnusable, params{"target": first.base, "error": text}, "%s cannot be used: %s", first.base, text)
+			return stock, newProblem(ProblemUnusable, params{"target": first.base, "error": text},
+				"%s cannot be used: %s", first.base, text)
 		}
 	}
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusForbidden {
-		err = fmt.Errorf("the reset needs the service's token, as SECKILL_TOKEN: the service's log names its file (%w)", err)
+		err = fmt.Errorf("the reset needs the service's token, as SECKILL_TOKEN: "+
+			"the service's log names its file (%w)", err)
 	}
 	if err != nil {
 		return stock, unusableTarget(first, err)
@@ -112,7 +116,8 @@ func (r *run) readStrategies(ctx context.Context, s service) error {
 			continue
 		}
 		if !known.Available {
-			return configError("strategy %q is not available at %s: %s", name, s.base, strings.Join(known.Missing, "; "))
+			why := strings.Join(known.Missing, "; ")
+			return configError("strategy %q is not available at %s: %s", name, s.base, why)
 		}
 		r.result.Strategy = known.StrategyInfo
 	}
@@ -200,7 +205,8 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 		})
 		r.countOtherStrategies(snap, others)
 		if settled && !r.config.Joins && r.config.Reserve == 0 {
-			r.result.Linearizable.addFinding(&report, checkLinear(report.StockStore, r.config.Stock, linearOps(told.calls, ordersOf(snap))))
+			ops := linearOps(told.calls, ordersOf(snap))
+			r.result.Linearizable.addFinding(&report, checkLinear(report.StockStore, r.config.Stock, ops))
 		}
 		reports = append(reports, report)
 	}
@@ -219,7 +225,8 @@ func (r *run) addAuditProblems(others map[string]int, failed error, limit time.D
 		r.result.Problems = append(r.result.Problems, unreadLedger(failed))
 	} else if !r.result.Settled {
 		r.addProblem(ProblemStillRunning, params{"seconds": limit.Seconds()},
-			"purchases without an answer were still running %s after the load ended, so the ledger was read too early", limit)
+			"purchases without an answer were still running %s after the load ended, "+
+				"so the ledger was read too early", limit)
 	}
 	switch {
 	case r.config.Joins:

@@ -36,7 +36,7 @@ func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	var answer struct {
 		Backends []backend.Status `json:"backends"`
 	}
-	err := s.callJSON(ctx, http.MethodGet, "/readyz", nil, &answer)
+	err := s.callJSON(ctx, request{path: "/readyz"}, &answer)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusServiceUnavailable {
 		err = json.Unmarshal(refused.body, &answer) // the service is alive, and a backend is down
@@ -56,7 +56,7 @@ func (s service) listStrategies(ctx context.Context) ([]strategy, lockTimes, err
 		Strategies []strategy `json:"strategies"`
 		Locks      lockTimes  `json:"locks"`
 	}
-	err := s.callJSON(ctx, http.MethodGet, "/api/v1/strategies", nil, &answer)
+	err := s.callJSON(ctx, request{path: "/api/v1/strategies"}, &answer)
 	return answer.Strategies, answer.Locks, err
 }
 
@@ -67,8 +67,8 @@ func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, [
 		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}
-	body, _ := json.Marshal(map[string]int64{"stock": stock}) // without a name, the SKU keeps its own
-	err := s.callJSON(ctx, http.MethodPut, skuPath(sku), body, &answer)
+	body := map[string]int64{"stock": stock} // without a name, the SKU keeps its own
+	err := s.callJSON(ctx, request{method: http.MethodPut, path: skuPath(sku), body: body}, &answer)
 	return answer.Stock, answer.NotReset, err
 }
 
@@ -84,7 +84,7 @@ func (s service) readStock(ctx context.Context, sku int64) (judge.Snapshot, erro
 		judge.Stock
 		StockStores map[seckill.StockStore]int64 `json:"stock_stores"`
 	}
-	err := s.callJSON(ctx, http.MethodGet, skuPath(sku), nil, &answer)
+	err := s.callJSON(ctx, request{path: skuPath(sku)}, &answer)
 	return judge.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
 }
 
@@ -105,56 +105,54 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%s was answered %d: %s", r.call, r.status, quoteStart(r.body))
 }
 
-// callJSON sends one request and decodes its answer.
-func (s service) callJSON(ctx context.Context, method, path string, body []byte, into any) error {
-	data, err := s.fetchBody(ctx, method, path, body)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s %s%s was not answered as expected: %w (%s)",
-			method, s.base, path, err, quoteStart(data))
-	}
-	return nil
+// A request is one call of a service.
+type request struct {
+	method string // empty: GET
+	path   string
+	key    string // the Idempotency-Key; empty: none
+	body   any    // as JSON; nil: none
 }
 
-func (s service) fetchBody(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	timeout := askTimeout
-	if method != http.MethodGet {
+// callJSON sends one request and decodes its answer. The error is a *refusal if the status is not 200.
+func (s service) callJSON(ctx context.Context, r request, into any) error {
+	timeout, body := askTimeout, []byte(nil)
+	if r.body != nil {
 		timeout = resetTimeout
+		body, _ = json.Marshal(r.body) // which has numbers only
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, r.method, s.base+r.path, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s.sendRequest(req)
-}
-
-// sendRequest returns the body of an answer 200; any other answer is a refusal.
-func (s service) sendRequest(req *http.Request) ([]byte, error) {
-	if req.ContentLength > 0 {
-		req.Header.Set("Content-Type", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", typeJSON)
 	}
-	if s.adminToken != "" && strings.HasPrefix(req.URL.Path, "/api/v1/") { // no other path needs the token
+	if r.key != "" {
+		req.Header.Set("Idempotency-Key", r.key)
+	}
+	if s.adminToken != "" && strings.HasPrefix(r.path, "/api/v1/") { // no other path needs the token
 		req.Header.Set("Authorization", "Bearer "+s.adminToken)
 	}
 	call := req.Method + " " + req.URL.String()
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
 	const maxAnswer = 64 << 20 // bytes
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", call, err)
+		return fmt.Errorf("%s: %w", call, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &refusal{call: call, status: resp.StatusCode, body: data}
+		return &refusal{call: call, status: resp.StatusCode, body: data}
 	}
-	return data, nil
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s was not answered as expected: %w (%s)", call, err, quoteStart(data))
+	}
+	return nil
 }
 
 // A countedLedger adds the counter that a strategy keeps outside the row of the stock. Only a
@@ -216,7 +214,7 @@ type stats struct {
 
 func (s service) readStats(ctx context.Context) (stats, error) {
 	var answer stats
-	err := s.callJSON(ctx, http.MethodGet, "/stats", nil, &answer)
+	err := s.callJSON(ctx, request{path: "/stats"}, &answer)
 	return answer, err
 }
 

@@ -182,7 +182,7 @@ func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	sku.calls = append(sku.calls, call)
 }
 
-// countCode counts an answer that did not do what was asked for, by its code, such as
+// countCode counts an answer that refused a call or was no answer, by its code, such as
 // sold_out or pay_expired. t.mu is held.
 func (t *tally) countCode(r reply, call judge.CallKind) {
 	code := r.Code
@@ -195,9 +195,9 @@ func (t *tally) countCode(r reply, call judge.CallKind) {
 	t.answers[code].Count++
 }
 
-// recordCancellation counts a cancellation. doubt says that one of its calls had no answer,
-// so the units may be back whatever the last call was told. wasSold says that it cancelled an
-// order: if its units are certainly not back, they count as sold from now on.
+// recordCancellation counts a cancellation. doubt says that one of its calls had no answer, so
+// the units may be back even if the last call was refused. wasSold says that it cancelled an
+// order. Its units count as sold from now on if they are certainly not back.
 func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -274,10 +274,11 @@ func (t *tally) writeSummary(took time.Duration) {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 	}
 	if r.SellingSeconds > 0 {
-		r.SalesPerSec = float64(r.Counts[judge.OutcomeSold]+r.Reservations.Paid) / r.SellingSeconds
+		r.SalesPerSec = r.Sales() / r.SellingSeconds
 	}
-	r.Latency, r.SoldLatency, r.RefusedLatency = latencyOf(t.times.all), latencyOf(t.times.sold), latencyOf(t.times.refused)
-	r.ServiceTime, r.Lag = latencyOf(t.times.service), latencyOf(t.times.lag)
+	r.Latency, r.ServiceTime = latencyOf(t.times.all), latencyOf(t.times.service)
+	r.SoldLatency, r.RefusedLatency = latencyOf(t.times.sold), latencyOf(t.times.refused)
+	r.Lag = latencyOf(t.times.lag)
 	r.Histogram = t.times.all
 }
 

@@ -114,7 +114,8 @@ func (r *Result) Uncertain() int { return countUncertain(r.Counts) }
 func (p Progress) Uncertain() int { return countUncertain(p.Counts) }
 
 func countUncertain(counts map[judge.Outcome]int) int {
-	return counts[judge.OutcomeError] + counts[judge.OutcomeUnknown] + counts[judge.OutcomeInProgress] + counts[judge.OutcomeAccepted]
+	return counts[judge.OutcomeError] + counts[judge.OutcomeUnknown] +
+		counts[judge.OutcomeInProgress] + counts[judge.OutcomeAccepted]
 }
 
 // Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the
@@ -148,9 +149,9 @@ func (r *Result) DescribeStandstill() string {
 	if r.Audit == nil || r.Audit.Served == nil {
 		return ""
 	}
-	s := r.Audit.Served
+	s, ms := r.Audit.Served, func(ms float64) string { return tables.Duration(int64(ms * 1000)) }
 	return fmt.Sprintf("no sale for %s from %s on, with units left and buyers asking for them (allowed: %s)",
-		tables.Duration(int64(s.LongestMs*1000)), tables.Duration(int64(s.FromMs*1000)), tables.Duration(int64(s.PatienceMs*1000)))
+		ms(s.LongestMs), ms(s.FromMs), ms(s.PatienceMs))
 }
 
 // Summary explains the verdict in one sentence.
@@ -167,8 +168,8 @@ func (r *Result) Summary() string {
 			}
 			served = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
 		}
-		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"),
-			tables.Duration(int64(r.SellingSeconds*1e6)))
+		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, tables.Thousands(a.Sold),
+			tables.Count(a.Initial, "unit"), tables.Duration(int64(r.SellingSeconds*1e6)))
 	case Blocked:
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
 			right, r.DescribeStandstill(), tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"))
@@ -297,14 +298,16 @@ func (r *Result) findShortfalls() []Problem {
 			"the sale stood still for %s", tables.Duration(int64(stood.LongestMs*1000)))
 	}
 	if late := r.Latency.P99; float64(late) > 1000*servedLimits.LateMs {
-		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed",
+		add(ShortLate, params{"p99_ms": float64(late) / 1000},
+			"one answer in a hundred took longer than %s, and %s are allowed",
 			tables.Duration(late), tables.Duration(int64(1000*servedLimits.LateMs)))
 	}
 	errs := r.Counts[judge.OutcomeError]
 	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
 	if float64(failed+unknown) > servedLimits.Uncertain*float64(r.Requests) {
-		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests}, "%s and %s of %s without a certain answer",
-			tables.Count(failed, "error"), tables.Thousands(unknown), tables.Count(r.Requests, "buyer"))
+		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests},
+			"%s and %s of %s without a certain answer", tables.Count(failed, "error"), tables.Thousands(unknown),
+			tables.Count(r.Requests, "buyer"))
 	}
 	if wanted := r.sellableUnits(); float64(r.Audit.Sold) < servedLimits.Sold*float64(wanted) {
 		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted},
@@ -323,7 +326,7 @@ func (r *Result) sellableUnits() int64 {
 }
 
 // A generator that is short of processor time measures itself. Two signs make the numbers of
-// a run worthless, whatever the ledger says:
+// a run worthless, even if the ledger is right:
 //
 //   - Requests left late although a connection was free, and that lateness is most of the
 //     measured latency.
@@ -349,11 +352,13 @@ func (r *Result) findBottleneck() []Problem {
 	switch {
 	case r.Requests == 0:
 	case r.Dropped > 0:
-		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": defaultLimits.drain.Seconds()},
-			"requests not sent %s after the last was due: %s; the service cannot keep up, and the latencies lack the worst",
-			defaultLimits.drain, tables.Thousands(r.Dropped))}
+		drain := defaultLimits.drain
+		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": drain.Seconds()},
+			"requests not sent %s after the last was due: %s; the service cannot keep up, "+
+				"and the latencies lack the worst", drain, tables.Thousands(r.Dropped))}
 	case late > minLag.Microseconds() && float64(late) > maxLagShare*float64(latency):
-		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
+		figures := params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000}
+		return []Problem{newProblem(ProblemLate, figures,
 			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
 				"give it a machine of its own, or a lower rate", tables.Duration(late), tables.Duration(latency))}
 	case used > maxCPUShare*processors:

@@ -28,11 +28,15 @@ var baselines = []struct {
 	needs       []backend.Capability
 }{
 	{"noop", "a gin handler that does nothing", (*baselineWork).doNothing, nil},
-	{"script", "gin and one Redis script", (*baselineWork).runScript, []backend.Capability{backend.Redis}},
-	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).decrementAndInsert, []backend.Capability{backend.Redis, backend.RowLocks}},
-	{"update", "gin and an UPDATE of one row", (*baselineWork).updateRow, []backend.Capability{backend.RowLocks}},
-	{"transaction", "gin and an UPDATE and an INSERT in one transaction", (*baselineWork).sellInTransaction, []backend.Capability{backend.RowLocks}},
+	{"script", "gin and one Redis script", (*baselineWork).runScript, needsRedis},
+	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).decrementAndInsert,
+		slices.Concat(needsRedis, needsMySQL)},
+	{"update", "gin and an UPDATE of one row", (*baselineWork).updateRow, needsMySQL},
+	{"transaction", "gin and an UPDATE and an INSERT in one transaction", (*baselineWork).sellInTransaction,
+		needsMySQL},
 }
+
+var needsRedis, needsMySQL = []backend.Capability{backend.Redis}, []backend.Capability{backend.RowLocks}
 
 // BaselineNames returns the names that Settings.Baselines may have, except All.
 func BaselineNames() []string {
@@ -79,7 +83,8 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 		for _, statement := range []string{
 			"CREATE TABLE " + w.stock + " LIKE stock",
 			"CREATE TABLE " + w.orders + " LIKE orders",
-			fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)", w.stock, endlessStock),
+			fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)",
+				w.stock, endlessStock),
 		} {
 			if err == nil {
 				_, err = w.db.ExecContext(ctx, statement)
@@ -101,14 +106,14 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 		if !slices.Contains(o.Baselines, b.name) && !slices.Contains(o.Baselines, All) {
 			continue
 		}
-		if i := slices.IndexFunc(b.needs, func(need backend.Capability) bool { ok, _ := config.Has(need); return !ok }); i >= 0 {
+		lacks := func(need backend.Capability) bool { ok, _ := config.Has(need); return !ok }
+		if i := slices.IndexFunc(b.needs, lacks); i >= 0 {
 			_, why := config.Has(b.needs[i])
 			o.NotRun = append(o.NotRun, NotRun{b.name, why})
 			continue
 		}
-		g.POST("/"+b.name+"/api/v1/seckill", baselineHandler(func(ctx context.Context, p baselinePurchase) (int64, error) {
-			return b.do(w, ctx, p)
-		}))
+		work := func(ctx context.Context, p baselinePurchase) (int64, error) { return b.do(w, ctx, p) }
+		g.POST("/"+b.name+"/api/v1/seckill", baselineHandler(work))
 		o.Candidates = append(o.Candidates, Candidate{Strategy: b.name, Title: b.title, Baseline: true,
 			target: "http://" + listener.Addr().String() + "/" + b.name})
 	}
@@ -159,7 +164,8 @@ type executor interface {
 func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselinePurchase, left int64) error {
 	user := w.users.Add(1) // which is also the number of the order
 	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
-		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
+		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
 		user, rand.Text(), rand.Text(), user, p.SKU, p.Quantity, left, baselineStrategy, "active")
 	return err
 }
@@ -221,6 +227,7 @@ func baselineHandler(work func(context.Context, baselinePurchase) (int64, error)
 			c.JSON(http.StatusInternalServerError, gin.H{"error": err.Error()})
 			return
 		}
-		c.JSON(http.StatusOK, gin.H{"order_id": "order-1", "sku_id": p.SKU, "quantity": p.Quantity, "remaining": left, "strategy": baselineStrategy})
+		c.JSON(http.StatusOK, gin.H{"order_id": "order-1", "sku_id": p.SKU, "quantity": p.Quantity, "remaining": left,
+			"strategy": baselineStrategy})
 	}
 }

@@ -80,9 +80,9 @@ type comparison struct {
 
 func newComparison(o Options) *comparison {
 	c := &comparison{Options: o, unavailable: map[string]bool{}, result: &Result{
-		Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets,
-		Machine: tables.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
-		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{},
+		Origin: Origin{Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets, Machine: tables.ThisMachine(),
+			Servers: []backend.Status{}},
+		Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...), Entries: []*Entry{}, Problems: []string{},
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
 		for _, k := range o.Candidates {
@@ -97,10 +97,11 @@ func newComparison(o Options) *comparison {
 
 // addEntry adds an entry for k with the given number of buyers at a time, unless there is one.
 func (c *comparison) addEntry(k Candidate, crowd int) {
-	if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
+	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
+	if !slices.ContainsFunc(c.result.Entries, isThis) {
 		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd,
-			Violations: []judge.Violation{}, Problems: []string{},
-			Rounds: []Round{}, Ratios: map[string]stats.Ratio{}, histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
+			Violations: []judge.Violation{}, Problems: []string{}, Rounds: []Round{}, Ratios: map[string]stats.Ratio{},
+			measuring: measuring{histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}})
 	}
 }
 
@@ -230,7 +231,8 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	}
 	if err != nil { // the sale was not started
 		c.unavailable[e.Strategy] = true
-		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")})
+		why := strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")
+		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, why})
 		return
 	}
 	c.result.Interrupted = c.result.Interrupted || t.Interrupted

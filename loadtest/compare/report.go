@@ -51,12 +51,14 @@ func (r *Result) Answer() []string {
 func (r *Result) findFastest() (best, other *Entry) {
 	var right []*Entry
 	for _, e := range r.MainEntries() {
-		if e.isRight() && e.Figures[r.Settings.By].Median() > 0 {
+		// The speed of a strategy that did not hold, or is known to break, counts for nothing.
+		if e.Verdict == judge.Held && !e.Breaks && e.Figures[r.Settings.By].Median() > 0 {
 			right = append(right, e)
 		}
 	}
-	if holding := slices.DeleteFunc(slices.Clone(right), func(e *Entry) bool { return e.ProofBreaks != "" }); len(holding) > 1 {
-		right = holding // what a fault breaks is not ranked before these
+	breaksInProof := func(e *Entry) bool { return e.ProofBreaks != "" }
+	if holding := slices.DeleteFunc(slices.Clone(right), breaksInProof); len(holding) > 1 {
+		right = holding // a strategy that a fault breaks is not ranked before these
 	}
 	slices.SortStableFunc(right, func(a, b *Entry) int {
 		return cmp.Compare(b.Figures[r.Settings.By].Median(), a.Figures[r.Settings.By].Median())
@@ -82,7 +84,8 @@ func (r *Result) describePair(a, b *Entry) string {
 	if ratio.High > 0 {
 		interval = fmt.Sprintf(" (%s–%s)", tables.Number(ratio.Low), tables.Number(ratio.High))
 	}
-	return fmt.Sprintf("%s "+pairSentences[r.Settings.By]+" %s%s.", a.Strategy, tables.Number(ratio.Times), b.Strategy, interval)
+	sentence := fmt.Sprintf(pairSentences[r.Settings.By], tables.Number(ratio.Times))
+	return fmt.Sprintf("%s %s %s%s.", a.Strategy, sentence, b.Strategy, interval)
 }
 
 // rightCell returns the verdict in a word. An unexpected verdict is in capitals.
@@ -154,9 +157,10 @@ func (e *Entry) factorCell(relativeTo string) string {
 	return e.Factor.String()
 }
 
-const tableNote = "Medians of the rounds. answers/s: definite answers, to all buyers. sales/s: until the last unit of a sale. " +
-	"bought, refused: latency in ms, p50 / p99, of buyers who got a unit and of buyers who were refused. commands: sent to the backends " +
-	"for each purchase. CPU: processor time in ms for each request, of the service processes and of the servers behind them."
+const tableNote = "Medians of the rounds. answers/s: definite answers, to all buyers. sales/s: until the last unit " +
+	"of a sale. bought, refused: latency in ms, p50 / p99, of buyers who got a unit and of buyers who were refused. " +
+	"commands: sent to the backends for each purchase. CPU: processor time in ms for each request, of the service " +
+	"processes and of the servers behind them."
 
 // strategiesTable has a row for each strategy and number of buyers at a time.
 func (r *Result) strategiesTable() tables.Table {
@@ -168,15 +172,17 @@ func (r *Result) strategiesTable() tables.Table {
 	t.Head = append(t.Head, "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers")
 	if r.RelativeTo != "" {
 		t.Head = append(t.Head, r.Settings.By+"/s × "+r.RelativeTo)
-		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval. \"not apart\": the "+
-			"interval includes 1. About one interval in twenty misses the true factor.", r.RelativeTo))
+		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% "+
+			"interval. \"not apart\": the interval includes 1. About one interval in twenty misses the true factor.",
+			r.RelativeTo))
 	}
 	for _, e := range r.Entries {
 		row := []string{r.labelOf(e), e.rightCell(), e.servedCell(), e.medianCell(Answers)}
 		if r.Settings.By == Sales {
 			row = append(row, e.medianCell(Sales))
 		}
-		row = append(row, e.medianCell(SellOut), e.medianCell(BoughtP50, BoughtP99), e.medianCell(RefusedP50, RefusedP99), e.medianCell(Commands), e.medianCell(Services), e.medianCell(Servers))
+		row = append(row, e.medianCell(SellOut), e.medianCell(BoughtP50, BoughtP99),
+			e.medianCell(RefusedP50, RefusedP99), e.medianCell(Commands), e.medianCell(Services), e.medianCell(Servers))
 		if r.RelativeTo != "" {
 			row = append(row, e.factorCell(r.RelativeTo))
 		}
@@ -194,8 +200,8 @@ func (r *Result) ratiosTable() tables.Table {
 		}
 	}
 	t := tables.Table{Title: "Ratios", Words: 1, Head: []string{"strategy"},
-		Notes: []string{fmt.Sprintf("%s/s of the strategy with keys, divided by those of the column: means of the rounds' ratios "+
-			"with their 95 %% intervals.", r.RatioBy)}}
+		Notes: []string{fmt.Sprintf("%s/s of the strategy with keys, divided by those of the column: means of the "+
+			"rounds' ratios with their 95 %% intervals.", r.RatioBy)}}
 	for _, name := range names {
 		t.Head = append(t.Head, "/ "+strings.ReplaceAll(name, "_", " "))
 	}
@@ -250,14 +256,17 @@ func (r *Result) findingsTable() tables.Table {
 // Report returns the result in the forms for people and for programs.
 func (r *Result) Report() tables.Report {
 	run := tables.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: backend.Versions(r.Servers)}
-	rounds := fmt.Sprintf("%d in alternating order, each with a turn of at least %s for each strategy", r.Settings.Rounds, r.Settings.Turn)
+	rounds := fmt.Sprintf("%d in alternating order, each with a turn of at least %s for each strategy",
+		r.Settings.Rounds, r.Settings.Turn)
 	if r.references != nil {
-		rounds += fmt.Sprintf("; %s again after every %d turns, and factors are to its turns directly before and after", r.RelativeTo, groupSize)
+		rounds += fmt.Sprintf("; %s again after every %d turns, and factors are to its turns directly before and after",
+			r.RelativeTo, groupSize)
 	}
 	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()}, {"rounds", rounds}}
 	return tables.Report{JSON: r, Facts: facts, Answer: r.Answer(),
 		Tables:   []tables.Table{r.strategiesTable(), r.ratiosTable(), r.findingsTable()},
-		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.lessonFigures(run)}
+		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset,
+		Figures: r.lessonFigures(run)}
 }
 
 // Summary returns the outcome in a sentence.

@@ -15,15 +15,9 @@ import (
 
 // A Result is the result of a comparison, which may have been interrupted.
 type Result struct {
-	Command     string    `json:"command"` // without passwords
-	Version     string    `json:"version"` // of seckill
-	Begun       time.Time `json:"begun"`
-	Seconds     float64   `json:"seconds"`
-	Interrupted bool      `json:"interrupted"`
-
-	Machine tables.Machine   `json:"machine"`
-	Servers []backend.Status `json:"servers"`
-	Targets []string         `json:"targets"` // the service processes
+	Origin
+	Seconds     float64 `json:"seconds"`
+	Interrupted bool    `json:"interrupted"`
 
 	Settings   Settings `json:"settings"`
 	RelativeTo string   `json:"relative_to"` // strategy whose factor is 1; empty if none was measured
@@ -35,6 +29,16 @@ type Result struct {
 	Problems []string `json:"problems"`
 
 	references []float64 // the figure Settings.By of each turn of the reference, in a long comparison
+}
+
+// An Origin says where and how a comparison was run.
+type Origin struct {
+	Command string           `json:"command"` // without passwords
+	Version string           `json:"version"` // of seckill
+	Begun   time.Time        `json:"begun"`
+	Machine tables.Machine   `json:"machine"`
+	Servers []backend.Status `json:"servers"`
+	Targets []string         `json:"targets"` // the service processes
 }
 
 // A NotRun is a strategy that could not be run, with the reason.
@@ -84,10 +88,15 @@ type Entry struct {
 	Rounds  []Round                `json:"rounds"`
 	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // of all requests of all rounds
 
+	measuring
+}
+
+// measuring is the state of an Entry while it is measured.
+type measuring struct {
 	histogram *hdrhistogram.Histogram // of all requests of all rounds
 	rate      float64                 // requests a second of the last sale
 	accepted  bool                    // requests were accepted first, which needs a key
-	reference bool                    // has several turns in a round
+	reference bool                    // the entry has several turns in a round
 	turns     int                     // in the last round
 }
 
@@ -118,7 +127,8 @@ func (e *Entry) addRound(t Round) {
 	for id, figure := range t.Figures {
 		of.Figures[id] += (figure - of.Figures[id]) / float64(e.turns)
 	}
-	of.Sales, of.Verdict, of.Interrupted = of.Sales+t.Sales, loadtest.Worst(of.Verdict, t.Verdict), of.Interrupted || t.Interrupted
+	of.Sales += t.Sales
+	of.Verdict, of.Interrupted = loadtest.Worst(of.Verdict, t.Verdict), of.Interrupted || t.Interrupted
 }
 
 // nearbyReferences returns, for each round of e, the mean of the reference's turns directly before
@@ -179,10 +189,6 @@ func (e *Entry) summarizeRounds() {
 // Broken reports whether the strategy oversold, lost or invented something.
 func (e *Entry) Broken() bool { return e.Verdict == judge.Oversold || e.Verdict == judge.Lost }
 
-// isRight reports whether the strategy held and is not known to break, so that its speed
-// counts.
-func (e *Entry) isRight() bool { return e.Verdict == judge.Held && !e.Breaks }
-
 // setRatios sets RelativeTo, and the factor and ratios of every entry.
 func (r *Result) setRatios() {
 	for _, e := range r.MainEntries() { // the strategy conditional, otherwise the first
@@ -202,14 +208,16 @@ func (r *Result) setRatios() {
 			if nearby := r.nearbyReferences(e); nearby != nil && base.reference {
 				figures = nearby
 			}
-			if factor := stats.RatioOf(e.seriesOf(r.Settings.By), figures); factor.Rounds > 0 && base.isCompetitor() && base.Strategy == r.RelativeTo {
+			isReference := base.isCompetitor() && base.Strategy == r.RelativeTo
+			if factor := stats.RatioOf(e.seriesOf(r.Settings.By), figures); factor.Rounds > 0 && isReference {
 				e.Factor = &factor
 			}
 			name, compared := base.Strategy, base.Baseline
 			if base.Keyless {
 				name, compared = WithoutKeys, base.Strategy == e.Strategy && !e.accepted
 			}
-			if ratio := stats.RatioOf(e.seriesOf(r.RatioBy), base.seriesOf(r.RatioBy)); ratio.Rounds > 0 && compared && e.isCompetitor() {
+			ratio := stats.RatioOf(e.seriesOf(r.RatioBy), base.seriesOf(r.RatioBy))
+			if ratio.Rounds > 0 && compared && e.isCompetitor() {
 				e.Ratios[name] = ratio
 			}
 		}
@@ -222,13 +230,14 @@ func (r *Result) ExitStatus() int {
 	has := func(match func(e *Entry) bool) bool {
 		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Baseline && match(e) })
 	}
-	lacks := slices.ContainsFunc(r.NotRun, func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) })
+	isNamed := func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }
+	isNotValid := func(e *Entry) bool { return e.Verdict == judge.NotValid || e.Verdict == "" }
 	switch {
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == judge.Oversold }):
 		return loadtest.ExitOversold
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == judge.Lost }):
 		return loadtest.ExitLost
-	case r.Interrupted, len(r.MainEntries()) == 0, lacks, has(func(e *Entry) bool { return e.Verdict == judge.NotValid || e.Verdict == "" }):
+	case r.Interrupted, len(r.MainEntries()) == 0, slices.ContainsFunc(r.NotRun, isNamed), has(isNotValid):
 		return loadtest.ExitNotValid
 	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked }):
 		return loadtest.ExitBlocked
@@ -283,9 +292,8 @@ type metric struct {
 }
 
 var metrics = []metric{
-	{Answers, "answers_per_second", rateOf(func(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) },
-		func(r *loadtest.Result) float64 { return r.Seconds })},
-	{Sales, "sales_per_second", rateOf(salesOf, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
+	{Answers, "answers_per_second", rateOf(answersOf, func(r *loadtest.Result) float64 { return r.Seconds })},
+	{Sales, "sales_per_second", rateOf((*loadtest.Result).Sales, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
 	{SellOut, "sell_out_s", sellOut},
 	{BoughtP50, "bought_p50_ms", medianOf(func(r *loadtest.Result) int64 { return r.SoldLatency.P50 })},
 	{BoughtP99, "bought_p99_ms", medianOf(func(r *loadtest.Result) int64 { return r.SoldLatency.P99 })},
@@ -303,12 +311,7 @@ var metrics = []metric{
 	{Servers, "servers_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
 }
 
-func requestsOf(r *loadtest.Result) float64 { return float64(r.Requests) }
-
-// salesOf counts sales. A reservation is sold when it is paid.
-func salesOf(r *loadtest.Result) float64 {
-	return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid)
-}
+func answersOf(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) }
 
 // rateOf returns a metric that divides the sum of part over all sales by the sum of whole. If
 // either sum is 0, the metric is not known.
@@ -343,7 +346,8 @@ func perRequest(of func(loadtest.Processor) *float64) func([]*loadtest.Result) (
 		if slices.ContainsFunc(sales, func(r *loadtest.Result) bool { return of(r.Processor) == nil }) {
 			return 0, false
 		}
-		return rateOf(func(r *loadtest.Result) float64 { return 1000 * *of(r.Processor) }, requestsOf)(sales)
+		return rateOf(func(r *loadtest.Result) float64 { return 1000 * *of(r.Processor) },
+			func(r *loadtest.Result) float64 { return float64(r.Requests) })(sales)
 	}
 }
 

@@ -15,9 +15,10 @@ import (
 	"seckill/loadtest"
 )
 
-// Of is the result for people, and for programs.
+// Of returns the report of a result, for people and for programs.
 func Of(r *loadtest.Result) tables.Report {
-	report := tables.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Tables: []tables.Table{findingsTable(r), requirementsTable(r)}, Name: Name}
+	report := tables.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Name: Name,
+		Tables: []tables.Table{findingsTable(r), requirementsTable(r)}}
 	for _, p := range r.Problems {
 		report.Problems = append(report.Problems, p.Text)
 	}
@@ -25,28 +26,32 @@ func Of(r *loadtest.Result) tables.Report {
 	if len(r.Targets) > 0 {
 		servers = r.Targets[0].Backends
 	}
-	report.From = tables.Run{Command: r.Settings.Command(), Begun: r.Start, Machine: tables.ThisMachine(), Servers: backend.Versions(servers)}.String()
+	run := tables.Run{Command: r.Settings.Command(), Begun: r.Start, Machine: tables.ThisMachine(),
+		Servers: backend.Versions(servers)}
+	report.From = run.String()
 	return report
 }
 
 // Name is the name of the report's block in a Markdown file.
 const Name = "load"
 
-// answerLines is the verdict, and what is known of a strategy beyond this run.
+// answerLines returns the verdict, with a sentence about a strategy that is known to break, and what the run tried.
 func answerLines(r *loadtest.Result) []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
 	switch {
 	case !r.Strategy.Broken:
 	case r.Verdict == judge.Held:
-		all = append(all, r.Strategy.Name+" held this time, and is shipped to break: seckill prove shows a schedule that does it.")
+		all = append(all, r.Strategy.Name+" held this time, and is shipped to break: "+
+			"seckill prove shows a schedule that does it.")
 	case r.Verdict == judge.Oversold, r.Verdict == judge.Lost:
 		all = append(all, r.Strategy.Name+" is shipped to break like this: compare it with the strategies that hold.")
 	}
 	did, not := r.Exercised()
-	return append(all, "Tried besides purchases: "+cmp.Or(strings.Join(did, ", "), "nothing")+". Not tried: "+strings.Join(not, ", ")+".")
+	return append(all, fmt.Sprintf("Tried besides purchases: %s. Not tried: %s.",
+		cmp.Or(strings.Join(did, ", "), "nothing"), strings.Join(not, ", ")))
 }
 
-// findingsTable are the rules that were violated.
+// findingsTable lists the rules that were violated.
 func findingsTable(r *loadtest.Result) tables.Table {
 	t := tables.Table{Title: "What the judge found", Head: []string{"rule", "what"}, Words: 2}
 	if r.Audit == nil {
@@ -79,16 +84,31 @@ func requirementsTable(r *loadtest.Result) tables.Table {
 // rows are facts, by name.
 type rows [][2]string
 
+// addRow adds a fact. The digits of its whole numbers are grouped.
 func (all *rows) addRow(name, format string, args ...any) {
-	*all = append(*all, [2]string{name, fmt.Sprintf(format, args...)})
+	*all = append(*all, [2]string{name, formatFigures(format, args...)})
+}
+
+// formatFigures is fmt.Sprintf with tables.Thousands for whole numbers.
+func formatFigures(format string, args ...any) string {
+	for i, arg := range args {
+		switch n := arg.(type) {
+		case int:
+			args[i] = tables.Thousands(n)
+		case int64:
+			args[i] = tables.Thousands(n)
+		}
+	}
+	return fmt.Sprintf(format, args...)
 }
 
 // factRows returns the figures that the verdict rests on.
-func factRows(r *loadtest.Result) (all rows) {
-	all.addRow("strategy", "%s", joinNonEmpty(" · ", r.Strategy.Name, r.Strategy.Title))
-	all.addRow("sale", "%s", r.Settings.Command())
+func factRows(r *loadtest.Result) rows {
+	var all rows
+	all.addRow("strategy", "%v", joinNonEmpty(" · ", r.Strategy.Name, r.Strategy.Title))
+	all.addRow("sale", "%v", r.Settings.Command())
 	for i, target := range r.Targets {
-		all.addRow("target", "%s", target.URL)
+		all.addRow("target", "%v", target.URL)
 		if i > 0 && slices.Equal(target.Backends, r.Targets[0].Backends) {
 			continue
 		}
@@ -107,19 +127,19 @@ func factRows(r *loadtest.Result) (all rows) {
 	if a := r.Audit; a != nil {
 		cancelled := ""
 		if a.Cancelled > 0 {
-			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
+			cancelled = formatFigures(", %v cancelled", a.Cancelled)
 		}
 		if a.Restocked > 0 {
 			cancelled += fmt.Sprintf(", %s added", tables.Count(a.Restocked, "unit"))
 		}
-		all.addRow("ledger", "%s sold in %s%s, %s left of %s (run %d)", tables.Count(a.Sold, "unit"), tables.Count(a.Orders, "order"),
-			cancelled, tables.Thousands(a.Remaining), tables.Thousands(a.Initial), a.Run)
+		all.addRow("ledger", "%v sold in %v%v, %v left of %v (run %v)", tables.Count(a.Sold, "unit"),
+			tables.Count(a.Orders, "order"), cancelled, a.Remaining, a.Initial, a.Run)
 	}
 	switch l := r.Linearizable; { // not linearizable is a violation
 	case l.Answer == loadtest.LinearYes:
-		all.addRow("answers", "linearizable: one buyer at a time explains all of %s", tables.Count(l.Checked, "answer"))
+		all.addRow("answers", "linearizable: one buyer at a time explains all of %v", tables.Count(l.Checked, "answer"))
 	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
-		all.addRow("answers", "not looked at: %s", l.Why)
+		all.addRow("answers", "not looked at: %v", l.Why)
 	}
 	return all
 }
@@ -128,58 +148,62 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 	var counts []string
 	for _, o := range loadtest.Outcomes {
 		if n := r.Counts[o]; n > 0 || o == judge.OutcomeSold || o == judge.OutcomeSoldOut {
-			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+tables.Thousands(n))
+			counts = append(counts, formatFigures("%v %v", strings.ReplaceAll(string(o), "_", " "), n))
 		}
 	}
-	all.addRow("buyers", "%s", strings.Join(counts, " · "))
-	if r.Copies+r.Retries > 0 { // else each has one call
-		all.addRow("  repeated", "%s and %s", tables.CountOf(r.Copies, "copy", "copies"), tables.CountOf(r.Retries, "retry", "retries"))
+	all.addRow("buyers", "%v", strings.Join(counts, " · "))
+	if r.Copies+r.Retries > 0 { // otherwise each buyer has made one call
+		copies, retries := tables.CountOf(r.Copies, "copy", "copies"), tables.CountOf(r.Retries, "retry", "retries")
+		all.addRow("  repeated", "%v and %v", copies, retries)
 	}
 	for _, a := range r.Answers { // the outcome alone does not explain these
 		if a.Outcome == judge.OutcomeUnknown || a.Outcome == judge.OutcomeError {
-			all.addRow(string(a.Outcome), "%s × %s: %s", a.Code, tables.Thousands(a.Count), a.Sample)
+			all.addRow(string(a.Outcome), "%v × %v: %v", a.Code, a.Count, a.Sample)
 		}
 	}
 }
 
 func (all *rows) addSpeed(r *loadtest.Result) {
-	all.addRow("speed", "%s requests/s · %s sales/s · %s in %s", tables.Thousands(int64(r.RequestsPerSec+.5)), tables.Thousands(int64(r.SalesPerSec+.5)),
-		tables.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
-	all.addRow("latency", "%s", formatLatency(r.Latency)) // with two steps: of the first
+	took := time.Duration(r.Seconds * float64(time.Second)).Round(time.Millisecond)
+	all.addRow("speed", "%v requests/s · %v sales/s · %v in %v", int64(r.RequestsPerSec+.5), int64(r.SalesPerSec+.5),
+		tables.Count(r.Requests, "request"), took)
+	all.addRow("latency", "%v", formatLatency(r.Latency)) // with two steps: of the first
 	if r.Counts[judge.OutcomeSold] > 0 {
-		all.addRow("  of sales", "%s", formatLatency(r.SoldLatency))
+		all.addRow("  of sales", "%v", formatLatency(r.SoldLatency))
 	}
 	if r.Accepted > 0 {
-		all.addRow("two steps", "%s accepted at first", tables.Thousands(r.Accepted))
+		all.addRow("two steps", "%v accepted at first", r.Accepted)
 	}
 	if r.Settings.Open() { // above: from when a request was due
-		all.addRow("  once sent", "%s", formatLatency(r.ServiceTime))
-		all.addRow("lateness", "%s sent late · %s dropped · the generator's own p99 %s", tables.Thousands(r.Late), tables.Thousands(r.Dropped), tables.Duration(r.Lag.P99))
+		all.addRow("  once sent", "%v", formatLatency(r.ServiceTime))
+		all.addRow("lateness", "%v sent late · %v dropped · the generator's own p99 %v",
+			r.Late, r.Dropped, tables.Duration(r.Lag.P99))
 	}
 	if c := r.Cancellations; c != (loadtest.Cancellations{}) {
-		all.addRow("cancelled", "%s · refused %s · unknown %s", tables.Thousands(c.Done), tables.Thousands(c.Refused), tables.Thousands(c.Unknown))
+		all.addRow("cancelled", "%v · refused %v · unknown %v", c.Done, c.Refused, c.Unknown)
 	}
 	if c := r.Reservations; c != (loadtest.Reservations{}) {
-		all.addRow("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", tables.Thousands(c.Paid),
-			tables.Thousands(c.Forgotten), tables.Thousands(c.Expired), tables.Thousands(c.Refused), tables.Thousands(c.Unknown))
+		all.addRow("reserved", "paid %v · forgotten %v · told expired %v · refused %v · unknown %v",
+			c.Paid, c.Forgotten, c.Expired, c.Refused, c.Unknown)
 	}
-	switch {
-	case r.CommandsMissing != "":
-		all.addRow("commands", "not known: %s", r.CommandsMissing)
-	default:
-		var sum float64
-		var each []string
-		for _, c := range r.Commands {
-			sum += c.PerPurchase
-			each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
-		}
-		all.addRow("commands", "%s", joinNonEmpty(": ", fmt.Sprintf("%.2f a purchase", sum), strings.Join(each, " · ")))
+	if r.CommandsMissing != "" {
+		all.addRow("commands", "not known: %v", r.CommandsMissing)
+		return
 	}
+	var sum float64
+	var each []string
+	for _, c := range r.Commands {
+		sum += c.PerPurchase
+		each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
+	}
+	perPurchase := fmt.Sprintf("%.2f a purchase", sum)
+	all.addRow("commands", "%v", joinNonEmpty(": ", perPurchase, strings.Join(each, " · ")))
 }
 
 func formatLatency(l loadtest.Latency) string {
+	show := tables.Duration
 	return fmt.Sprintf("p50 %s · p90 %s · p99 %s · p99.9 %s · max %s · mean %s",
-		tables.Duration(l.P50), tables.Duration(l.P90), tables.Duration(l.P99), tables.Duration(l.P999), tables.Duration(l.Max), tables.Duration(int64(l.Mean)))
+		show(l.P50), show(l.P90), show(l.P99), show(l.P999), show(l.Max), show(int64(l.Mean)))
 }
 
 // joinNonEmpty joins the texts that are not empty.
@@ -187,16 +211,16 @@ func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
-// Line shows how a run goes, in one line; units are those for sale in all.
+// Line returns the progress of a run in one line. units is the number of units of all SKUs.
 func Line(p loadtest.Progress, units int64) string {
 	oversold, trouble := "", ""
 	if p.Units > units {
 		oversold = " OVERSOLD"
 	}
 	if n := p.Counts[judge.OutcomeError] + p.Counts[judge.OutcomeUnknown]; n > 0 {
-		trouble = ", " + tables.Thousands(n) + " without an answer"
+		trouble = formatFigures(", %v without an answer", n)
 	}
-	return fmt.Sprintf("%s of %s buyers, sold %s of %s%s%s, %s/s, p99 %s, %s", tables.Thousands(p.Requests), tables.Thousands(p.Buyers),
-		tables.Thousands(p.Units), tables.Thousands(units), oversold, trouble, tables.Thousands(int64(p.Rate)), tables.Duration(int64(p.P99*1000)),
+	return formatFigures("%v of %v buyers, sold %v of %v%v%v, %v/s, p99 %v, %v",
+		p.Requests, p.Buyers, p.Units, units, oversold, trouble, int64(p.Rate), tables.Duration(int64(p.P99*1000)),
 		p.Elapsed.Round(100*time.Millisecond))
 }

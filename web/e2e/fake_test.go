@@ -213,8 +213,8 @@ func measured(name string, concurrency int, verdict judge.Verdict, answers float
 // goldenResult contains a faster strategy, a broken one, and one whose texts contain HTML.
 func goldenResult() *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, RelativeTo: "conditional",
-		Servers: []backend.Status{},
-		NotRun:  []compare.NotRun{}, Problems: []string{}}
+		Origin: compare.Origin{Servers: []backend.Status{}},
+		NotRun: []compare.NotRun{}, Problems: []string{}}
 	r.Settings.Crowds = []int{8}
 	for _, concurrency := range []int{64, 8} {
 		for _, e := range []compare.Entry{measured("conditional", concurrency, judge.Held, 3234),
