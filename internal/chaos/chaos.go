@@ -145,7 +145,8 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 		}
 	}
 	mayAnswerWrongly := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
-	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && t.onlyAnswersAreWrong())
+	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // the ledger balances
+	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && onlyAnswersAreWrong)
 }
 
 // scenario returns the first part of a cell's sale, whose buyers send copies, retry and cancel. Its seed

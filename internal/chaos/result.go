@@ -94,8 +94,8 @@ func (r *Result) Summary() string {
 	}
 	words["not run"], words["not applicable"] = r.Left, words[""]
 	var said []string
-	for _, word := range []string{string(judge.Held), string(judge.Oversold), string(judge.Lost), string(loadtest.Blocked), wordStopped,
-		wordNotTested, wordNotValid, "not applicable", "not run"} {
+	for _, word := range []string{string(judge.Held), string(judge.Oversold), string(judge.Lost),
+		string(loadtest.Blocked), wordStopped, wordNotTested, wordNotValid, "not applicable", "not run"} {
 		if words[word] > 0 {
 			said = append(said, fmt.Sprintf("%d %s", words[word], word))
 		}
@@ -107,7 +107,8 @@ func (r *Result) Summary() string {
 }
 
 func (r *Result) table() tables.Table {
-	t := tables.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
+	t := tables.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"},
+		Words: len(r.Faults) + 1,
 		Notes: []string{"held, with the longest time without a sale if that is a second or more; " +
 			"oversold, lost: the judge found it; blocked: right, and the sale stood still for three seconds longer " +
 			"than the wait for a lock, its lease (two seconds at least) and the fault itself; " +
@@ -278,9 +279,6 @@ func (t *trial) wordAndReasons() (string, []string) {
 	}
 	return string(t.verdict), nil
 }
-
-// onlyAnswersAreWrong reports whether the ledger balances although buyers got wrong answers.
-func (t *trial) onlyAnswersAreWrong() bool { return onlyRule(t.violations, judge.RuleNotLinearizable) }
 
 // onlyRule reports whether there are violations, all of them of one rule.
 func onlyRule(violations []judge.Violation, rule string) bool {

@@ -76,8 +76,8 @@ func (t target) findLack(l *lab.Lab) *Lack {
 		if l.Topology() == t.topology && l.FindEnsemble(t.server) != nil {
 			return nil
 		}
-		return &Lack{LackTopology, map[string]any{"name": t.server, "topology": t.topology},
-			fmt.Sprintf("the fault needs several servers of %s; start the lab with --topology %s", t.server, t.topology)}
+		return &Lack{LackTopology, map[string]any{"name": t.server, "topology": t.topology}, fmt.Sprintf(
+			"the fault needs several servers of %s; start the lab with --topology %s", t.server, t.topology)}
 	}
 	return nil
 }
@@ -90,8 +90,8 @@ func findServerLack(l *lab.Lab, name string) *Lack {
 	}
 	params := map[string]any{"name": name}
 	if kind, _, _ := strings.Cut(name, "-"); l.Config().Tiers[kind] == backend.Given {
-		return &Lack{LackGiven, params, fmt.Sprintf("%s was given, and faults hit only servers that the lab has started; "+
-			"start a lab without its address where the server is installed, as make demo does", name)}
+		return &Lack{LackGiven, params, fmt.Sprintf("%s was given, and faults hit only servers that the lab has "+
+			"started; start a lab without its address where the server is installed, as make demo does", name)}
 	}
 	return &Lack{LackServer, params, fmt.Sprintf("%s is not one server that the lab has started; "+
 		"install it, and start the lab without its address, --embedded and --topology", name)}
@@ -277,7 +277,7 @@ func (s *strike) isSoldOut(ctx context.Context) bool {
 	return false
 }
 
-// acceptArrival makes the process of a held purchase the one that is hit.
+// acceptArrival makes the process of a held purchase the target of the harm.
 func (s *strike) acceptArrival(ctx context.Context, a arrival) {
 	if a.Holder == nil {
 		a.release()

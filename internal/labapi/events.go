@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"time"
@@ -32,29 +33,24 @@ func (s *Server) streamEvents(c *gin.Context) error {
 
 	heartbeat := time.NewTicker(heartbeatInterval)
 	defer heartbeat.Stop()
-	for {
+	ctx, end := context.WithCancel(c.Request.Context())
+	defer end()
+	defer context.AfterFunc(s.background.closing, end)()
+	for out.err == nil && ctx.Err() == nil {
 		changed := s.notifier.nextChange()
 		s.sendChanges(sent, out)
-		if out.err != nil {
-			return nil
-		}
 		select {
 		case <-changed:
 		case <-heartbeat.C:
 			out.writeEvent("lab", gin.H{}) // a service process may have died
-		case <-c.Request.Context().Done():
-			return nil
-		case <-s.background.closing.Done():
-			return nil
+		case <-ctx.Done():
 		}
 		select {
 		case <-time.After(minEventGap):
-		case <-c.Request.Context().Done():
-			return nil
-		case <-s.background.closing.Done():
-			return nil
+		case <-ctx.Done():
 		}
 	}
+	return nil
 }
 
 // sentState holds the revisions that one page has received.

@@ -19,9 +19,8 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.POST("/games", s.handlerOf(s.beginGame))
 	lab.DELETE("/games/:id", s.handlerOf(s.endGame))
 	type nothing struct{}
-	lab.GET("/games/:id", gameHandler(s, nothing{}, func(_ context.Context, g *game.Game, _ nothing) (game.State, error) {
-		return g.State(), nil
-	}))
+	lab.GET("/games/:id", gameHandler(s, nothing{},
+		func(_ context.Context, g *game.Game, _ nothing) (game.State, error) { return g.State(), nil }))
 	lab.POST("/games/:id/impossible", gameHandler(s, nothing{},
 		func(_ context.Context, g *game.Game, _ nothing) (game.State, error) { return g.SayImpossible() }))
 	type move struct {
@@ -50,10 +49,7 @@ func gameHandler[Body any](s *Server, defaults Body,
 			return s.explainGameError(err)
 		}
 		state, err := do(c.Request.Context(), g, body)
-		if err == nil {
-			c.JSON(http.StatusOK, state)
-		}
-		return s.explainGameError(err)
+		return answerJSON(c, http.StatusOK, state, s.explainGameError(err))
 	})
 }
 
@@ -79,10 +75,7 @@ func (s *Server) beginGame(c *gin.Context) error {
 		return web.BadRequest("Give a level or a strategy: one of them.")
 	}
 	state, err := s.Games.Begin(c.Request.Context(), r)
-	if err == nil {
-		c.JSON(http.StatusCreated, state)
-	}
-	return s.explainGameError(err)
+	return answerJSON(c, http.StatusCreated, state, s.explainGameError(err))
 }
 
 // replayGame runs a counterexample again on the lab's servers.
@@ -94,10 +87,7 @@ func (s *Server) replayGame(c *gin.Context) error {
 		return err
 	}
 	now, err := s.Games.Replay(c.Request.Context(), body.Example)
-	if err == nil {
-		c.JSON(http.StatusOK, now)
-	}
-	return s.explainGameError(err)
+	return answerJSON(c, http.StatusOK, now, s.explainGameError(err))
 }
 
 func (s *Server) endGame(c *gin.Context) error {

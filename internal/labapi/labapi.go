@@ -176,6 +176,14 @@ func (s *Server) handlerOf(h func(*gin.Context) error) gin.HandlerFunc {
 	return web.Handle(s.writeProblem, h)
 }
 
+// answerJSON answers with a value, unless there is an error.
+func answerJSON(c *gin.Context, status int, value any, err error) error {
+	if err == nil {
+		c.JSON(status, value)
+	}
+	return err
+}
+
 func (s *Server) writeProblem(c *gin.Context, err error) {
 	var p *web.Problem
 	if !errors.As(err, &p) {
@@ -274,7 +282,7 @@ func (s *Server) liveServices() []string {
 	return urls
 }
 
-// labChanged tells the pages to ask for the status again.
+// notifyLabChange tells the pages to ask for the status again.
 func (s *Server) notifyLabChange() {
 	s.notifier.labChanges.Add(1)
 	s.notifier.notifyAll()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -16,6 +17,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/tables"
 	"seckill/internal/web"
+	"seckill/loadtest"
 )
 
 // A Run is the same sale with one strategy or several at the same time. It is Done when at least one lane has a
@@ -90,7 +92,8 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &runEntry{stop: stop}
-	begun.injector = fault.NewInjector(ctx, s.Lab.Inject, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
+	onChange := func(i int, f fault.Happening) { s.faultChanged(e, i, f) }
+	begun.injector = fault.NewInjector(ctx, s.Lab.Inject, sales, onChange)
 	e.value = begun
 	if err := s.runs.perform(e, release, func() Run { return s.performRun(ctx, e) }); err != nil {
 		return nil, err
@@ -198,5 +201,133 @@ func (r Run) awaitStart(ctx context.Context) {
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
+	}
+}
+
+// A Lane is the sale of one strategy in a run, on a SKU of its own.
+type Lane struct {
+	Strategy string `json:"strategy"`
+	SKU      int64  `json:"sku"`
+	Command  string `json:"command,omitempty"` // holds the same sale on the command line, without faults
+
+	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
+	Result   *loadtest.Result   `json:"result,omitempty"`
+	Error    string             `json:"error,omitempty"` // why there is no result
+
+	// Points are drawn by the charts. Summaries omit them.
+	Points []Point `json:"points,omitempty"`
+}
+
+// A Point of a lane's charts.
+type Point struct {
+	At   float64 `json:"at"`   // seconds since the start
+	Rate float64 `json:"rate"` // answers per second
+	P50  float64 `json:"p50_ms"`
+	P99  float64 `json:"p99_ms"`
+}
+
+const (
+	// sku is sold by comparisons and by the first lane of a run. The other lanes sell the following SKUs.
+	sku      = 1
+	maxLanes = 4
+	// minPointGap is the minimum time between two points, in seconds. The last report of a run may come right
+	// after the one before; its rate would mean nothing.
+	minPointGap = 0.03
+	// maxPoints bounds the points of a lane, because every event of the run carries all of them.
+	maxPoints = 400
+)
+
+func newLanes(w Settings) []Lane {
+	var lanes []Lane
+	for i, strategy := range w.Strategies {
+		lanes = append(lanes, Lane{Strategy: strategy, SKU: sku + int64(i), Command: w.laneScenario(i).Command()})
+	}
+	return lanes
+}
+
+// addProgress sets the latest progress and adds a point. It drops every second point when there are too many.
+func (l *Lane) addProgress(p loadtest.Progress) {
+	l.Progress = &p
+	at := p.Elapsed.Seconds()
+	if n := len(l.Points); n > 0 && at-l.Points[n-1].At < minPointGap {
+		return
+	}
+	if len(l.Points) == maxPoints {
+		var fewer []Point
+		for i := 0; i < maxPoints; i += 2 {
+			fewer = append(fewer, l.Points[i])
+		}
+		l.Points = fewer
+	}
+	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
+}
+
+// editLane returns the i-th lane for a change. It replaces the slice, which older copies of the run share.
+func (r *Run) editLane(i int) *Lane {
+	r.Lanes = slices.Clone(r.Lanes)
+	return &r.Lanes[i]
+}
+
+// sellLanes holds the sales of all lanes at the same time. A lane begins when every lane is ready, and is judged
+// when the buyers of every lane have their answers. The others do not wait for a lane that has failed.
+func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
+	targets := s.liveServices()
+	var beginning, ending, lanes sync.WaitGroup
+	beginning.Add(len(begun.Lanes))
+	ending.Add(len(begun.Lanes))
+	for i := range begun.Lanes {
+		lanes.Go(func() {
+			ready, ended := sync.OnceFunc(beginning.Done), sync.OnceFunc(ending.Done)
+			defer ended()
+			defer ready()
+			scenario := begun.Settings.laneScenario(i)
+			scenario.SKU = begun.Lanes[i].SKU
+			result, err := s.Load(ctx, loadtest.Config{
+				Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
+				Joins: begun.Shop,
+				Hooks: loadtest.Hooks{
+					Outage: begun.injector.Outage,
+					Faulty: func() bool { return len(begun.injector.Faults()) > 0 },
+					OnProgress: func(p loadtest.Progress) {
+						s.runs.changeEntry(e, func(r *Run) { r.editLane(i).addProgress(p) })
+					},
+					Begin: func() {
+						ready()
+						beginning.Wait()
+						begun.awaitStart(ctx)
+						begun.injector.Begin()
+					},
+					End: func() {
+						ended()
+						ending.Wait()
+					},
+				},
+			})
+			s.runs.changeEntry(e, func(r *Run) {
+				lane := r.editLane(i)
+				lane.Result = result
+				if err != nil {
+					lane.Error = err.Error()
+				}
+			})
+		})
+	}
+	lanes.Wait()
+}
+
+// faultChanged records the progress of the i-th fault of a run.
+func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
+	s.runs.changeEntry(e, func(r *Run) {
+		if r.Faults = slices.Clone(r.Faults); i == len(r.Faults) {
+			r.Faults = append(r.Faults, f)
+		}
+		r.Faults[i] = f
+	})
+	if f.State != fault.IsPlanned {
+		s.notifyLabChange()
+	}
+	if f.State == fault.HasFailed {
+		s.Log.Warn("a fault failed", "run", s.runs.readEntry(e).ID, "kind", f.Kind, "service", f.Service,
+			"error", f.Error)
 	}
 }

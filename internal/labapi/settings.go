@@ -33,8 +33,8 @@ type Settings struct {
 // purchases without an answer. The maximum lease is shorter than the maximum pause.
 var limits = map[string]loadtest.Range{
 	"stock": {Min: 1, Max: 1_000_000}, "buyers": {Min: 1, Max: 200_000}, "concurrency": {Min: 1, Max: 1024},
-	"quantity": {Min: 1, Max: 1000}, "rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120}, "skus": {Min: 1, Max: 1},
-	"strategies": {Min: 1, Max: maxLanes}, "services": {Min: 1, Max: 8},
+	"quantity": {Min: 1, Max: 1000}, "rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120},
+	"skus": {Min: 1, Max: 1}, "strategies": {Min: 1, Max: maxLanes}, "services": {Min: 1, Max: 8},
 	"lease_ms": {Min: 100, Max: 20_000}, "wait_ms": {Min: 1, Max: 10_000}, "poll_ms": {Min: 1, Max: 1000},
 	"at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: maxFaultMS},
 }
@@ -114,7 +114,8 @@ func (s *Server) chosenStrategies(names []string, maxNames int, p *web.Problem) 
 	case n == 0:
 		p.Blame("strategies", "none", nil, "name a strategy")
 	case n > maxNames:
-		p.Blame("strategies", "too_many", map[string]any{"max": maxNames}, fmt.Sprintf("give at most %d at once", maxNames))
+		p.Blame("strategies", "too_many", map[string]any{"max": maxNames},
+			fmt.Sprintf("give at most %d at once", maxNames))
 		return nil
 	}
 	var chosen []catalog.Info
@@ -185,7 +186,8 @@ func (s *Server) checkFault(f *fault.Planned, run Settings, p *web.Problem) {
 	}
 	switch {
 	case known.Holder && f.Service != 0:
-		p.Blame("service", "unused", map[string]any{"kind": f.Kind}, "leave it out: the fault hits the process of the holder")
+		p.Blame("service", "unused", map[string]any{"kind": f.Kind},
+			"leave it out: the fault hits the process of the holder")
 	case !known.Holder:
 		f.Service = cmp.Or(f.Service, 1)
 		blameFields(p, loadtest.Range{Min: 1, Max: float64(max(1, run.Services))}.Check("service", float64(f.Service)))

@@ -112,7 +112,8 @@ func (s *Server) startRivals(c *gin.Context) error {
 	if s.findStrategy("strategy", info.Name, p); p.Errors != nil {
 		return p
 	}
-	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
+	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(),
+		ServiceSettings: s.Lab.ServiceSettings()}
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
 	e, err := s.beginRun(c, wanted, tables.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
@@ -230,10 +231,7 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	stock := s.shop.strategy.Stock
 	s.shop.mu.Unlock()
 	page, err := s.shop.ledger.pageFor(user, stock, func() (judge.Snapshot, error) { return s.readShop(ctx) })
-	if err == nil {
-		c.JSON(http.StatusOK, page)
-	}
-	return err
+	return answerJSON(c, http.StatusOK, page, err)
 }
 
 // pageFor returns the page for a user. It reads the ledger again if the last read is too old.

@@ -170,9 +170,6 @@ func (s *store[T]) stopEntry(e *entry[T]) {
 	}
 }
 
-// unknownCodes are the codes of answers to a call that names an entry that there is not.
-var unknownCodes = map[entryKind]string{kindRun: "unknown_run", kindComparison: "unknown_comparison", kindTrace: "unknown_trace"}
-
 // findEntry returns the entry whose id is in the path of a call.
 func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 	s.mu.Lock()
@@ -182,7 +179,7 @@ func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 			return e, nil
 		}
 	}
-	return nil, &web.Problem{Code: unknownCodes[s.kind], Status: http.StatusNotFound,
+	return nil, &web.Problem{Code: "unknown_" + string(s.kind), Status: http.StatusNotFound,
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, maxEntries)}
 }
 

@@ -53,7 +53,8 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	made, err := s.Trace(ctx, info, buyers)
 	if err != nil {
 		s.Log.Warn("trace", "strategy", body.Strategy, "error", err)
-		return &web.Problem{Code: "trace_failed", Status: http.StatusServiceUnavailable, Detail: "The trace could not be made: " + err.Error()}
+		return &web.Problem{Code: "trace_failed", Status: http.StatusServiceUnavailable,
+			Detail: "The trace could not be made: " + err.Error()}
 	}
 	t := LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made}
 	s.traces.addEntry(&entry[LiveTrace]{value: t})

@@ -21,7 +21,8 @@ type Turn struct {
 
 // Turns returns the turns of n subjects in the given number of rounds. Every second round runs
 // backwards, so that drift affects all subjects alike.
-func Turns(rounds, n int) (all []Turn) {
+func Turns(rounds, n int) []Turn {
+	var all []Turn
 	for round := range rounds {
 		for subject := range n {
 			if round%2 == 1 {

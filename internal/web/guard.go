@@ -46,10 +46,10 @@ func NotLocal(r *http.Request) string {
 		return "this call seems to come through a proxy (HTTP/1.0)"
 	}
 	name := Hostname(r.Host)
-	if ip, err := netip.ParseAddr(name); !strings.EqualFold(name, "localhost") && (err != nil || !ip.Unmap().IsLoopback()) {
-		return "this call is addressed to " + name
+	if ip, err := netip.ParseAddr(name); strings.EqualFold(name, "localhost") || err == nil && ip.Unmap().IsLoopback() {
+		return ""
 	}
-	return ""
+	return "this call is addressed to " + name
 }
 
 // ForeignPage returns a description of the page of another site that makes the request, or "".
