@@ -25,48 +25,84 @@ import (
 // results repeat it. All random choices follow from Seed: the same Scenario sends the same
 // purchases in the same order.
 type Scenario struct {
-	Strategy string `json:"strategy,omitempty" yaml:"strategy" kong:"-"`
-	Stock    int64  `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units on sale of each SKU (${LoadStock})."`
-	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"Number of the SKU, or of the first of several (${LoadSKU})."`
+	Strategy string `json:"strategy,omitempty" kong:"-"`
+	Stock    int64  `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`
+	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"${SKU}"`
 	// SKUs may be 0 for one SKU.
-	SKUs int     `json:"skus" yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are on sale, numbered from --sku on (${LoadSKUs})."`
-	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Make the k-th SKU wanted 1/k^S as often as the first: 1.5 makes one SKU hot (${LoadZipf}: all alike)."`
+	SKUs int     `json:"skus" name:"skus" group:"sale" placeholder:"N" help:"${SKUs}"`
+	Zipf float64 `json:"zipf,omitempty" group:"sale" placeholder:"S" help:"${Zipf}"`
 	// Plenty allows a sale in which nothing can be oversold. Such a run shows speed and lost
 	// updates only.
-	Plenty bool `json:"plenty,omitempty" yaml:"plenty" group:"rare" help:"Allow more stock than the buyers want. Then nothing can be oversold."`
+	Plenty bool `json:"plenty,omitempty" group:"rare" help:"${Plenty}"`
+	// Restock lists texts for parseRestock.
+	Restock []string `json:"restock,omitempty" group:"sale" placeholder:"UNITS@TIME" help:"${Restock}"`
 
 	// Buyers is the number of requests. The profile constant uses Rate and Duration instead.
 	// Every request is of another user, except for duplicates.
-	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"How many buyers come, each with one purchase (${LoadBuyers})."`
-	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer wants (${LoadQuantity})."`
+	Buyers   int   `json:"buyers" group:"sale" placeholder:"N" help:"${Buyers}"`
+	Quantity int64 `json:"quantity" group:"sale" placeholder:"N" help:"${Quantity}"`
 	// Duplicates are requests by a user who has made one before, under another key. Only one
 	// may succeed.
-	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"rare" placeholder:"SHARE" help:"Share of buyers who try to buy a second time (load: ${LoadDuplicates}, compare: 0)."`
-	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of buyers who cancel at once (load: ${LoadCancellations}, compare: 0)."`
+	Duplicates    float64 `json:"duplicates,omitempty" group:"rare" placeholder:"SHARE" help:"${Duplicates}"`
+	Cancellations float64 `json:"cancellations,omitempty" group:"rare" placeholder:"SHARE" help:"${Cancellations}"`
 	// Reserve, if not 0, makes buyers reserve for this time and pay with a second call. Buyers
 	// who cancel do not pay.
-	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers first reserve for this long (1s to 60s) and then pay."`
-	Forget  float64       `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of buyers who never pay for what they reserved."`
+	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"${Reserve}"`
+	Forget  float64       `json:"forget,omitempty" group:"rare" placeholder:"SHARE" help:"${Forget}"`
 	// Async asks services to accept a purchase first and to decide later. Strategies that
 	// cannot do so answer as without.
-	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask the service to accept first and to decide later, if the strategy can."`
+	Async bool `json:"async,omitempty" group:"sale" help:"${Async}"`
 	// Copies go to different targets if there are several.
-	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of purchases that are sent three times at once (load: ${LoadCopies}, compare: 0)."`
-	// Restock lists texts for parseRestock.
-	Restock []string `json:"restock,omitempty" yaml:"restock" group:"sale" placeholder:"UNITS@TIME" help:"Units to add to each SKU while it is sold, such as 50@0.5s; may be repeated."`
+	Copies float64 `json:"copies,omitempty" group:"rare" placeholder:"SHARE" help:"${Copies}"`
 	// Cuts makes buyers hang up during a call and then repeat it.
-	Cuts  float64 `json:"cuts,omitempty" yaml:"cuts" group:"rare" placeholder:"SHARE" help:"Share of buyers who hang up before the answer comes (${LoadCuts})."`
-	Retry int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"How often a buyer repeats a call without a clear answer, under the same key (load: ${LoadRetry}, compare: 0)."`
+	Cuts  float64 `json:"cuts,omitempty" group:"rare" placeholder:"SHARE" help:"${Cuts}"`
+	Retry int     `json:"retry,omitempty" group:"rare" placeholder:"N" help:"${Retry}"`
 
-	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"When buyers come: closed (the default): the next when one has an answer; spike: all at once; constant: at --rate."` // empty: Closed
-	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, for closed (${LoadConcurrency})."`
-	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Buyers a second, for constant."`
-	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long buyers keep coming, for constant."`
-	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"How long a buyer waits for an answer (${LoadTimeout})."`
-	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"Repeat the same buyers in the same order (default: a new seed)."`
+	Profile     Profile       `json:"profile" group:"time" placeholder:"NAME" help:"${Profile}"` // empty: Closed
+	Concurrency int           `json:"concurrency" group:"time" placeholder:"N" help:"${Concurrency}"`
+	Rate        float64       `json:"rate,omitempty" group:"time" placeholder:"R" help:"${Rate}"`
+	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" help:"${Duration}"`
+	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"${Timeout}"`
+	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"${Seed}"`
 
 	// Require lists texts for ParseRequirement.
-	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"A threshold that the run must meet, such as p99<50ms or errors==0; may be repeated."`
+	Require []string `json:"require,omitempty" group:"rare" placeholder:"METRIC<VALUE" help:"${Require}"`
+}
+
+// FlagHelp returns the help of the flags of a Scenario, by the names in its tags.
+func FlagHelp() map[string]string {
+	d := DefaultScenario()
+	inBoth := func(load any) string { return fmt.Sprintf(" (load: %v, compare: 0).", load) }
+	return map[string]string{
+		"Strategy": "How the stock is deducted (" + d.Strategy + ").",
+		"Stock":    fmt.Sprintf("Units on sale of each SKU (%d).", d.Stock),
+		"SKU":      fmt.Sprintf("Number of the SKU, or of the first of several (%d).", d.SKU),
+		"SKUs":     fmt.Sprintf("How many SKUs are on sale, numbered from --sku on (%d).", d.SKUs),
+		"Zipf":     "Make the k-th SKU wanted 1/k^S as often as the first: 1.5 makes one SKU hot (0: all alike).",
+		"Plenty":   "Allow more stock than the buyers want. Then nothing can be oversold.",
+		"Restock":  "Units to add to each SKU while it is sold, such as 50@0.5s; may be repeated.",
+
+		"Buyers":        fmt.Sprintf("How many buyers come, each with one purchase (%d).", d.Buyers),
+		"Quantity":      fmt.Sprintf("Units that each buyer wants (%d).", d.Quantity),
+		"Duplicates":    "Share of buyers who try to buy a second time" + inBoth(d.Duplicates),
+		"Cancellations": "Share of buyers who cancel at once" + inBoth(d.Cancellations),
+		"Reserve":       "Buyers first reserve for this long (1s to 60s) and then pay.",
+		"Forget":        "Share of buyers who never pay for what they reserved.",
+		"Async":         "Ask the service to accept first and to decide later, if the strategy can.",
+		"Copies":        "Share of purchases that are sent three times at once" + inBoth(d.Copies),
+		"Cuts":          "Share of buyers who hang up before the answer comes (0).",
+		"Retry": "How often a buyer repeats a call without a clear answer, under the same key" +
+			inBoth(d.Retry),
+
+		"Profile": "When buyers come: closed (the default): the next when one has an answer; spike: all at once; " +
+			"constant: at --rate.",
+		"Concurrency": fmt.Sprintf("Buyers at a time, for closed (%d).", d.Concurrency),
+		"Rate":        "Buyers a second, for constant.",
+		"Duration":    "How long buyers keep coming, for constant.",
+		"Timeout":     "How long a buyer waits for an answer (" + tables.Span(d.Timeout) + ").",
+		"Seed":        "Repeat the same buyers in the same order (default: a new seed).",
+		"Require":     "A threshold that the run must meet, such as p99<50ms or errors==0; may be repeated.",
+	}
 }
 
 // A Profile says when requests are sent.
@@ -89,7 +125,8 @@ var profiles = []Profile{Closed, Spike, Constant}
 // and units that come back.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
-		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Duplicates: 0.05, Cancellations: 0.03, Copies: 0.01, Retry: 1}
+		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second,
+		Duplicates: 0.05, Cancellations: 0.03, Copies: 0.01, Retry: 1}
 }
 
 // ThoroughScenario returns a scenario with everything that can go wrong in one sale, except
@@ -111,7 +148,8 @@ const (
 // expectedMemory estimates the bytes that judging takes if every call is answered.
 func (s Scenario) expectedMemory() float64 {
 	requests := float64(s.Requests())
-	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget)) // units that come back are sold again
+	kept := max(0, 1-s.Cancellations-s.Forget) // units that come back are sold again
+	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/kept)
 	calls := requests * (1 + s.Copies*(CopiesEach-1))
 	if s.Reserve > 0 || s.Async || s.Cancellations > 0 { // a second call after a sale
 		calls += sales
@@ -277,8 +315,8 @@ var durationRange = Range{.001, (24 * time.Hour).Seconds()}
 func (s Scenario) numericFields() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
-		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "cuts": s.Cuts, "retry": float64(s.Retry),
-		"forget": s.Forget, "timeout": s.Timeout.Seconds(),
+		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "cuts": s.Cuts,
+		"retry": float64(s.Retry), "forget": s.Forget, "timeout": s.Timeout.Seconds(),
 	}
 	if s.SKUs > 1 {
 		used["zipf"] = s.Zipf
@@ -319,8 +357,8 @@ func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 // checkReset returns an error if the run would reset the sale of the lab's shop.
 func (s Scenario) checkReset() error {
 	if last := s.SKU + int64(s.withDefaults().SKUs) - 1; s.SKU <= seckill.ShopSKU && seckill.ShopSKU <= last {
-		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, whose sale the run would reset: give others",
-			s.SKU, last, int64(seckill.ShopSKU))
+		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, "+
+			"whose sale the run would reset: give others", s.SKU, last, int64(seckill.ShopSKU))
 	}
 	return nil
 }
@@ -358,25 +396,28 @@ func (s Scenario) checkPossible() error {
 	if n := s.Requests(); n > maxRequests || s.expectedMemory() > MaxMemory {
 		possible := min(maxRequests, int(float64(n)*MaxMemory/s.expectedMemory()))
 		return fieldError(s.demandField(), "too_many_requests", params{"requests": n, "max": possible},
-			"%s of %s units: every answer is kept until it is judged, which would take about %.1f GB of memory, and %.1f GB is the limit; "+
-				"give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
-			tables.Count(n, "buyer"), tables.Thousands(s.Stock*int64(s.SKUs)), s.expectedMemory()/(1<<30), float64(MaxMemory)/(1<<30))
+			"%s of %s units: every answer is kept until it is judged, which would take about %.1f GB of memory, "+
+				"and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, "+
+				"or split the sale into several runs", tables.Count(n, "buyer"),
+			tables.Thousands(s.Stock*int64(s.SKUs)), s.expectedMemory()/(1<<30), float64(MaxMemory)/(1<<30))
 	}
 	return nil
 }
 
 // checkFields returns an error if two fields exclude each other.
 func (s Scenario) checkFields() error {
+	notUsed := fmt.Sprintf("the profile %q does not use it", s.Profile)
 	for _, rule := range []struct {
 		broken           bool
 		field, code, why string
 	}{
-		{s.Rate != 0 && s.Profile != Constant, "rate", "unused", fmt.Sprintf("the profile %q does not use it", s.Profile)},
-		{s.Duration != 0 && s.Profile != Constant, "duration", "unused", fmt.Sprintf("the profile %q does not use it", s.Profile)},
+		{s.Rate != 0 && s.Profile != Constant, "rate", "unused", notUsed},
+		{s.Duration != 0 && s.Profile != Constant, "duration", "unused", notUsed},
 		{s.Zipf != 0 && s.SKUs < 2, "zipf", "unused", "a sale of one SKU does not use it"},
 		{s.Async && s.Reserve != 0, "async", "unused", "reservations do not use it: they are answered at once"},
-		{s.Reserve%time.Second != 0, "reserve", "range", "reservations for " + s.Reserve.String() + ": give whole seconds"},
-		{s.Reserve == 0 && s.Forget != 0, "reserve", "missing", "only buyers who reserve can forget to pay: give --reserve, such as 2s"},
+		{s.Reserve%time.Second != 0, "reserve", "range", s.Reserve.String() + ": give whole seconds"},
+		{s.Reserve == 0 && s.Forget != 0, "reserve", "missing",
+			"only buyers who reserve can forget to pay: give --reserve, such as 2s"},
 	} {
 		if rule.broken {
 			return fieldError(rule.field, rule.code, nil, "%s", rule.why)
@@ -403,16 +444,18 @@ func (s Scenario) checkDemand() error {
 		return nil
 	}
 	if demand := newPlan(s, nil).maxDemand(); demand <= s.Stock {
-		return fieldError(s.demandField(), "no_demand", params{"least": s.Stock * int64(s.SKUs) / s.Quantity, "requests": s.Requests()},
-			"the buyers want at most %d units of any SKU, and each has a stock of %d: nothing could be oversold, so the run would prove "+
-				"nothing; give more buyers, less stock, or --plenty", demand, s.Stock)
+		least := s.Stock * int64(s.SKUs) / s.Quantity
+		return fieldError(s.demandField(), "no_demand", params{"least": least, "requests": s.Requests()},
+			"the buyers want at most %d units of any SKU, and each has a stock of %d: nothing could be oversold, "+
+				"so the run would prove nothing; give more buyers, less stock, or --plenty", demand, s.Stock)
 	}
 	return nil
 }
 
 // fieldError returns an ErrConfig that names the field as scenario files do.
 func fieldError(field, code string, params map[string]any, format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrConfig, &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params})
+	wrong := &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params}
+	return fmt.Errorf("%w: %w", ErrConfig, wrong)
 }
 
 func checkTarget(t string) error {

@@ -15,6 +15,8 @@ import (
 	"seckill/internal/stats"
 	"seckill/internal/tables"
 	"seckill/strategies"
+	"seckill/strategies/mysqllock"
+	"seckill/strategies/redislock"
 )
 
 // BenchCmd has the commands that measure parts of the program on their own.
@@ -36,7 +38,7 @@ func (f BenchFlags) checkBench(name string, o bench.Options) error {
 	case o.For < 10*time.Millisecond || o.For > time.Hour:
 		return errors.New("--for must be from 10ms to 1h, such as 1s")
 	case f.Given.SQLitePath != "":
-		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
+		return errors.New("--sqlite-path: SQLite has no locks to measure; give --mysql-dsn, or nothing")
 	}
 	return errors.Join(f.Given.Check(), f.Output.checkOutput(name))
 }
@@ -46,12 +48,12 @@ type measured interface {
 	Report(tables.Run) tables.Report
 }
 
-// runBenchmark starts the servers that are needed and not given, measures on them, and writes the
-// report. Its own servers flush every commit to the disk.
-func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []catalog.Info,
+// runBenchmark starts the servers that the locks need and that are not given, measures on them, and
+// writes the report. Its own servers flush every commit to the disk.
+func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options,
 	how func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability
-	for _, info := range locks {
+	for _, info := range o.Locks {
 		needs = append(needs, info.Needs...)
 	}
 	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Backends: backend.NamesOf(needs...), Given: f.Given})
@@ -61,7 +63,8 @@ func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr s
 	defer endLab(stderr, l)
 	for _, s := range l.Backends() {
 		if !s.OK || s.Tier == backend.Embedded {
-			return fmt.Errorf("a benchmark needs a real %s: install one (seckill doctor says how), or give its address %s", s.Name, s.Error)
+			return fmt.Errorf("a benchmark needs a real %s: install one (seckill doctor says how), "+
+				"or give its address %s", s.Name, s.Error)
 		}
 	}
 	onStep, clear := stepPrinter(stderr, f.Quiet)
@@ -72,7 +75,9 @@ func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr s
 	if err != nil {
 		err = fmt.Errorf("not everything could be measured: %w", err)
 	}
-	return errors.Join(err, f.Output.writeReport(stdout, report.Report(tables.Run{Command: commandLine(), Begun: begun, Machine: tables.ThisMachine(), Servers: backend.Versions(l.Backends())})))
+	run := tables.Run{Command: commandLine(), Begun: begun, Machine: tables.ThisMachine(),
+		Servers: backend.Versions(l.Backends())}
+	return errors.Join(err, f.Output.writeReport(stdout, report.Report(run)))
 }
 
 // BenchLocksCmd measures the locks of all strategies.
@@ -87,13 +92,14 @@ const statusOverlap = 10
 
 // Help returns the text of seckill bench locks --help below the flags.
 func (BenchLocksCmd) Help() string {
-	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Given servers must not be used by others meanwhile.
-The locks are those of a SKU that is not on sale; their nodes and rows stay there.
+	return fmt.Sprintf(`Servers that you do not give are started for this run and stopped after it.
+Nobody else may use given servers meanwhile. The locks are those of a SKU that is not on sale;
+their nodes and rows stay on given servers.
 
 Every holder increments a counter that only the lock protects. If the counter is not exact, the lock is not valid.
 
-Exit status: 0 when everything was measured, 1 when it could not be finished, 2 for a wrong command line,
-%d when a lock let two holders in at a time.`, statusOverlap)
+Exit status: 0 everything was measured, 1 something could not be measured, 2 wrong command line,
+%d a lock had two holders at a time.`, statusOverlap)
 }
 
 // Validate checks the flags.
@@ -103,45 +109,35 @@ func (c *BenchLocksCmd) Validate() error {
 			return fmt.Errorf("--contenders must be numbers from 2 to 512, such as 8,64, not %d", n)
 		}
 	}
-	if slices.Sort(c.Options.Contenders); len(slices.Compact(slices.Clone(c.Options.Contenders))) < len(c.Options.Contenders) {
+	slices.Sort(c.Options.Contenders)
+	if distinct := slices.Compact(slices.Clone(c.Options.Contenders)); len(distinct) < len(c.Options.Contenders) {
 		return errors.New("--contenders names a number twice")
 	}
 	if c.Options.Hold < 0 || c.Options.Hold > time.Second {
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
 	}
-	measured, err := c.chosenLocks()
-	if err != nil {
+	var err error
+	if c.Options.Locks, err = c.chosenLocks(); err != nil {
 		return err
 	}
-	if _, err := pickNamed("--crowd", c.Options.Crowd, measured, nameOf); err != nil {
-		return err
-	}
-	if _, err := pickNamed("--gated", c.Options.Gated, measured, nameOf); err != nil {
-		return err
-	}
-	return c.checkBench(bench.LocksName, c.Options)
-}
-
-// allLocks returns the strategies that are locks.
-func allLocks() []catalog.Info {
-	return slices.DeleteFunc(slices.Clone(strategies.All()), func(i catalog.Info) bool { return i.Locker == nil })
+	_, crowd := pickNamed("--crowd", c.Options.Crowd, c.Options.Locks, nameOf)
+	_, gated := pickNamed("--gated", c.Options.Gated, c.Options.Locks, nameOf)
+	return errors.Join(crowd, gated, c.checkBench(bench.LocksName, c.Options))
 }
 
 // chosenLocks returns the locks to measure.
 func (c *BenchLocksCmd) chosenLocks() ([]catalog.Info, error) {
+	all := slices.DeleteFunc(strategies.All(), func(i catalog.Info) bool { return i.Locker == nil })
 	if len(c.Locks) > 0 {
-		return pickNamed("--locks", c.Locks, allLocks(), nameOf)
+		return pickNamed("--locks", c.Locks, all, nameOf)
 	}
-	return slices.DeleteFunc(allLocks(), catalog.Info.Broken), nil
+	return slices.DeleteFunc(all, catalog.Info.Broken), nil
 }
 
-func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
-	options := c.Options
-	if options.Locks, err = c.chosenLocks(); err != nil {
-		return err
-	}
+func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	var report *bench.Report
-	err = c.runBenchmark(ctx, stdout, stderr, options, options.Locks, func(o bench.Options) (_ measured, err error) {
+	err := c.runBenchmark(ctx, stdout, stderr, c.Options, func(o bench.Options) (measured, error) {
+		var err error
 		report, err = bench.Run(ctx, o)
 		return report, err
 	})
@@ -152,4 +148,26 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 		fmt.Fprintf(stderr, "seckill: %v\n", err)
 	}
 	return exitStatus(statusOverlap)
+}
+
+// BenchArticlesCmd repeats the experiments that the articles describe.
+type BenchArticlesCmd struct {
+	Rounds int           `default:"3" help:"How often everything is measured, in alternating order."`
+	For    time.Duration `default:"1s" help:"How long one setting is measured at a time."`
+	BenchFlags
+}
+
+func (c *BenchArticlesCmd) benchOptions() bench.Options {
+	return bench.Options{Hold: 5 * time.Millisecond, Rounds: c.Rounds, For: c.For,
+		Locks: []catalog.Info{mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua}}
+}
+
+// Validate checks the flags.
+func (c *BenchArticlesCmd) Validate() error {
+	return c.checkBench(bench.ArticlesName, c.benchOptions())
+}
+
+func (c *BenchArticlesCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	return c.runBenchmark(ctx, stdout, stderr, c.benchOptions(),
+		func(o bench.Options) (measured, error) { return bench.RunArticles(ctx, o) })
 }

@@ -22,12 +22,12 @@ import (
 // ChaosCmd runs a sale of each strategy with each fault in the middle of the sale.
 type ChaosCmd struct {
 	Strategies []string `default:"all" help:"Strategies by comma, all, or six." placeholder:"NAME"`
-	Faults     []string `default:"all" help:"Faults by comma, or all; none is a sale without a fault. See seckill chaos --list." placeholder:"FAULT"`
+	Faults     []string `default:"all" help:"${Faults}" placeholder:"FAULT"`
 	List       bool     `help:"List the faults."`
-	Resume     string   `placeholder:"FILE" help:"Finish an interrupted run from its JSON file, which has its strategies, faults, rate, seed and topology."`
+	Resume     string   `placeholder:"FILE" help:"${Resume}"`
 
 	Rate float64 `default:"200" help:"Buyers a second." group:"sale"`
-	Seed *uint64 `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
+	Seed *uint64 `group:"sale" placeholder:"N" help:"Repeat the same buyers in the same order (default: a new seed)."`
 
 	Output
 	TopologyFlag
@@ -40,23 +40,25 @@ type ChaosCmd struct {
 
 // Help returns the text of seckill chaos --help below the flags.
 func (ChaosCmd) Help() string {
-	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy up what is left. It starts a lab of its own, and harms
-nothing else.
+	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy what is left.
+It starts a lab of its own, and harms nothing else.
 
 Exit status: %d every promise held, %d a strategy oversold that promises not to, %d one lost or undersold,
 %d one stood still, or did not go on after the fault, %d interrupted, or a sale proves nothing,
 %d the result could not be written, %d wrong command line.`,
-		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusFailed, statusUsage)
+		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid,
+		statusFailed, statusUsage)
 }
 
 // Validate checks the flags, and the files that they name.
-func (c *ChaosCmd) Validate() (err error) {
+func (c *ChaosCmd) Validate() error {
 	if c.List {
 		return nil
 	}
 	if !(c.Rate >= 1 && c.Rate <= 10_000) {
 		return errors.New("--rate: give 1 to 10000 buyers a second")
 	}
+	var err error
 	c.settings = chaos.Default
 	c.settings.Rate, c.settings.Where = c.Rate, c.Topology
 	c.settings.Seed = rand.Uint64()
@@ -110,22 +112,22 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	c.warnUnfit(stderr, c.chosen...)
 	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Earlier: c.earlier}
-	where, own, err := startPlace(ctx, stderr, lab.Options{Host: thisHost(), Backends: serversFor(c.chosen), Topology: c.settings.Where, Links: true,
-		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}},
-		func(l *lab.Lab) error { return l.Serve(ctx, c.settings.ServiceSettings) })
+	where, err := startPlace(ctx, stderr, c.settings.ServiceSettings, lab.Options{
+		Host: thisHost(), Backends: serversFor(c.chosen...), Topology: c.settings.Where, Links: true,
+		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}})
 	if err != nil {
 		return err
 	}
 	defer where.closeAll()
-	options.Lab, options.Sale = fault.Lab{Lab: own}, loadtest.Config{Targets: where.targets, AdminToken: where.token}
-	if err := where.openLedger(ctx, &options.Sale); err != nil {
+	options.Lab = fault.Lab{Lab: where.lab}
+	if options.Sale, err = where.newSale(ctx); err != nil {
 		return err
 	}
 	onStep, clear := stepPrinter(stderr, c.Quiet)
 	options.OnStep = onStep
 	r := chaos.Run(ctx, options)
 	clear()
-	r.Command, r.Servers = commandLine(), backend.Versions(own.Backends())
+	r.Command, r.Servers = commandLine(), backend.Versions(where.lab.Backends())
 	if err := c.Output.writeReport(stdout, r.Report()); err != nil {
 		return err
 	}

@@ -69,10 +69,8 @@ func TestWhereTheHistoryIs(t *testing.T) {
 func TestInterruptedWhileServicesStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var said strings.Builder
-	_, _, err := startPlace(ctx, &said, lab.Options{Host: thisHost(), Backends: []string{}}, func(*lab.Lab) error {
-		cancel()
-		return errors.New("a process is left")
-	})
+	cancel()
+	err := notUp(ctx, &said, errors.New("a process is left"))
 	if !errors.Is(err, exitStatus(loadtest.ExitNotValid)) || !strings.Contains(said.String(), "a process is left") {
 		t.Errorf("it ended with %v and said %q", err, said.String())
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ import (
 // a preset, which flags then override.
 type CompareCmd struct {
 	HelpAll  helpAll          `help:"${HelpAll}"`
-	Target   []string         `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
-	Preset   string           `default:"flash-sale" help:"The sale, unless flags change it; see above." placeholder:"NAME"`
+	Target   []string         `placeholder:"URL" help:"${Target}"`
+	Preset   string           `default:"flash-sale" placeholder:"NAME" help:"The sale, unless flags change it."`
 	Settings compare.Settings `embed:""`
 	Output
 	PlaceFlags // baselines are measured on the same database
@@ -40,18 +41,14 @@ func (CompareCmd) Help() string {
 Exit status: %d correct strategies held, %d oversold, %d lost, %d blocked,
 %d not valid, interrupted, or a strategy that was named did not run,
 %d the result could not be written, %d wrong command line.`,
-		presets.String(), loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusFailed, statusUsage)
+		presets.String(), loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked,
+		loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 
 // BeforeApply sets the defaults of the preset.
 func (c *CompareCmd) BeforeApply(line *kong.Context) error {
-	name := compare.Presets()[0].Name
-	for _, given := range line.Path {
-		if given.Flag != nil && given.Flag.Name == "preset" {
-			name = line.FlagValue(given.Flag).(string)
-		}
-	}
-	p, err := compare.PresetNamed(name)
+	name, _ := givenFlags(line)["preset"].(string)
+	p, err := compare.PresetNamed(cmp.Or(name, compare.Presets()[0].Name))
 	if err != nil {
 		return err
 	}
@@ -61,13 +58,13 @@ func (c *CompareCmd) BeforeApply(line *kong.Context) error {
 }
 
 // Validate checks the flags, and the files that they name.
-func (c *CompareCmd) Validate() (err error) {
+func (c *CompareCmd) Validate() error {
 	s := &c.Settings
+	p, err := compare.PresetNamed(c.Preset)
+	if err != nil {
+		return err
+	}
 	if len(s.Strategies) == 0 {
-		p, err := compare.PresetNamed(c.Preset)
-		if err != nil {
-			return err
-		}
 		s.Strategies = p.Strategies
 	}
 	if c.chosen, err = chosenStrategies(s.Strategies); err != nil {
@@ -96,11 +93,10 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	defer where.closeAll()
 	c.warnUnfit(stderr, c.chosen...)
 	onStep, clear := stepPrinter(stderr, c.Quiet)
-	options := compare.Options{Settings: c.Settings, Sale: loadtest.Config{Targets: where.targets, AdminToken: where.token},
-		OnStep: func(done, total int, next compare.Step) {
-			onStep(done, total, fmt.Sprintf("%s, %d at a time", next.Strategy, next.Concurrency))
-		}}
-	if err := where.openLedger(ctx, &options.Sale); err != nil {
+	options := compare.Options{Settings: c.Settings, OnStep: func(done, total int, next compare.Step) {
+		onStep(done, total, fmt.Sprintf("%s, %d at a time", next.Strategy, next.Concurrency))
+	}}
+	if options.Sale, err = where.newSale(ctx); err != nil {
 		return err
 	}
 	result := where.runComparison(ctx, c.chosen, options)
@@ -116,7 +112,8 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 // servers of this place.
 func (p *place) runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
-		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"), Breaks: i.BreaksIn(len(o.Sale.Targets)), ProofBreaks: strings.Join(i.Breaks(), ", ")})
+		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"),
+			Breaks: i.BreaksIn(len(o.Sale.Targets)), ProofBreaks: strings.Join(i.Breaks(), ", ")})
 	}
 	o.Sale.ServersTime, o.Servers = p.serversTime, p.sql
 	result := compare.Run(ctx, o)

@@ -18,7 +18,7 @@ import (
 
 // DoctorCmd lists the servers that were found, and how to get the others.
 type DoctorCmd struct {
-	Ready string         `placeholder:"URL" help:"Ask only whether the page or the service at this address can sell; otherwise fail. For health checks."`
+	Ready string         `placeholder:"URL" help:"Check only that the page or service at this URL can sell."`
 	Given backend.Config `embed:""`
 }
 
@@ -41,7 +41,8 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 			continue
 		}
 		fmt.Fprintf(table, "--\t%s\t-\t%s\n", p.Name, p.Use)
-		advice = append(advice, fmt.Sprintf("%s: run deploy/deps.sh in the source of this program, or %s.", p.Name, p.ByHand))
+		advice = append(advice,
+			fmt.Sprintf("%s: run deploy/deps.sh in the source of this program, or %s.", p.Name, p.ByHand))
 	}
 	if slices.ContainsFunc(backend.Kinds, func(k backend.Kind) bool { return len(k.In(d.Given)) > 0 }) {
 		advice = []string{"Servers were given: a lab starts the others only."}

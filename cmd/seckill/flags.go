@@ -1,8 +1,11 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,7 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab"
 	"seckill/internal/prove"
 	"seckill/internal/tables"
 	"seckill/loadtest"
@@ -18,35 +23,68 @@ import (
 )
 
 // newParser returns a parser that reads flags into grammar. Structs of other packages are flags by
-// their tags, and these packages have the defaults.
+// their tags, and these packages have the defaults and the help of these flags.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
-	usual := compare.Presets()[0]
-	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(decodeAddresses)),
-		kong.Vars{"HelpAll": "Show the rare flags and the environment variables, too.", "PresetRounds": fmt.Sprint(usual.Rounds), "PresetTurn": usual.Turn.String(),
-			"Baselines": strings.Join(compare.BaselineNames(), ",")},
-		defaultVars("", catalog.DefaultSettings()), defaultVars("Load", loadtest.DefaultScenario()), defaultVars("Prove", prove.DefaultOptions()))...)
+	return kong.New(grammar, append(options, kong.NamedMapper("addresses", addressList{}), helpTexts,
+		kong.Vars(backend.FlagHelp), kong.Vars(loadtest.FlagHelp()), kong.Vars(compare.FlagHelp()),
+		defaultVars())...)
 }
 
-// defaultVars returns the numbers, times and names of a struct as variables ${prefixField}. They
-// should be few, because kong goes through all variables for each flag at the start.
-func defaultVars(prefix string, of any) kong.Vars {
-	vars := kong.Vars{}
-	v := reflect.ValueOf(of)
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		value := v.FieldByIndex(f.Index)
-		switch f.Type.Kind() {
-		case reflect.Int, reflect.Int64, reflect.Float64, reflect.String:
-			vars[prefix+f.Name] = fmt.Sprint(value)
-		}
-		if d, ok := value.Interface().(time.Duration); ok {
-			vars[prefix+f.Name] = tables.Span(d)
-		}
-	}
-	return vars
+// helpTexts has the help of flags that several commands have, or whose text is too long for a tag. A tag names its
+// text as ${NAME}.
+var helpTexts = kong.Vars{
+	"JSON":     "Write the result as JSON; - is standard output.",
+	"CSV":      "Write the figures as CSV; - is standard output.",
+	"Shutdown": "How long a shutdown waits for purchases in flight.",
+	"Faults":   "Faults by comma, or all; none is a sale without a fault. See seckill chaos --list.",
+	"BenchFor": "Duration of one measurement; longer if needed for ten turns of each contender.",
+	"Gated":    "Locks to measure once more behind a gate, which lets one contender of this process wait for the lock.",
+	"HelpAll":  "Show the rare flags and the environment variables, too.",
+	"Markdown": "Write it as Markdown, between its marks if the file exists; - is standard output.",
+	"Record": "Record what the servers answer to every move of the level, or of all levels, into files from which " +
+		"seckill site plays them.",
+	"Replay": "Run one schedule again, step by step, and show it: STRATEGY:MOVES as a game writes it, such as " +
+		"naive:abba; STRATEGY.QUESTION, a counterexample of the matrix in this program; or a counterexample's " +
+		"FILE.json.",
+	"Resume": "Finish an interrupted run from its JSON file, which has its strategies, faults, rate, seed " +
+		"and topology.",
+	"Target":     "URLs of services that run already; give their database as well (see --help-all). Default: a lab's.",
+	"Topologies": strings.Join(lab.TopologyNames, ","),
+	"MySQLConns": "Maximum number of connections to the SQL database.",
+	"Tiers":      "Where backends come from (given, private, embedded), to be shown.",
+	"Word": "Only strategies whose name, family or title has this word, or that people call so " +
+		"(optimistic, 乐观锁).",
+	"Thorough": "Also send copies, cut connections and, where there are any, reserve; and kill a service process, " +
+		"or the database, of the lab that is started.",
+	"Token": "Token of admin calls. Better in the environment: every user of the machine can read flags.",
+	"PageToken": "Token for calls that change something, except a buyer's. Needed to listen on addresses other than " +
+		"this machine's own.",
+	"History": "Where runs and comparisons are kept. Default: seckill in $XDG_DATA_HOME or in " +
+		"~/.local/share. Empty: nowhere.",
+	"FaultPoints": "Let admin calls stop a purchase between its read and its write, and cut connections. For labs, " +
+		"never for a shop.",
+	"Session":    "Session time-out to ask ZooKeeper for: how long a dead holder blocks the others.",
+	"AdminAddr":  "Take admin calls without a token at 127.0.0.1:PORT, from every user of this machine.",
+	"ProveMySQL": "Use this MySQL instead of a private one. Nothing else may use it meanwhile.",
 }
 
-// decodeAddresses reads addresses that are separated by commas, and skips empty ones.
-func decodeAddresses(c *kong.DecodeContext, into reflect.Value) error {
+// defaultVars returns the defaults that tags of other packages name.
+func defaultVars() kong.Vars {
+	lock, proof := catalog.DefaultSettings(), prove.DefaultOptions()
+	return kong.Vars{"LockWait": tables.Span(lock.LockWait), "LockLease": tables.Span(lock.LockLease),
+		"LockPoll": tables.Span(lock.LockPoll), "Retries": fmt.Sprint(lock.Retries),
+		"QueueAtOnce": fmt.Sprint(lock.QueueAtOnce), "ProveSchedules": fmt.Sprint(proof.Schedules),
+		"ProveBudget": tables.Span(proof.Budget), "ProveWorkers": fmt.Sprint(proof.Workers)}
+}
+
+// addressList reads addresses that are separated by commas, and skips empty ones.
+type addressList struct{}
+
+// PlaceHolder returns the value in the help.
+func (addressList) PlaceHolder(*kong.Flag) string { return "HOST:PORT,..." }
+
+// Decode appends the addresses to a list.
+func (addressList) Decode(c *kong.DecodeContext, into reflect.Value) error {
 	var text string
 	if err := c.Scan.PopValueInto("addresses", &text); err != nil {
 		return err
@@ -59,12 +97,23 @@ func decodeAddresses(c *kong.DecodeContext, into reflect.Value) error {
 	return nil
 }
 
+// givenFlags returns the values of the flags on the command line, by name. It leaves out defaults.
+func givenFlags(line *kong.Context) map[string]any {
+	given := map[string]any{}
+	for _, p := range line.Path {
+		if p.Flag != nil {
+			given[p.Flag.Name] = line.FlagValue(p.Flag)
+		}
+	}
+	return given
+}
+
 // noEmptyValue refuses a flag with an empty value. A script passes one if a variable is not set, and
 // most flags would then mean something else. If an empty value has a meaning, the flag is a pointer.
 func noEmptyValue(line *kong.Context) error {
-	for _, given := range line.Path {
-		if f := given.Flag; f != nil && strings.Trim(fmt.Sprint(line.FlagValue(f)), "[] \t") == "" {
-			return fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name)
+	for name, value := range givenFlags(line) {
+		if strings.Trim(fmt.Sprint(value), "[] \t") == "" {
+			return fmt.Errorf("--%s is empty: give it a value, or leave it out", name)
 		}
 	}
 	return nil
@@ -104,11 +153,39 @@ func (helpAll) BeforeReset(line *kong.Context) error {
 // printHelp prints the help for --help. For a command with --help-all it leaves out the rare flags
 // and the names of variables.
 func printHelp(options kong.HelpOptions, line *kong.Context) error {
-	if isHelpAll := func(f *kong.Flag) bool { return f.Name == "help-all" }; slices.ContainsFunc(line.Flags(), isHelpAll) {
+	isHelpAll := func(f *kong.Flag) bool { return f.Name == "help-all" }
+	if slices.ContainsFunc(line.Flags(), isHelpAll) {
 		for _, f := range line.Flags() {
 			f.Hidden = f.Group != nil && f.Group.Key == "rare"
 		}
 		options.ValueFormatter = func(v *kong.Value) string { return v.Help }
 	}
 	return kong.DefaultHelpPrinter(options, line)
+}
+
+// TokenFlags has the token of admin calls.
+type TokenFlags struct {
+	Token string `env:"SECKILL_TOKEN" placeholder:"TOKEN" help:"${Token}"`
+}
+
+// checkToken checks that the token can be sent in a header.
+func checkToken(token string) error {
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("--token must be of visible ASCII characters, as a header has")
+	}
+	return nil
+}
+
+// serviceToken returns the token of a service: the given token, or a new one in a file for the
+// operator. cleanUp removes the file.
+func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
+	if f.Token != "" {
+		return f.Token, "", func() {}, nil
+	}
+	folder, err := os.MkdirTemp("", "seckill-serve-*") // mode 0700
+	if err != nil {
+		return "", "", nil, fmt.Errorf("make a folder for the admin token: %w (give SECKILL_TOKEN)", err)
+	}
+	token, file = rand.Text(), filepath.Join(folder, "token")
+	return token, file, func() { os.RemoveAll(folder) }, os.WriteFile(file, []byte(token+"\n"), 0o600)
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +24,10 @@ import (
 // BeforeApply sets the values of the scenario file, which flags then override.
 type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
-	Target   []string          `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
-	Strategy string            `placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})." group:"sale"`
-	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." placeholder:"FILE"`
-	Thorough bool              `help:"Also copies, cut connections and, where there are any, reservations; and a service, or the database, of the lab's own is killed." group:"sale"`
+	Target   []string          `placeholder:"URL" help:"${Target}"`
+	Strategy string            `group:"sale" placeholder:"NAME" help:"${Strategy}"`
+	File     string            `name:"scenario" placeholder:"FILE" help:"YAML file with some of the flags below."`
+	Thorough bool              `group:"sale" help:"${Thorough}"`
 	Scenario loadtest.Scenario `embed:""`
 
 	Output
@@ -37,28 +36,26 @@ type LoadCmd struct {
 
 func (c *LoadCmd) Help() string {
 	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold or answers that cannot all be true, "+
-		"%d held but a requirement was not met, %d nothing was oversold or lost, but the sale stood still while buyers asked, "+
-		"%d the run itself was not valid, %d wrong command line or scenario.",
-		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
+		"%d held but a requirement was not met, %d nothing was oversold or lost, but the sale stood still while "+
+		"buyers asked, %d the run itself was not valid, %d wrong command line or scenario.", loadtest.ExitHeld,
+		loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid,
+		statusUsage)
 }
 
 // BeforeApply sets the defaults and the values of the scenario file.
-func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
+func (c *LoadCmd) BeforeApply(line *kong.Context) error {
+	given := givenFlags(line)
 	c.Scenario = loadtest.DefaultScenario()
-	if slices.ContainsFunc(line.Path, func(given *kong.Path) bool { return given.Flag != nil && given.Flag.Name == "thorough" }) {
+	if given["thorough"] == true {
 		c.Scenario = loadtest.ThoroughScenario()
 	}
 	c.Scenario.Seed = rand.Uint64()
-	for _, given := range line.Path {
-		if given.Flag == nil || given.Flag.Name != "scenario" {
-			continue
-		}
-		if c.Scenario, err = loadtest.ReadScenario(line.FlagValue(given.Flag).(string), c.Scenario); err != nil {
-			return err
-		}
+	var err error
+	if file, named := given["scenario"].(string); named {
+		c.Scenario, err = loadtest.ReadScenario(file, c.Scenario)
 	}
 	c.Strategy = c.Scenario.Strategy
-	return nil
+	return err
 }
 
 // Validate checks the scenario and the flags.
@@ -68,9 +65,10 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 	if err := (loadtest.Config{Scenario: c.Scenario, Targets: c.Target}).Check(); err != nil {
 		return err
 	}
-	for _, given := range line.Path { // only the flags on the command line, without defaults
-		if f := given.Flag; f != nil && (f.Name == "concurrency" && s.Open() || f.Name == "buyers" && s.Profile == loadtest.Constant) {
-			return fmt.Errorf("--%s: the profile %q does not use it", f.Name, s.Profile)
+	given := givenFlags(line)
+	for name, unused := range map[string]bool{"concurrency": s.Open(), "buyers": s.Profile == loadtest.Constant} {
+		if given[name] != nil && unused {
+			return fmt.Errorf("--%s: the profile %q does not use it", name, s.Profile)
 		}
 	}
 	known, err := strategyNamed("--strategy", s.Strategy)
@@ -91,9 +89,8 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
-		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // the garbage of a large run is collected before it is past MaxMemory
+		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // so that garbage is collected before MaxMemory is used
 	}
-	config := loadtest.Config{Scenario: c.Scenario}
 	where, err := c.findPlace(ctx, stderr, c.Target)
 	if err != nil {
 		return err
@@ -102,10 +99,11 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if chosen, err := strategyNamed("--strategy", c.Scenario.Strategy); err == nil {
 		c.warnUnfit(stderr, chosen)
 	}
-	config.Targets, config.AdminToken = where.targets, where.token
-	if err := where.openLedger(ctx, &config); err != nil {
+	config, err := where.newSale(ctx)
+	if err != nil {
 		return err
 	}
+	config.Scenario = c.Scenario
 	var done func()
 	config.OnProgress, done = c.progressPrinter(stderr, config)
 	end := c.planFault(ctx, where, &config)
@@ -130,15 +128,16 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 }
 
 // planFault kills a process of the run's own lab when a quarter of the stock is sold, and starts it again: the last
-// service process or, for every second seed, the database. end returns a sentence about the fault, or "" if it had
-// no effect.
-func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) (end func() string) {
+// service process or, for every second seed, the database. The returned function ends the fault. It returns a
+// description of the fault, or "" if the fault had no effect.
+func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) func() string {
 	if !c.Thorough || where.lab == nil {
 		return func() string { return "" }
 	}
 	sale := fault.Sale{Strategy: c.Scenario.Strategy, SKU: c.Scenario.SKU}
 	in := fault.NewInjector(ctx, fault.Lab{Lab: where.lab}.Inject, []fault.Sale{sale}, nil)
-	planned := fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500, AwaitPurchase: true}
+	planned := fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500,
+		AwaitPurchase: true}
 	if _, err := where.lab.Process(backend.NameMySQL); err == nil && run.Seed%2 > 0 {
 		planned = fault.Planned{Kind: fault.RestartMySQL, AwaitPurchase: true}
 	}
@@ -162,14 +161,18 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 	}
 }
 
-// progressPrinter shows the progress of the run on a terminal. Elsewhere it prints one line about the run.
-func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (watch func(loadtest.Progress), done func()) {
+// progressPrinter returns functions that show and clear the progress of the run on a terminal. Elsewhere it prints one
+// line about the run.
+func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (func(loadtest.Progress), func()) {
 	switch {
 	case c.Quiet:
 		return nil, func() {}
 	case !isTerminal(stderr.Writer):
-		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed)
+		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n",
+			run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed)
 		return nil, func() {}
 	}
-	return func(p loadtest.Progress) { overwriteLine(stderr, report.Line(p, run.Stock*int64(max(1, run.SKUs)))) }, func() { overwriteLine(stderr, "") }
+	units := run.Stock * int64(max(1, run.SKUs))
+	show := func(p loadtest.Progress) { overwriteLine(stderr, report.Line(p, units)) }
+	return show, func() { overwriteLine(stderr, "") }
 }

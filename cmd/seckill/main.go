@@ -24,11 +24,11 @@ type commands struct {
 	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
 	Load       LoadCmd       `cmd:"" help:"Send the purchases of many buyers to a sale and judge it from the ledger."`
 	Compare    CompareCmd    `cmd:"" help:"Run the same sale with several strategies, and compare speed and verdicts."`
-	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the schedules of its commands."`
+	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix, by running the schedules of each strategy."`
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, or repeat the experiments of the articles."`
-	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, and whether it sells wrongly."`
+	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, and when it sells wrongly."`
 	Site       SiteCmd       `cmd:"" help:"Write the page as a folder of static files that plays without a lab."`
 	Doctor     DoctorCmd     `cmd:"" help:"Say which servers are found, and how to get the others."`
 

@@ -11,6 +11,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"seckill/internal/backend"
 	"seckill/internal/tables"
@@ -18,11 +21,11 @@ import (
 
 // Output has the flags for the files that a result is written to.
 type Output struct {
-	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output." group:"output"`
-	Markdown string `placeholder:"FILE" help:"Write it as Markdown, between its marks if the file exists; - is standard output." group:"output"`
-	CSV      string `name:"csv" placeholder:"FILE" help:"Write the figures as CSV; - is standard output." group:"output"`
-	Figures  string `placeholder:"FILE" help:"Put the figures into a JSON file, as the page reads them." group:"rare"`
-	Quiet    bool   `short:"q" help:"No progress." group:"output"`
+	JSON     string `group:"output" name:"json" placeholder:"FILE" help:"${JSON}"`
+	Markdown string `group:"output" placeholder:"FILE" help:"${Markdown}"`
+	CSV      string `group:"output" name:"csv" placeholder:"FILE" help:"${CSV}"`
+	Figures  string `group:"rare" placeholder:"FILE" help:"Put the figures into a JSON file, as the page reads them."`
+	Quiet    bool   `group:"output" short:"q" help:"No progress."`
 }
 
 type form struct {
@@ -150,4 +153,44 @@ func buildVersion() string {
 		return strings.Trim(info.Main.Version, "()")
 	}
 	return "devel"
+}
+
+// stepPrinter returns functions that show and clear the progress: a line that changes on a terminal,
+// elsewhere one line per step.
+func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
+	if quiet {
+		return func(int, int, string) {}, func() {}
+	}
+	begun := time.Now()
+	terminal := isTerminal(stderr.Writer)
+	show = func(done, total int, what string) {
+		line := fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what)
+		if !terminal {
+			fmt.Fprintln(stderr, line)
+			return
+		}
+		overwriteLine(stderr, line)
+	}
+	return show, func() {
+		if terminal {
+			overwriteLine(stderr, "")
+		}
+	}
+}
+
+// overwriteLine shows text on a terminal, in place of the line before. It cuts the text, because a
+// line that wraps cannot be overwritten.
+func overwriteLine(stderr stderrWriter, text string) {
+	line := []rune(text)
+	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), 79)]))
+}
+
+// isTerminal reports whether w is a terminal that can move its cursor.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
 }

@@ -48,9 +48,10 @@ func (f PlaceFlags) checkPlace(targets []string) error {
 	if len(targets) > 0 {
 		elsewhere = "--target names services that run already: leave out one of them"
 	}
-	err := errors.Join(f.Given.Check(), f.TokenFlags.checkTokenFlag(), f.TopologyFlag.checkTopology(elsewhere, f.Given))
+	err := errors.Join(f.Given.Check(), checkToken(f.Token), f.TopologyFlag.checkTopology(elsewhere, f.Given))
 	if err == nil && len(targets) > 0 && f.Given.MySQLDSN == "" && f.Given.SQLitePath == "" {
-		err = errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) or --sqlite-path (SECKILL_SQLITE_PATH)")
+		err = errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) " +
+			"or --sqlite-path (SECKILL_SQLITE_PATH)")
 	}
 	return err
 }
@@ -61,19 +62,18 @@ func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets []s
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
 	fmt.Fprintln(stderr, "Starting a lab for this run. (--target names services that run already.)")
-	p, _, err := startPlace(ctx, stderr, lab.Options{Host: thisHost(), Given: f.Given, Topology: f.Topology},
-		func(l *lab.Lab) error { return l.Serve(ctx, serviceSettings(2, catalog.DefaultSettings().LockTimes)) })
-	return p, err
+	return startPlace(ctx, stderr, serviceSettings(2, catalog.DefaultSettings().LockTimes),
+		lab.Options{Host: thisHost(), Given: f.Given, Topology: f.Topology})
 }
 
 // serviceSettings returns the settings of a lab with n service processes.
 func serviceSettings(n int, t catalog.LockTimes) lab.ServiceSettings {
-	return lab.ServiceSettings{Services: n, Lease: int(t.LockLease.Milliseconds()), Wait: int(t.LockWait.Milliseconds()),
-		Poll: int(t.LockPoll.Milliseconds())}
+	ms := func(d time.Duration) int { return int(d.Milliseconds()) }
+	return lab.ServiceSettings{Services: n, Lease: ms(t.LockLease), Wait: ms(t.LockWait), Poll: ms(t.LockPoll)}
 }
 
 // serversFor returns the names of the servers that some strategies need.
-func serversFor(infos []catalog.Info) []string {
+func serversFor(infos ...catalog.Info) []string {
 	var needs []backend.Capability
 	for _, i := range infos {
 		needs = append(needs, i.Uses()...)
@@ -81,22 +81,22 @@ func serversFor(infos []catalog.Info) []string {
 	return backend.NamesOf(needs...)
 }
 
-// startPlace starts a lab, and serve its service processes. Leaving the place stops the lab.
-func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func(*lab.Lab) error) (*place, *lab.Lab, error) {
+// startPlace starts a lab and its service processes. Leaving the place stops the lab.
+func startPlace(ctx context.Context, stderr io.Writer, serving lab.ServiceSettings, o lab.Options) (*place, error) {
 	own, err := lab.Start(ctx, o)
 	if err != nil {
-		return nil, nil, notUp(ctx, stderr, fmt.Errorf("start a lab for this run: %w", err))
+		return nil, notUp(ctx, stderr, fmt.Errorf("start a lab for this run: %w", err))
 	}
 	p := &place{lab: own, closers: []func(){func() { endLab(stderr, own) }}}
-	if err := serve(own); err != nil {
+	if err := own.Serve(ctx, serving); err != nil {
 		p.closeAll()
-		return nil, nil, notUp(ctx, stderr, fmt.Errorf("start the lab's services: %w", err))
+		return nil, notUp(ctx, stderr, fmt.Errorf("start the lab's services: %w", err))
 	}
 	for _, s := range own.Services() {
 		p.targets = append(p.targets, s.URL)
 	}
 	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
-	return p, own, nil
+	return p, nil
 }
 
 // notUp returns the error of a lab that did not start. After an interruption it prints the error,
@@ -116,33 +116,34 @@ func endLab(stderr io.Writer, l *lab.Lab) {
 	}
 }
 
-// stopLab stops a lab. If that takes more than 30 s, it returns an error that says what is left.
+// stopLab stops a lab. If that takes more than 30 s, it returns an error that names the processes that are left.
 func stopLab(l *lab.Lab) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return l.Stop(ctx)
 }
 
-// openLedger connects to the database that the verdict is read from.
-func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
+// newSale returns a sale at the services of this place. It connects to the database that the verdict is read from.
+func (p *place) newSale(ctx context.Context) (loadtest.Config, error) {
+	sale := loadtest.Config{Targets: p.targets, AdminToken: p.token}
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
 	if sql.SQLitePath != "" {
 		if _, err := os.Stat(sql.SQLitePath); err != nil { // opening it would create it
-			return fmt.Errorf("the ledger: %w", err)
+			return sale, fmt.Errorf("the ledger: %w", err)
 		}
 	}
 	in, err := backend.Open(ctx, sql)
 	if err != nil {
-		return fmt.Errorf("the ledger: %w", err)
+		return sale, fmt.Errorf("the ledger: %w", err)
 	}
 	p.closers = append(p.closers, func() { _ = in.Close() })
-	c.Ledger = ledger.NewStore(in.DB)
-	return nil
+	sale.Ledger = ledger.NewStore(in.DB)
+	return sale, nil
 }
 
 // TopologyFlag is the flag for the arrangement of a lab's servers.
 type TopologyFlag struct {
-	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,galera" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started are arranged: ${enum}."`
+	Topology string `default:"single" enum:"${Topologies}" env:"SECKILL_TOPOLOGY" help:"Servers of the lab: ${enum}."`
 }
 
 // warnUnfit prints which of the strategies break on the topology, and why.

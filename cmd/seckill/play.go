@@ -2,16 +2,19 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -19,6 +22,7 @@ import (
 	"seckill/internal/game"
 	"seckill/internal/lab"
 	"seckill/internal/web"
+	"seckill/strategies"
 )
 
 // PlayCmd is the game in which a person schedules the buyers' commands, in the terminal.
@@ -27,8 +31,8 @@ type PlayCmd struct {
 	Strategy string `placeholder:"NAME" help:"Play freely with a strategy: two buyers, two units."`
 	Language string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
 
-	Record    string        `placeholder:"FOLDER" help:"Record what the servers answer to every move of the level, or of all levels, into files from which seckill site plays them."`
-	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"Begin no more schedules of a level after this time (${default})."`
+	Record    string        `placeholder:"FOLDER" help:"${Record}"`
+	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"How long each level begins new schedules."`
 
 	// Given has the servers to play on; the others are started privately.
 	Given backend.Config `embed:""`
@@ -39,7 +43,8 @@ type PlayCmd struct {
 
 // Help returns the text of seckill play --help below the flags.
 func (PlayCmd) Help() string {
-	return `You are the scheduler: each move lets the next real command of one buyer run. Type moves and Enter, or pipe them in:
+	return `You are the scheduler: each move lets the next real command of one buyer run. Type moves and Enter,
+or pipe them in:
 
   a, b, c    the next command of that buyer
   na         the renewer of a's lock goes on
@@ -56,12 +61,12 @@ func (PlayCmd) Help() string {
 
 or a word on a line of its own: undo, impossible (says that the level cannot be won), hint, quit.
 
-Exit status: 0 when a level was won or free play has ended, 1 when the servers failed, 2 for a wrong command line,
-10 when a level was not won.`
+Exit status: 0 a level was won or free play has ended, 1 the servers failed, 2 wrong command line,
+10 a level was not won.`
 }
 
-func (c *PlayCmd) Validate() (err error) {
-	name := c.Strategy
+func (c *PlayCmd) Validate() error {
+	err := c.Given.Check()
 	switch {
 	case c.Level != "" && c.Strategy != "":
 		return errors.New("--level or --strategy says what is played: give one of them")
@@ -71,43 +76,34 @@ func (c *PlayCmd) Validate() (err error) {
 		if c.level = game.LevelNamed(c.Level); c.level == nil {
 			return fmt.Errorf("--level: there is no level %q; seckill play lists them", c.Level)
 		}
-		name = c.level.Setting.Strategy
-	case c.Strategy == "":
-		return c.Given.Check()
+		c.info = strategies.Named(c.level.Setting.Strategy)
+	case c.Strategy != "" && err == nil:
+		c.info, err = strategyNamed("--strategy", c.Strategy)
 	}
-	if c.info, err = strategyNamed("--strategy", name); err != nil {
-		return err
-	}
-	return c.Given.Check()
+	return err
 }
 
 func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
 	if c.Record != "" {
-		redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
 		return c.recordLevels(ctx, stdout, stderr)
 	}
 	if c.info.Name == "" {
-		for _, t := range game.Levels() {
-			if _, err := fmt.Fprintf(stdout, "%3d  %-22s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title); err != nil {
-				return err
-			}
-		}
-		return nil
+		return listLevels(stdout, c.Language)
 	}
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // servers are killed on purpose
-	servers, leave, err := c.startServers(ctx, stderr)
+	fmt.Fprintln(stderr, "Starting servers for the game.")
+	l, err := c.startServers(ctx, c.info)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	if why := game.WhyUnplayable(servers, c.info); why != "" {
+	defer endLab(stderr, l)
+	if why := game.WhyUnplayable(l.Config(), c.info); why != "" {
 		return errors.New(why)
 	}
 	setting := game.FreePlay(c.info, 2, 2, 0)
 	if c.level != nil {
 		setting = c.level.Setting
 	}
-	g, err := game.Open(ctx, servers, c.info, setting, c.level, "")
+	g, err := game.Open(ctx, l.Config(), c.info, setting, c.level, "")
 	if err != nil {
 		return err
 	}
@@ -129,14 +125,20 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 // statusNotWon is the exit status if a level was not won.
 const statusNotWon = 10
 
-// startServers returns the given servers, and starts the missing ones privately.
-func (c *PlayCmd) startServers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
-	fmt.Fprintln(stderr, "Starting servers for the game.")
-	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Given: c.Given, Backends: backend.NamesOf(c.info.Uses()...), Volatile: true})
-	if err != nil {
-		return c.Given, nil, err
+// startServers starts the servers that the strategies need and that are not given.
+func (c *PlayCmd) startServers(ctx context.Context, infos ...catalog.Info) (*lab.Lab, error) {
+	servers := serversFor(infos...)
+	return lab.Start(ctx, lab.Options{Host: thisHost(), Given: c.Given, Backends: servers, Volatile: true})
+}
+
+func listLevels(w io.Writer, language string) error {
+	for _, l := range game.Levels() {
+		title, strategy := l.Text[language].Title, l.Setting.Strategy
+		if _, err := fmt.Fprintf(w, "%3d  %-22s  %-22s  %s\n", l.Number, l.Name, strategy, title); err != nil {
+			return err
+		}
 	}
-	return l.Config(), func() { endLab(stderr, l) }, nil
+	return nil
 }
 
 // A table shows a game in the terminal.
@@ -173,7 +175,7 @@ func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error 
 		if !more {
 			fmt.Fprintln(t)
 			if errors.Is(input.Err(), bufio.ErrTooLong) {
-				return fmt.Errorf("a line is longer than %d letters: write the moves in several", bufio.MaxScanTokenSize)
+				return fmt.Errorf("a line is longer than %d letters: write several lines", bufio.MaxScanTokenSize)
 			}
 			return input.Err()
 		}
@@ -314,4 +316,74 @@ func (t table) showGrade(g *game.Grade) {
 	default:
 		fmt.Fprintln(t, "That is not what the level asks for. Undo, or say that it is impossible.")
 	}
+}
+
+const (
+	recordedAtOnce  = 4 // levels: one waits for its servers while others compute
+	maxRecordedSize = 300_000
+)
+
+// recordLevels records the answers of private servers to the moves of one level, or of all levels, in the folder of
+// --record.
+func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	levels := game.Levels()
+	if c.level != nil {
+		levels = []*game.Level{c.level}
+	}
+	var infos []catalog.Info
+	for _, level := range levels {
+		infos = append(infos, strategies.Named(level.Setting.Strategy))
+	}
+	l, err := c.startServers(ctx, infos...)
+	if err != nil {
+		return err
+	}
+	defer endLab(stderr, l)
+	var servers []string
+	for _, b := range l.Backends() {
+		servers = append(servers, b.Name+" "+b.Version)
+	}
+	if err := os.MkdirAll(c.Record, 0o777); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	var printing sync.Mutex
+	var failed atomic.Bool
+	var all errgroup.Group
+	all.SetLimit(recordedAtOnce)
+	for _, level := range levels {
+		all.Go(func() error {
+			began := time.Now()
+			r, err := game.Record(ctx, l.Config(), strategies.Named(level.Setting.Strategy), level,
+				game.RecordLimits{Time: c.RecordFor, Size: maxRecordedSize})
+			if err != nil {
+				fmt.Fprintln(stderr, err)
+				failed.Store(true)
+				return nil // the others are recorded
+			}
+			r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
+			size, err := writeRecording(filepath.Join(c.Record, level.Name+".json.gz"), r)
+			printing.Lock()
+			defer printing.Unlock()
+			bound := "every schedule"
+			if !r.Whole {
+				bound = fmt.Sprintf("at most %d turns", r.Turns)
+			}
+			fmt.Fprintf(stdout, "%2d  %-24s %6d schedules  %6d positions  %7d bytes  %5.1f s  %s\n",
+				level.Number, level.Name, r.Schedules, len(r.Positions), size, time.Since(began).Seconds(), bound)
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil || !failed.Load() {
+		return err
+	}
+	return errors.New("some levels were not recorded")
+}
+
+// writeRecording returns the size of the file.
+func writeRecording(name string, r *game.Recording) (int, error) {
+	var text bytes.Buffer
+	if err := r.Write(&text); err != nil {
+		return 0, err
+	}
+	return text.Len(), os.WriteFile(name, text.Bytes(), 0o666)
 }

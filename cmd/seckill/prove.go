@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -26,25 +23,29 @@ import (
 
 // ProveCmd computes the guarantee matrix, or replays one schedule.
 type ProveCmd struct {
-	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma; all, or six: the ones that people ask for first."`
+	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies by comma, all, or six."`
 	Options    prove.Options `embed:""`
 
-	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
+	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output."`
 	Markdown string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept (${default})."`
 
-	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them."`
+	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now."`
 
-	Replay string `placeholder:"SCHEDULE" help:"Run one schedule again, step by step, and show it: STRATEGY:MOVES as a game writes it, such as naive:abba; STRATEGY.QUESTION, a counterexample of the matrix in this program; or a counterexample's FILE.json."`
+	Replay string `placeholder:"SCHEDULE" help:"${Replay}"`
 	Quiet  bool   `short:"q" help:"No progress."`
 
+	checkedProof
+	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"${ProveMySQL}"`
+	Topology string `default:"single" enum:"single,cluster" help:"Redis: ${enum} (strategies of Redis only)."`
+}
+
+// A checkedProof has what Validate has read of the flags.
+type checkedProof struct {
 	chosen  []catalog.Info
 	old     *prove.Matrix // the matrix of --merge, or nil
 	example game.Example  // the schedule of --replay
-	info    catalog.Info
-
-	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nothing else may use it meanwhile."`
-	Topology string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. On a Cluster only strategies of Redis are proved."`
+	info    catalog.Info  // the strategy of --replay
 }
 
 // Exit statuses of seckill prove, besides 1 and 2.
@@ -55,19 +56,23 @@ const (
 
 // Help returns the text of seckill prove --help below the flags.
 func (*ProveCmd) Help() string {
-	return fmt.Sprintf(`A schedule is one interleaving of the actors' backend commands, run to its end on real servers. In the table
-✓ holds in all schedules of the question's scenarios: each was run, or is equivalent to one that was. (✓) holds in the
-schedules that were tried, and there are others: --schedules tries more of them. ✗ breaks, and a counterexample of each
-rule is kept. • was measured, – does not apply.
+	return fmt.Sprintf(`A schedule is one interleaving of the buyers' backend commands, run to its end on real servers.
+In the table:
 
-Exit status: 0 when all answers are those of the matrix in this program, also the rules that are broken, or, for a strategy
-without a row there, the answers that it declares (or the replayed schedule breaks), 1 when the proof could not be finished,
-2 for a wrong command line, %d when an answer differs (or the replayed schedule breaks nothing), %d when the replayed schedule
-does not fit.`,
-		statusDiffers, statusDiverged)
+  ✓    holds in all schedules of the question's scenarios: each was run, or is equivalent to one that was
+  (✓)  holds in the schedules that were tried, and there are others: --schedules tries more of them
+  ✗    breaks, and a counterexample of each rule is kept
+  •    was measured
+  –    does not apply
+
+Exit status: 0 every answer, and every rule that breaks, is that of the matrix in this program (a strategy
+that has no row there: the answers that it declares), 1 the proof could not be finished,
+2 wrong command line, %[1]d an answer differs. With --replay: 0 the schedule breaks, %[1]d it breaks nothing,
+%[2]d the strategy sends other commands than the schedule has.`, statusDiffers, statusDiverged)
 }
 
-func (c *ProveCmd) Validate() (err error) {
+func (c *ProveCmd) Validate() error {
+	var err error
 	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
 		return err
 	}
@@ -82,9 +87,11 @@ func (c *ProveCmd) Validate() (err error) {
 		return errors.New("--workers must be 1 to 16")
 	}
 	if c.Topology != lab.Single {
-		c.chosen = slices.DeleteFunc(slices.Clone(c.chosen), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
+		lacksRedis := func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) }
+		c.chosen = slices.DeleteFunc(c.chosen, lacksRedis)
 		if len(c.chosen) == 0 {
-			return fmt.Errorf("--topology %s is Redis on several servers, and none of these strategies needs Redis", c.Topology)
+			return fmt.Errorf("--topology %s is Redis on several servers, and none of these strategies needs Redis",
+				c.Topology)
 		}
 	}
 	if err := (backend.Config{MySQLDSN: c.MySQLDSN}).Check(); err != nil {
@@ -94,7 +101,8 @@ func (c *ProveCmd) Validate() (err error) {
 		c.example, c.info, err = c.toReplay()
 		return err
 	}
-	if _, err := pickNamed("--questions", c.Options.Questions, prove.QuestionIDs(), func(id string) string { return id }); err != nil {
+	sameName := func(id string) string { return id }
+	if _, err := pickNamed("--questions", c.Options.Questions, prove.QuestionIDs(), sameName); err != nil {
 		return err
 	}
 	if c.old, err = c.readMerge(); err != nil {
@@ -113,7 +121,6 @@ func (c *ProveCmd) Validate() (err error) {
 }
 
 func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // servers are killed on purpose
 	if c.Replay != "" {
 		return c.replaySchedule(ctx, stdout)
 	}
@@ -202,7 +209,8 @@ func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 	defer f.Close()
 	m, err := prove.ReadMatrix(f)
 	if err == nil && (m.Seed != c.Options.Seed || m.Schedules != c.Options.Schedules) {
-		err = fmt.Errorf("the matrix was computed with --seed %d --schedules %d: use the same, or compute all of it anew", m.Seed, m.Schedules)
+		err = fmt.Errorf("the matrix was computed with --seed %d --schedules %d: use the same, or compute all cells",
+			m.Seed, m.Schedules)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Merge, err)
@@ -211,7 +219,8 @@ func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 }
 
 func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
-	return forms{{"--json", c.JSON, tables.Report{JSON: m}.WriteJSON}, {"--markdown", c.Markdown, tables.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
+	return forms{{"--json", c.JSON, tables.Report{JSON: m}.WriteJSON},
+		{"--markdown", c.Markdown, tables.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
 // keepExample writes a counterexample's file, and returns its name. rule is "" for a cell's first
@@ -249,8 +258,8 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	}
 	f, err := files.Open(file)
 	if err != nil {
-		return e, info, fmt.Errorf("--replay %q is no counterexample of this program (STRATEGY.QUESTION), no schedule (STRATEGY:MOVES) "+
-			"and no FILE.json that can be read: %w", c.Replay, err)
+		return e, info, fmt.Errorf("--replay %q is no counterexample of this program (STRATEGY.QUESTION), "+
+			"no schedule (STRATEGY:MOVES) and no FILE.json that can be read: %w", c.Replay, err)
 	}
 	defer f.Close()
 	if e, err = game.ReadExample(f); err == nil {
@@ -265,17 +274,19 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 // replaySchedule runs one schedule again, and prints it.
 func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	e := c.example
-	now, err := c.runAgain(ctx, c.info, e)
+	ran, err := c.runAgain(ctx, c.info, e)
 	if errors.Is(err, explore.ErrDiverged) {
 		fmt.Fprintf(stdout, "%s does not fit any more: %v\n", c.Replay, err)
 		if e.Question != "" {
-			fmt.Fprintf(stdout, "Compute it anew: seckill prove --strategies %s --questions %s\n", e.Strategy, e.Question)
+			fmt.Fprintf(stdout, "Compute it again: seckill prove --strategies %s --questions %s\n",
+				e.Strategy, e.Question)
 		}
 		return exitStatus(statusDiverged)
 	}
 	if err != nil {
 		return err
 	}
+	now := game.NewExample(e.Strategy, e.Question, ran)
 	if err := now.WriteSteps(stdout); err != nil {
 		return err
 	}
@@ -300,41 +311,33 @@ func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 }
 
 // runAgain runs the steps of an example.
-func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Example) (now game.Example, err error) {
+func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Example) (_ *explore.Schedule, err error) {
 	choices, err := e.Choices()
 	if err != nil {
-		return now, err
+		return nil, err
 	}
 	losing, err := losingLab(ctx)
 	if err != nil {
-		return now, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, stopLab(losing)) }()
 	servers, err := c.startServers(ctx, []catalog.Info{info}, losing)
 	if err != nil {
-		return now, err
+		return nil, err
 	}
 	defer servers.Close()
 	if e.Question == prove.NodeLossQuestion {
-		o, err := prove.LoseNode(ctx, info, servers, choices)
-		if err != nil {
-			return now, err
-		}
-		return game.NewExample(e.Strategy, e.Question, o), nil
+		return prove.LoseNode(ctx, info, servers, choices)
 	}
 	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{})
 	if err != nil {
-		return now, err
+		return nil, err
 	}
 	defer w.Close()
-	o, err := w.Replay(ctx, &e.Scenario, choices)
-	if err != nil {
-		return now, err
-	}
-	return game.NewExample(e.Strategy, e.Question, o), nil
+	return w.Replay(ctx, &e.Scenario, choices)
 }
 
-// provers has the servers of one worker.
+// provers are the servers of one worker.
 type provers struct {
 	*lab.Lab
 	losing *lab.Lab
@@ -353,14 +356,15 @@ func losingLab(ctx context.Context) (*lab.Lab, error) {
 }
 
 func (c *ProveCmd) startServers(ctx context.Context, infos []catalog.Info, losing *lab.Lab) (prove.Servers, error) {
-	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Backends: serversFor(infos), Volatile: true, Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
+	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Backends: serversFor(infos...), Volatile: true,
+		Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range l.Backends() {
 		if s.Name == backend.NameMySQL && (!s.OK || s.Tier == backend.Embedded) {
-			return nil, errors.Join(errors.New("a proof needs a real MySQL or MariaDB: install one (seckill doctor says how), or give --mysql-dsn"),
-				stopLab(l))
+			return nil, errors.Join(stopLab(l), errors.New("a proof needs a real MySQL or MariaDB: install one "+
+				"(seckill doctor says how), or give --mysql-dsn"))
 		}
 	}
 	return provers{l, losing}, nil

@@ -28,18 +28,25 @@ type ServeCmd struct {
 	Addr     string  `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
 	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 
-	Given      backend.Config          `embed:""`
-	Tiers      map[string]backend.Tier `group:"rare" mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
-	MySQLConns int                     `group:"rare" name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
-
-	Settings catalog.Settings `embed:""`
+	Given           backend.Config `embed:""`
+	ConnectionFlags `group:"rare"`
+	Settings        catalog.Settings `embed:""`
 	TokenFlags
-	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token at 127.0.0.1:PORT, from every user of this machine."`
-	FaultPoints      bool          `group:"rare" env:"SECKILL_FAULT_POINTS" help:"Let admin calls stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
-	ZooKeeperSession time.Duration `group:"rare" name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
-	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
-	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
-	LogLevel         slog.Level    `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
+	AdminAddr   string `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"${AdminAddr}"`
+	FaultPoints bool   `group:"rare" env:"SECKILL_FAULT_POINTS" help:"${FaultPoints}"`
+
+	PurchaseTimeout time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
+	ShutdownTimeout time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"${Shutdown}"`
+
+	LogLevel slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
+}
+
+// ConnectionFlags say how a service connects to its backends.
+type ConnectionFlags struct {
+	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"${Tiers}"`
+	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"${MySQLConns}"`
+
+	Session time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"${Session}"`
 }
 
 // Validate checks the flags before anything is opened.
@@ -68,7 +75,7 @@ func (c *ServeCmd) Validate() error {
 	}{
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
 		{"--lock-max-hold", c.Settings.MaxHold >= 0, "0 or longer, such as 1m"},
-		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
+		{"--zookeeper-session", c.Session > 0, "longer than 0, such as 6s"},
 		{"--retries", c.Settings.Retries >= 0, "0 or more"},
 		{"--queue-at-once", c.Settings.QueueAtOnce >= 1, "at least 1"},
 		{"--purchase-timeout", c.PurchaseTimeout > 0, "longer than 0, such as 10s"},
@@ -78,7 +85,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.checkTokenFlag(), checkLockTimes(c.Settings.LockTimes)); err != nil {
+	if err := errors.Join(checkToken(c.Token), checkLockTimes(c.Settings.LockTimes), checkAddr(c.Addr)); err != nil {
 		return err
 	}
 	tiers := []backend.Tier{backend.Given, backend.Private, backend.Embedded}
@@ -87,13 +94,6 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("--tiers %s=%s: give BACKEND=TIER, with a backend of %s, and given, private or embedded",
 				name, tier, strings.Join(backend.Names(), ", "))
 		}
-	}
-	return c.validateAddr()
-}
-
-func (c *ServeCmd) validateAddr() error {
-	if err := checkAddr(c.Addr); err != nil {
-		return err
 	}
 	if c.AdminAddr == "" {
 		return nil
@@ -106,7 +106,7 @@ func (c *ServeCmd) validateAddr() error {
 
 // Run serves until ctx ends, and then waits for the purchases in flight.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
-	log := c.newLogger(stderr)
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 	slog.SetDefault(log)
 	// go-redis also returns these errors, and the caller logs them.
 	redis.SetLogger(redisLog{log})
@@ -129,7 +129,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	defer forget()
 	config := c.Given
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
-	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
+	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.Session
 	log.Info("opening the backends")
 	in, err := backend.Open(ctx, config)
 	switch {
@@ -182,10 +182,6 @@ func cannotListen(flag, addr string, err error) error {
 		return fmt.Errorf("%s is in use: end the program that listens there, or give another %s", addr, flag)
 	}
 	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
-}
-
-func (c *ServeCmd) newLogger(stderr stderrWriter) *slog.Logger {
-	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 }
 
 // redisLog logs the messages of go-redis at debug level.

@@ -13,7 +13,7 @@ import (
 
 // StrategiesCmd lists the strategies.
 type StrategiesCmd struct {
-	Word string `arg:"" optional:"" help:"Only strategies whose name, family or title has this word, or that people call so (optimistic, 乐观锁)."`
+	Word string `arg:"" optional:"" help:"${Word}"`
 }
 
 func (c StrategiesCmd) Run(stdout io.Writer) error {
@@ -22,7 +22,8 @@ func (c StrategiesCmd) Run(stdout io.Writer) error {
 		found, _ = chosenStrategies([]string{six})
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("no strategy is called %q; seckill strategies lists all.%s", c.Word, catalog.DidYouMean(strategies.All(), c.Word))
+		return fmt.Errorf("no strategy is called %q; seckill strategies lists all.%s",
+			c.Word, catalog.DidYouMean(strategies.All(), c.Word))
 	}
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tFAMILY\tNEEDS\tSELLS WRONGLY\tTITLE")
@@ -31,12 +32,14 @@ func (c StrategiesCmd) Run(stdout io.Writer) error {
 		for _, n := range i.Needs {
 			needs = append(needs, string(n))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.Name, i.Family, strings.Join(needs, " "), sellsWrongly(i), i.TitleIn("en"))
+		row := []string{i.Name, i.Family, strings.Join(needs, " "), sellsWrongly(i), i.TitleIn("en")}
+		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\n%s: with a fault, a second process or the last units; docs/guarantees.md and the page say which.\n", sometimes)
+	_, err := fmt.Fprintf(stdout, "\n%s: with a fault, a second process or the last units; "+
+		"docs/guarantees.md and the page say which.\n", sometimes)
 	return err
 }
 
@@ -60,7 +63,8 @@ func sellsWrongly(i catalog.Info) string {
 func strategyNamed(flag, name string) (catalog.Info, error) {
 	info, found := catalog.Find(strategies.All(), name)
 	if !found {
-		return info, fmt.Errorf("%s: there is no strategy %q; seckill strategies lists them.%s", flag, name, catalog.DidYouMean(strategies.All(), name))
+		return info, fmt.Errorf("%s: there is no strategy %q; seckill strategies lists them.%s",
+			flag, name, catalog.DidYouMean(strategies.All(), name))
 	}
 	return info, nil
 }
@@ -69,13 +73,14 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 const six = "six"
 
 // chosenStrategies returns the strategies that --strategies names. "all" names all of them, and "six" catalog.SixWays.
-func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
+func chosenStrategies(named []string) ([]catalog.Info, error) {
 	switch {
 	case slices.Equal(named, []string{"all"}):
 		return strategies.All(), nil
 	case slices.Equal(named, []string{six}):
 		named = catalog.SixWays
 	}
+	var chosen []catalog.Info
 	for _, name := range named {
 		info, err := strategyNamed("--strategies", name)
 		if err != nil {
@@ -92,7 +97,8 @@ func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
 func nameOf(i catalog.Info) string { return i.Name }
 
 // pickNamed returns the elements of all that a flag names, in the flag's order.
-func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) (chosen []T, err error) {
+func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) ([]T, error) {
+	var chosen []T
 	for n, name := range named {
 		name = strings.TrimSpace(name)
 		i := slices.IndexFunc(all, func(one T) bool { return nameOf(one) == name })

@@ -36,12 +36,12 @@ import (
 // UpCmd runs the lab: servers, service processes and the page.
 type UpCmd struct {
 	HelpAll  helpAll `help:"${HelpAll}"`
-	Addr     string  `default:"127.0.0.1:8080" env:"SECKILL_PAGE_ADDR" help:"Where the page listens. Port 0 takes a free one."`
+	Addr     string  `default:"127.0.0.1:8080" env:"SECKILL_PAGE_ADDR" help:"Address of the page. Port 0: a free one."`
 	Services int     `default:"2" help:"Number of service processes."`
 	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 	Embedded bool    `help:"Use the embedded engines even where servers are installed."`
-	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
-	Token    string  `env:"SECKILL_TOKEN" help:"Token for calls that change something, except a buyer's. Needed to listen on addresses other than this machine's own."`
+	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"${History}"`
+	Token    string  `env:"SECKILL_TOKEN" help:"${PageToken}"`
 
 	catalog.LockTimes `group:"rare"`
 	TopologyFlag
@@ -95,10 +95,12 @@ func (u *UpCmd) Validate() error {
 		return err
 	}
 	host, _, _ := net.SplitHostPort(u.Addr)
+	ip := net.ParseIP(host)
+	isLocal := host == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
 	case u.Services < 1 || u.Services > lab.MaxServices:
 		return fmt.Errorf("--services %d: give 1 to %d", u.Services, lab.MaxServices)
-	case u.Token == "" && !isLoopback(host):
+	case u.Token == "" && !isLocal:
 		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+
 			"which they then need to change anything", u.Addr)
 	}
@@ -111,7 +113,9 @@ func (u *UpCmd) Validate() error {
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"
 	}
-	if err := errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.checkTopology(elsewhere, u.Given)); err != nil {
+	err = errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes),
+		u.TopologyFlag.checkTopology(elsewhere, u.Given))
+	if err != nil {
 		return err
 	}
 	if u.History == nil || *u.History == "" {
@@ -126,18 +130,13 @@ func (u *UpCmd) Validate() error {
 	return nil
 }
 
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // startLab starts the lab. If that fails, it stops the servers that it has started; the error
 // includes the error of the stop.
 func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, error) {
 	starting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	l, err := lab.Start(starting, lab.Options{Host: thisHost(), Given: u.Given, Embedded: u.Embedded, Token: u.Token, Topology: u.Topology,
-		ServiceArgs: []string{"--strategy", u.Strategy},
+	l, err := lab.Start(starting, lab.Options{Host: thisHost(), Given: u.Given, Embedded: u.Embedded, Token: u.Token,
+		Topology: u.Topology, ServiceArgs: []string{"--strategy", u.Strategy},
 		OnWait: func(err error) {
 			fmt.Fprintf(stderr, "Waiting, for %v at most:   %v\n", tables.Span(readyTimeout), err)
 		}})
@@ -166,7 +165,7 @@ type pageServer struct {
 }
 
 // servePage lets the page control a running lab until ctx ends.
-func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, stdout io.Writer, stderr stderrWriter) error {
+func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, stdout, stderr io.Writer) error {
 	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
 	c.MaxSQLConns = 4
@@ -178,16 +177,17 @@ func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, std
 
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
 	page.api.Open(labapi.Backing{
-		Lab: fault.Lab{Lab: l}, Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), ServiceToken: l.Token(),
+		Lab: fault.Lab{Lab: l}, Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB),
+		ServiceToken: l.Token(),
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
-			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
-			defer p.closeAll()
+			p := place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
 			return p.runComparison(ctx, chosen, o)
 		},
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error) {
 			return explore.RecordTrace(ctx, l.Config(), info, buyers)
 		},
-		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: page.api.Log},
+		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(),
+			Missing: missing, Log: page.api.Log},
 	})
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -234,7 +234,8 @@ func (u *UpCmd) historyFolder(stderr io.Writer) labapi.History {
 		data = filepath.Join(home, ".local", "share")
 	}
 	if !filepath.IsAbs(data) {
-		fmt.Fprintln(stderr, "There is no home folder: runs and comparisons are forgotten when the lab ends. (--history DIR keeps them.)")
+		fmt.Fprintln(stderr, "There is no home folder: runs and comparisons are forgotten when the lab ends. "+
+			"(--history DIR keeps them.)")
 		return ""
 	}
 	return labapi.History(filepath.Join(data, "seckill"))
@@ -264,9 +265,11 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 	for _, why := range slices.Sorted(maps.Keys(lacking)) {
 		fmt.Fprintf(out, "\nNot available: %s: %s\n", strings.Join(lacking[why], ", "), why)
 	}
-	hasServers := slices.ContainsFunc(l.Backends(), func(b backend.Status) bool { return b.OK && b.Tier != backend.Given })
+	isOwn := func(b backend.Status) bool { return b.OK && b.Tier != backend.Given }
+	hasServers := slices.ContainsFunc(l.Backends(), isOwn)
 	if hasServers || token == "" { // otherwise the file says nothing that was not given
-		fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", clients)
+		fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   "+
+			"(addresses and passwords, for your eyes only)\n", clients)
 	}
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
 	if token != "" {

@@ -15,7 +15,8 @@ import (
 // ownOptions lists the options of the MySQL driver that the program sets itself and removes from addresses. An
 // address may set the other options (login, encryption, compression) and system variables.
 var ownOptions = []string{"allowAllFiles", "charset", "checkConnLiveness", "clientFoundRows", "collation",
-	"columnsWithAlias", "interpolateParams", "loc", "maxAllowedPacket", "multiStatements", "parseTime", "readTimeout", "rejectReadOnly",
+	"columnsWithAlias", "interpolateParams", "loc", "maxAllowedPacket", "multiStatements", "parseTime", "readTimeout",
+	"rejectReadOnly",
 	"strict", // makes the driver panic
 	"timeTruncate", "timeout", "writeTimeout"}
 
@@ -54,14 +55,17 @@ func ParseRedis(address string) (*redis.Options, error) {
 			shown += address[at:]
 		}
 		return nil, fmt.Errorf("the Redis address %q is not of the form host:port or "+
-			"redis://[user]:password@host:port (rediss:// with TLS), without database and options: in a password, write %%40 for @, %%2F for / and %%2C for a comma", shown)
+			"redis://[user]:password@host:port (rediss:// with TLS), without database and options: "+
+			"in a password, write %%40 for @, %%2F for / and %%2C for a comma", shown)
 	}
 	return o, nil
 }
 
 // parseRedisList reads the addresses of a Cluster, of sentinels or of a ring. All must have the same login, because
 // the nodes of a Cluster announce each other's addresses without passwords.
-func parseRedisList(addresses []string) (hosts []string, login *redis.Options, err error) {
+func parseRedisList(addresses []string) ([]string, *redis.Options, error) {
+	var hosts []string
+	var login *redis.Options
 	for i, address := range addresses {
 		a, err := ParseRedis(address)
 		if err != nil {
@@ -86,7 +90,8 @@ func parseEtcd(addresses []string) (endpoints []string, user, password string, e
 		if err != nil || u.User == nil { // host:port is no URL
 			if strings.Contains(address, "@") {
 				return nil, "", "", fmt.Errorf("the etcd address %q: a login needs the form "+
-					"http://user:password@host:port, with %%40 for @ in the password", "…"+address[strings.LastIndexByte(address, '@'):])
+					"http://user:password@host:port, with %%40 for @ in the password",
+					"…"+address[strings.LastIndexByte(address, '@'):])
 			}
 			u = &url.URL{User: &url.Userinfo{}}
 		} else {

@@ -57,16 +57,18 @@ const (
 // A Config contains the addresses of the backends that an instance uses. A backend with an empty address is not
 // configured. The addresses are flags of the commands.
 type Config struct {
-	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database?tls=true."`
-	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
-	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port (with TLS rediss://); several addresses form a Cluster."`
+	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"${MySQLDSN}"`
+	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"${SQLitePath}"`
+	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" help:"${RedisAddrs}"`
+
 	// RedisSentinels replaces RedisAddrs: the instance uses the primary that the sentinels name.
-	RedisSentinels []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs, each as in --redis-addrs. The Redis called mymaster is used, with the same login."`
+	RedisSentinels []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" help:"${Sentinels}"`
+
 	// RedisRing replaces RedisAddrs: a hash of the key chooses the server.
-	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"HOST:PORT,..." help:"Independent Redis servers, instead of --redis-addrs; a hash of the key chooses the server. Give every service the same order."`
-	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each as in --redis-addrs."`
-	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
-	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port or https://user:password@host:port."`
+	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" help:"${Ring}"`
+	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" help:"${RedlockAddrs}"`
+	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" help:"${ZooKeeper}"`
+	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" help:"${Etcd}"`
 
 	// Tiers maps the name of a backend to its tier. A configured backend without an entry is Given.
 	Tiers map[string]Tier `kong:"-"`
@@ -84,6 +86,21 @@ type Config struct {
 	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
 	// ZooKeeperSession is the session timeout that the client requests. 0 means 6 s.
 	ZooKeeperSession time.Duration `kong:"-"`
+}
+
+// FlagHelp has the help of the flags of a Config, by the names in its tags.
+var FlagHelp = map[string]string{
+	"MySQLDSN":   "MySQL or MariaDB: user:password@tcp(host:port)/database?tls=true.",
+	"SQLitePath": "SQLite file, instead of MySQL.",
+	"RedisAddrs": "Redis: host:port or redis://:password@host:port (with TLS rediss://); several addresses form " +
+		"a Cluster.",
+	"Sentinels": "Redis Sentinels, instead of --redis-addrs, each as in --redis-addrs. The Redis called mymaster " +
+		"is used, with the same login.",
+	"Ring": "Independent Redis servers, instead of --redis-addrs; a hash of the key chooses the server. " +
+		"Give every service the same order.",
+	"RedlockAddrs": "Five independent Redis nodes, each as in --redis-addrs.",
+	"ZooKeeper":    "ZooKeeper servers: host:port.",
+	"Etcd":         "etcd servers: host:port or https://user:password@host:port.",
 }
 
 // An Instance is one set of connection pools and sessions. The field of a backend that is not configured is nil.
@@ -104,8 +121,13 @@ type Instance struct {
 	// Lacks maps every capability that a server denied when Open asked for it to the reason.
 	Lacks map[Capability]string
 
-	versions map[string]string
-	closers  []func() error
+	opened
+}
+
+// opened has what the open methods of an Instance add.
+type opened struct {
+	versions map[string]string // by the name of the backend
+	closers  []func() error    // called in reverse order
 }
 
 // A Status is the state of one configured backend.
@@ -119,7 +141,8 @@ type Status struct {
 }
 
 // Versions returns the version and the tier of each server, without duplicates.
-func Versions(servers []Status) (versions []string) {
+func Versions(servers []Status) []string {
+	var versions []string
 	for _, s := range servers {
 		text := s.Version
 		if text != "" && s.Tier != "" {
@@ -136,7 +159,7 @@ func Versions(servers []Status) (versions []string) {
 // cannot be used. Later, each client reconnects by itself when its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn, conns: map[*trackedConn]bool{}},
-		Lacks: map[Capability]string{}, versions: map[string]string{}}
+		Lacks: map[Capability]string{}, opened: opened{versions: map[string]string{}}}
 	defer func() {
 		if err != nil {
 			in.Close()

@@ -51,14 +51,16 @@ func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.C
 
 // dialAny returns nil if one of the servers accepts a connection, else the error of the last one. The clients of some
 // backends would retry forever without reporting such an error.
-func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) (err error) {
+func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) error {
+	var last error
 	for _, addr := range addrs {
-		var conn net.Conn
-		if conn, err = d.dial(ctx, backend, "tcp", addr); err == nil {
+		conn, err := d.dial(ctx, backend, "tcp", addr)
+		if err == nil {
 			return conn.Close()
 		}
+		last = err
 	}
-	return err
+	return last
 }
 
 // Kill closes every open connection, as a crash of the process would, and makes every later dial fail.

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -17,59 +18,60 @@ type Kind struct {
 	ask func(*Instance, context.Context) error // sends a question and returns nil if the backend answers
 }
 
-// An Address is one field of Config that contains the address of a backend. Either list or text is set.
+// An Address is one field of Config that contains the address of a backend.
 type Address struct {
-	Flag, Env string
-	list      func(*Config) *[]string
-	text      func(*Config) *string
+	Flag, Env string // from the tag of the field
+	index     []int  // of the field
+}
+
+// addressFields returns the Addresses of fields of Config.
+func addressFields(names ...string) []Address {
+	var all []Address
+	for _, name := range names {
+		f, _ := reflect.TypeFor[Config]().FieldByName(name)
+		all = append(all, Address{Flag: "--" + f.Tag.Get("name"), Env: f.Tag.Get("env"), index: f.Index})
+	}
+	return all
 }
 
 // Kinds lists all backends, in the order in which tables show them.
 var Kinds = []Kind{
 	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB",
-		Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted}, // SQLite offers only SQL
-		Addresses: []Address{
-			{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", text: func(c *Config) *string { return &c.MySQLDSN }},
-			{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", text: func(c *Config) *string { return &c.SQLitePath }}}},
+		Offers:    []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted}, // SQLite offers only SQL
+		Addresses: addressFields("MySQLDSN", "SQLitePath")},
 	{Name: NameRedis, ask: (*Instance).askRedis, Title: "Redis", Offers: []Capability{Redis},
-		Addresses: []Address{
-			{Flag: "--redis-addrs", Env: "SECKILL_REDIS_ADDRS", list: func(c *Config) *[]string { return &c.RedisAddrs }},
-			{Flag: "--redis-sentinels", Env: "SECKILL_REDIS_SENTINELS",
-				list: func(c *Config) *[]string { return &c.RedisSentinels }},
-			{Flag: "--redis-ring", Env: "SECKILL_REDIS_RING", list: func(c *Config) *[]string { return &c.RedisRing }}}},
+		Addresses: addressFields("RedisAddrs", "RedisSentinels", "RedisRing")},
 	{Name: NameRedlock, ask: (*Instance).askRedlock, Title: "quorum of five Redis nodes",
-		Offers: []Capability{RedisQuorum}, Addresses: []Address{{
-			Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
+		Offers: []Capability{RedisQuorum}, Addresses: addressFields("RedlockAddrs")},
 	{Name: NameZooKeeper, ask: (*Instance).askZooKeeper, Title: "ZooKeeper",
-		Offers: []Capability{ZooKeeper}, Addresses: []Address{{
-			Flag: "--zookeeper-addrs", Env: "SECKILL_ZOOKEEPER_ADDRS",
-			list: func(c *Config) *[]string { return &c.ZooKeeperAddrs }}}},
+		Offers: []Capability{ZooKeeper}, Addresses: addressFields("ZooKeeperAddrs")},
 	{Name: NameEtcd, ask: (*Instance).askEtcd, Title: "etcd",
-		Offers: []Capability{Etcd}, Addresses: []Address{{
-			Flag: "--etcd-endpoints", Env: "SECKILL_ETCD_ENDPOINTS", list: func(c *Config) *[]string { return &c.EtcdEndpoints }}}},
+		Offers: []Capability{Etcd}, Addresses: addressFields("EtcdEndpoints")},
 }
 
 // In returns the addresses that this field of c contains.
 func (a Address) In(c Config) []string {
-	if a.list != nil {
-		return *a.list(&c)
+	field := reflect.ValueOf(c).FieldByIndex(a.index)
+	if list, ok := field.Interface().([]string); ok {
+		return list
 	}
-	if text := *a.text(&c); text != "" {
-		return []string{text}
+	if field.IsZero() {
+		return nil
 	}
-	return nil
+	return []string{field.String()}
 }
 
 func (a Address) setIn(c *Config, to []string) {
-	if a.list != nil {
-		*a.list(c) = to
+	if field := reflect.ValueOf(c).Elem().FieldByIndex(a.index); field.Kind() == reflect.Slice {
+		field.Set(reflect.ValueOf(to))
 	} else {
-		*a.text(c) = strings.Join(to, ",")
+		field.SetString(strings.Join(to, ","))
 	}
 }
 
 // In returns the addresses of a backend in c; nil if it is not configured.
-func (k Kind) In(c Config) (addresses []string) {
+func (k Kind) In(c Config) []string {
+	var addresses []string
 	for _, a := range k.Addresses {
 		addresses = append(addresses, a.In(c)...)
 	}
@@ -98,7 +100,7 @@ func (k Kind) offersAny(needs []Capability) bool {
 }
 
 // KindOf returns the kind of backend that offers a capability. need may also be a Right.
-func KindOf(need Capability) (k Kind, ok bool) {
+func KindOf(need Capability) (Kind, bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Offers, need.server()) })
 	if i < 0 {
 		return Kind{}, false
@@ -107,7 +109,8 @@ func KindOf(need Capability) (k Kind, ok bool) {
 }
 
 // Names returns the names of all backends.
-func Names() (names []string) {
+func Names() []string {
+	var names []string
 	for _, k := range Kinds {
 		names = append(names, k.Name)
 	}
@@ -151,7 +154,7 @@ var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stor
 	SkipLocked: "SKIP LOCKED", ReadCommitted: "READ COMMITTED"}
 
 // Has reports whether the configured backends offer a capability, and if not, why.
-func (c Config) Has(need Capability) (ok bool, why string) {
+func (c Config) Has(need Capability) (bool, string) {
 	k, known := KindOf(need)
 	addresses := k.In(c)
 	switch {
@@ -171,7 +174,7 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 
 // Has reports whether the instance offers a capability, and if not, why. In addition to Config.Has it knows what a
 // server has denied.
-func (in *Instance) Has(need Capability) (ok bool, why string) {
+func (in *Instance) Has(need Capability) (bool, string) {
 	if why := in.Lacks[need]; why != "" {
 		return false, why
 	}

@@ -38,9 +38,10 @@ const (
 	tableContenders = 50
 )
 
-// RunArticles measures two lock tables, and a lock that polls. Articles contains every result so far, also if there
-// is an error.
-func RunArticles(ctx context.Context, o Options, central, segmented, polling catalog.Info) (*Articles, error) {
+// RunArticles measures the three locks of the options: a lock table with one central row, one with a hundred, and a
+// lock that polls. Articles contains every result so far, also if there is an error.
+func RunArticles(ctx context.Context, o Options) (*Articles, error) {
+	central, segmented, polling := o.Locks[0], o.Locks[1], o.Locks[2]
 	settings := catalog.DefaultSettings()
 	a := &Articles{Lock: polling.Name, TaskMS: 1000 * o.Hold.Seconds(),
 		Central: o.newTableTrial(central, settings), Segmented: o.newTableTrial(segmented, settings)}
@@ -67,7 +68,8 @@ func RunArticles(ctx context.Context, o Options, central, segmented, polling cat
 	}
 	err := o.measureTrials(ctx, trials)
 	if !a.Central.isValid() || !a.Segmented.isValid() {
-		return a, errors.Join(err, errors.New("a lock table failed or had two holders at a time, so there is no ratio of the two tables"))
+		return a, errors.Join(err,
+			errors.New("a lock table failed or had two holders at a time, so the two tables have no ratio"))
 	}
 	a.Ratio = a.Segmented.seriesOf(locksPerSecondOf).Over(a.Central.seriesOf(locksPerSecondOf)).Spread()
 	return a, err
@@ -107,8 +109,8 @@ func (a *Articles) Report(run tables.Run) tables.Report {
 		trialTable("Pauses between attempts: "+swept, "poll ms", []column{locksPerSecond, waitOfSlowest,
 			{"fewest/most", fewestOverMost, true}, {"commands", commandsPerLock, true}}, a.Polls...),
 		trialTable("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
-			[]column{locksPerSecond, {"gone at release %", expiredPercent, true}, {"updates lost %", lostPercent, true}},
-			a.Leases...)}
+			[]column{locksPerSecond, {"gone at release %", expiredPercent, true},
+				{"updates lost %", lostPercent, true}}, a.Leases...)}
 	return tables.Report{Tables: parts, Name: ArticlesName, From: run.String(),
 		Facts: [][2]string{{"run", run.String()}},
 		JSON: struct {

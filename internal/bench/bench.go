@@ -26,10 +26,10 @@ type Options struct {
 
 	Contenders []int         `default:"8,64" help:"Numbers of contenders for one lock, separated by commas."`
 	Hold       time.Duration `default:"5ms" help:"How long each contender holds the lock."`
-	Crowd      []string      `placeholder:"NAME" help:"Locks to measure with the largest number of contenders. Default: all."`
-	Gated      []string      `placeholder:"NAME" help:"Locks to measure once more behind a gate, which lets one contender of this process wait for the lock."`
+	Crowd      []string      `placeholder:"NAME" help:"Locks to measure with the most contenders. Default: all."`
+	Gated      []string      `placeholder:"NAME" help:"${Gated}"`
 	Rounds     int           `default:"3" help:"How often every lock is measured, in alternating order."`
-	For        time.Duration `default:"2s" help:"Duration of one measurement; longer if needed for ten turns of each contender."`
+	For        time.Duration `default:"2s" help:"${BenchFor}"`
 
 	// Progress is called before each pass with the passes done, their total and the next pass.
 	Progress func(done, total int, what string) `kong:"-"`
@@ -54,7 +54,8 @@ func (o Options) newTrial(info catalog.Info, s catalog.Settings, contenders int)
 // isValid reports whether every pass succeeded and the lock never had two holders at a time.
 func (s *Trial) isValid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lostUpdates() == 0 }
 
-func (s *Trial) lostUpdates() (n int) {
+func (s *Trial) lostUpdates() int {
+	n := 0
 	for _, p := range s.Passes {
 		n += p.Lost
 	}
@@ -108,7 +109,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, o.measureTrials(ctx, r.Trials)
 }
 
-func (o Options) measureTrials(ctx context.Context, trials []*Trial) (failed error) {
+func (o Options) measureTrials(ctx context.Context, trials []*Trial) error {
+	var failed error
 	turns := stats.Turns(o.Rounds, len(trials))
 	for done, turn := range turns {
 		s := trials[turn.Subject]
@@ -159,7 +161,8 @@ func (r *Report) reportTables() []tables.Table {
 	}
 	for _, n := range slices.Sorted(maps.Keys(byContenders)) {
 		title := "Uncontended: acquire and release, one after the other"
-		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, waitOfSlowest, {"commands", commandsPerLock, false}}
+		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, waitOfSlowest,
+			{"commands", commandsPerLock, false}}
 		if n > 1 {
 			title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
 			columns = slices.Insert(columns, 3, column{"fewest/most", fewestOverMost, false})
@@ -167,8 +170,8 @@ func (r *Report) reportTables() []tables.Table {
 		all = append(all, trialTable(title, "lock", columns, byContenders[n]...))
 	}
 	if len(all) > 0 {
-		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %s in alternating order (lowest–highest).",
-			tables.Count(r.Rounds, "round"))}
+		all[len(all)-1].Notes = []string{fmt.Sprintf(
+			"Figures are medians of %s in alternating order (lowest–highest).", tables.Count(r.Rounds, "round"))}
 	}
 	return all
 }

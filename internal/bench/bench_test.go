@@ -112,10 +112,10 @@ func TestAGateSavesThePolls(t *testing.T) {
 
 // A lease that is shorter than the task loses updates. A lease of ten times the task loses fewer.
 func TestArticles(t *testing.T) {
-	o := shortRun(t, mysqllock.LockTableCentral, redislock.RedisLua)
+	o := shortRun(t, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
 	// A second is long enough for the first holder of each name to write its row of the segmented table.
 	o.Hold, o.For, o.Rounds = 10*time.Millisecond, time.Second, 1
-	c, err := RunArticles(t.Context(), o, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
+	c, err := RunArticles(t.Context(), o)
 	labtest.Must(t, err)
 	first, last := c.Leases[0], c.Leases[len(c.Leases)-1]
 	lostShort, lostLong := first.spreadOf(lostPercent).Median(), last.spreadOf(lostPercent).Median()
@@ -127,7 +127,7 @@ func TestArticles(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = RunArticles(ctx, o, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
+	_, err = RunArticles(ctx, o)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("with a cancelled context: %v", err)
 	}

@@ -17,24 +17,41 @@ import (
 	"seckill/loadtest"
 )
 
-// Settings say what is compared. Flags and the page's form set them; results repeat them.
+// Settings describe a comparison completely. Flags and the page's form set them; results repeat them.
 type Settings struct {
 	Preset string `json:"preset" kong:"-"`
 	// Strategies are names, or only the word all. An empty list stands for the preset's.
-	Strategies []string `json:"strategies" placeholder:"NAME" help:"Strategies, separated by commas; all; or six, the ones that people ask for first. Default: the preset's."`
-	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure as well: all, or some of ${Baselines}."`
+	Strategies []string `json:"strategies" placeholder:"NAME" help:"${Strategies}"`
+	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"${Baselines}"`
 
 	loadtest.Scenario
-	Keys   bool  `json:"keys,omitempty" group:"sale" help:"Measure each strategy a second time without an Idempotency-Key in the requests."`
-	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"Measure also with these numbers of buyers at a time, such as 1,16,256."`
+	Keys   bool  `json:"keys,omitempty" group:"sale" help:"${Keys}"`
+	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"${Crowds}"`
 
-	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"How often every strategy has its turn; every second round runs in reverse (${PresetRounds})."`
+	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"${Rounds}"`
 	// AllRounds are strategies. If there are any, all others have their turn in the first round only.
-	AllRounds []string `json:"all_rounds,omitempty" group:"time" placeholder:"NAME" help:"Strategies that take part in all rounds; the others get one round and are marked so. Default: all strategies."`
+	AllRounds []string `json:"all_rounds,omitempty" group:"time" placeholder:"NAME" help:"${AllRounds}"`
 	// Turn is how long a turn measures. A short sale is repeated until then. With plenty of
-	// stock, more buyers come to one sale instead.
-	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"How long a strategy is measured in a turn; short sales are repeated (${PresetTurn})."`
+	// stock, more buyers join one sale instead.
+	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"${Turn}"`
 	By   string        `json:"by" kong:"-"` // metric of the factor
+}
+
+// FlagHelp returns the help of the flags that Settings has beside those of a Scenario, by the names
+// in its tags.
+func FlagHelp() map[string]string {
+	usual := Presets()[0]
+	return map[string]string{
+		"Strategies": "Strategies by comma, all, or six: those that people ask for first. Default: the preset's.",
+		"Baselines":  "Bare handlers to measure as well: all, or some of " + strings.Join(BaselineNames(), ",") + ".",
+		"Keys":       "Measure each strategy a second time without an Idempotency-Key in the requests.",
+		"Crowds":     "Measure also with these numbers of buyers at a time, such as 1,16,256.",
+		"Rounds": fmt.Sprintf("How often each strategy has its turn; every second round is reversed (%d).",
+			usual.Rounds),
+		"AllRounds": "Strategies that take part in all rounds; the others get one round and are marked so. " +
+			"Default: all strategies.",
+		"Turn": fmt.Sprintf("How long a strategy is measured in a turn; short sales are repeated (%s).", usual.Turn),
+	}
 }
 
 // All stands for all strategies or baselines in a list of names.
@@ -107,7 +124,8 @@ func (s Settings) Check() error {
 		return &seckill.FieldError{Field: field, Code: field, Detail: fmt.Sprintf(format, args...)}
 	}
 	ranges := Ranges()
-	wrongNumber := cmp.Or(ranges["rounds"].Check("rounds", float64(s.Rounds)), ranges["turn"].Check("turn", s.Turn.Seconds()))
+	wrongNumber := cmp.Or(ranges["rounds"].Check("rounds", float64(s.Rounds)),
+		ranges["turn"].Check("turn", s.Turn.Seconds()))
 	for _, n := range s.Crowds {
 		wrongNumber = cmp.Or(wrongNumber, ranges["crowds"].Check("crowds", float64(n)))
 	}
@@ -127,7 +145,8 @@ func (s Settings) Check() error {
 	}
 	for i, name := range s.Baselines {
 		if !slices.Contains(BaselineNames(), name) && name != All || slices.Index(s.Baselines, name) < i {
-			return wrong("baselines", "baseline %q: give each name once, of %s, or %s", name, strings.Join(BaselineNames(), ", "), All)
+			return wrong("baselines", "baseline %q: give each name once, of %s, or %s",
+				name, strings.Join(BaselineNames(), ", "), All)
 		}
 	}
 	for _, name := range s.AllRounds {
