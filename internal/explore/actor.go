@@ -179,11 +179,16 @@ type call struct {
 	state   callState
 
 	answer     chan error // yields nil to let the call continue, or the error to return instead
-	loseReply  bool
-	refused    bool                        // Redis forbids Scenario.Denies until the call has returned
-	step       int                         // the index of the step that sent it
-	timerFired bool                        // the limit of this wait has been declared over
-	deliver    func(context.Context) error // sends a delayed command
+	step       int        // the index of the step that sent it
+	timerFired bool       // the limit of this wait has been declared over
+	callFault
+}
+
+// A callFault is what a fault does to a call.
+type callFault struct {
+	loseReply bool
+	refused   bool                        // Redis forbids Scenario.Denies until the call has returned
+	deliver   func(context.Context) error // sends a delayed command
 }
 
 type callState int

@@ -73,24 +73,6 @@ func (r *Recorder) RecordAnswer(c *tap.Command, err error) {
 	}
 }
 
-// recordGrant records that the buyer named who has got the lock.
-func (r *Recorder) recordGrant(who string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.held = append(r.held, HeldPeriod{Who: who, From: r.elapsed()})
-}
-
-// recordRelease records that the buyer named who is about to release the lock.
-func (r *Recorder) recordRelease(who string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range r.held {
-		if h := &r.held[i]; h.Who == who && h.To == 0 {
-			h.To = r.elapsed()
-		}
-	}
-}
-
 // Snapshot returns the commands so far, in the order in which they were sent, and the
 // periods during which the lock was held.
 func (r *Recorder) Snapshot() (list []SentCommand, held []HeldPeriod) {
@@ -160,10 +142,22 @@ func (g *Gate) After(_ context.Context, c *tap.Command, err error) error {
 }
 
 // LockGranted implements LockObserver.
-func (g *Gate) LockGranted(bool) { g.recordGrant(g.who) }
+func (g *Gate) LockGranted(bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = append(g.held, HeldPeriod{Who: g.who, From: g.elapsed()})
+}
 
 // LockReleasing implements LockObserver.
-func (g *Gate) LockReleasing() { g.recordRelease(g.who) }
+func (g *Gate) LockReleasing() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.held {
+		if h := &g.held[i]; h.Who == g.who && h.To == 0 {
+			h.To = g.elapsed()
+		}
+	}
+}
 
 // LockReleased implements LockObserver.
 func (g *Gate) LockReleased() {}

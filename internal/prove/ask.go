@@ -80,10 +80,8 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		}
 		c.addBounds(res)
 		seen.Faulty, seen.Renewed = seen.Faulty+res.Faulty, seen.Renewed+res.Renewed
-		if q.notSeen != nil && len(broken.list) == 0 {
-			if why := q.notSeen(t, seen); why != "" {
-				return notAsked(why)
-			}
+		if q.sees != nil && len(broken.list) == 0 && !q.sees(t, seen) {
+			return notAsked(q.notSeen)
 		}
 	}
 	return t.keepCounterexamples(ctx, q.ID, c, broken)

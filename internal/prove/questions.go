@@ -25,9 +25,10 @@ type Question struct {
 	// asking one that breaks without a fault in two processes. "": the question is asked
 	// nevertheless, in one process.
 	premise, across string
-	// notSeen returns the reason for not asking if the searches so far have seen nothing that the
-	// question is about, or "". Nil: there is no such condition.
-	notSeen func(*trial, explore.Result) string
+	// sees reports whether the searches so far have seen what the question is about; notSeen is the
+	// reason for not asking otherwise. Nil: there is no such condition.
+	sees    func(*trial, explore.Result) bool
+	notSeen string
 	// breaks reports whether a rule counts for the question.
 	breaks func(rule string) bool
 	// scenarios returns the scenarios to search, with buyers in trial.processes processes.
@@ -41,36 +42,19 @@ type Question struct {
 
 type askFunc = func(context.Context, *trial) (Cell, error)
 
-var (
-	nothingEnds = unlessFaulty("there is nothing that could end or be lost")
-	notLeased   = unlessFaulty("it holds nothing between two commands that could end")
+// The reasons for not asking if a question is about something that no schedule had.
+const (
+	nothingEnds = "there is nothing that could end or be lost"
+	notLeased   = "it holds nothing between two commands that could end"
+	notRenewed  = "nothing renews it by commands of its own"
+	noClock     = "it asks no clock of its own"
 )
 
-// unlessFaulty returns why if no schedule had a fault.
-func unlessFaulty(why string) func(*trial, explore.Result) string {
-	return func(_ *trial, r explore.Result) string {
-		if r.Faulty > 0 {
-			return ""
-		}
-		return why
-	}
-}
+func hasFault(_ *trial, r explore.Result) bool { return r.Faulty > 0 }
 
-// unlessRenewed returns the reason for not asking if no renewer has acted.
-func unlessRenewed(_ *trial, r explore.Result) string {
-	if r.Renewed > 0 {
-		return ""
-	}
-	return "nothing renews it by commands of its own"
-}
+func hasRenewal(_ *trial, r explore.Result) bool { return r.Renewed > 0 }
 
-// unlessReadsClock returns the reason for not asking if the strategy has not read its process's clock.
-func unlessReadsClock(t *trial, _ explore.Result) string {
-	if t.world.ReadsClock() {
-		return ""
-	}
-	return "it asks no clock of its own"
-}
+func readsClock(t *trial, _ explore.Result) bool { return t.world.ReadsClock() }
 
 // ofLocks returns a Question.applies for questions about locks that exclude others when there is no
 // fault.

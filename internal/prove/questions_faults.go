@@ -16,14 +16,14 @@ func faultQuestions() []Question {
 				"through, how long after the death?",
 			premise: "it breaks with every buyer alive",
 			across:  "a dead process takes the lock with it; across processes it locks nothing",
-			notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
+			sees:    hasFault, notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
 			scenarios: deadHolderScenarios},
 		// The buyers are in one process. A leaving buyer's answer goes to the log, and to the next
 		// request with the same key. A queue in the process needs a third buyer, behind the leaving one.
 		{ID: "leaves", Title: "a buyer leaves",
 			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their " +
 				"process lives on: is what they are told true, is the stock right, and do the others get through?",
-			premise: "it breaks when every buyer stays", notSeen: nothingEnds, breaks: notOverlap,
+			premise: "it breaks when every buyer stays", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
 			scenarios: buyerLeavesScenarios},
 		{ID: "hung-holder", Title: "hung holder",
 			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections " +
@@ -32,36 +32,36 @@ func faultQuestions() []Question {
 		{ID: "lease-end", Title: "lease ends under a holder", Choosing: true,
 			Asks: "The lease (or session, or connection) ends at any moment while its holder is paused: is the " +
 				"stock right, also when one cancels?",
-			premise: "it breaks with every lease alive", notSeen: notLeased, breaks: notOverlap,
+			premise: "it breaks with every lease alive", sees: hasFault, notSeen: notLeased, breaks: notOverlap,
 			scenarios: leaseEndScenarios},
 		{ID: "clocks", Title: "clocks disagree",
 			Asks:    "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
 			premise: "it breaks whatever the clocks say",
 			across:  "it breaks across processes whatever their clocks say",
-			notSeen: unlessReadsClock, breaks: explore.LedgerRule,
+			sees:    readsClock, notSeen: noClock, breaks: explore.LedgerRule,
 			scenarios: clocksDisagreeScenarios},
 		{ID: "owner", Title: "only the owner releases",
 			Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever " +
 				"free the lock of another?",
 			applies: ofLocks("it is not a lock that could be released"),
-			notSeen: nothingEnds, breaks: aboutLock, followUp: releaseTwice,
+			sees:    hasFault, notSeen: nothingEnds, breaks: aboutLock, followUp: releaseTwice,
 			scenarios: onlyOwnerReleasesScenarios},
 		{ID: "lost-reply", Title: "lost reply",
 			Asks: "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and " +
 				"is no buyer blocked for ever? And if Redis refuses a command in the middle of a script, and keeps " +
 				"what the script has written?",
-			premise: "it breaks with every reply heard", notSeen: nothingEnds, breaks: notOverlap,
+			premise: "it breaks with every reply heard", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
 			scenarios: lostReplyScenarios},
 		{ID: "late-command", Title: "late command", Choosing: true,
 			Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at " +
 				"any later moment. Is the stock right, and is no buyer blocked for ever?",
-			premise: "it breaks with every command in time", notSeen: nothingEnds, breaks: notOverlap,
+			premise: "it breaks with every command in time", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
 			scenarios: lateCommandScenarios},
 		{ID: "renewal", Title: "renewers",
 			Asks: "The lock's renewer acts at any moment, also when the lease has ended or a reply is lost: does it " +
 				"ever take, keep or free a lock that is not its holder's?",
-			applies:   ofLocks("it is not a lock that could be renewed"),
-			notSeen:   unlessRenewed,
+			applies: ofLocks("it is not a lock that could be renewed"),
+			sees:    hasRenewal, notSeen: notRenewed,
 			breaks:    func(rule string) bool { return aboutLock(rule) || rule == explore.RuleStuck },
 			scenarios: renewersScenarios},
 	}
