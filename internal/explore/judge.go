@@ -12,7 +12,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// judge audits a schedule that has ended, and adds its problems.
+// judgeSchedule audits a schedule that has ended, and adds its problems.
 func (r *run) judgeSchedule(ctx context.Context) error {
 	w, s := r.world, r.schedule
 	for _, a := range r.actors {

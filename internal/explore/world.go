@@ -35,7 +35,7 @@ type World struct {
 	sale
 
 	warmedUp *Scenario // the scenario of the last warmUp
-	// waited tells by stateKey whether all unanswered commands waited inside their servers.
+	// blockedBefore tells by stateKey whether all unanswered commands waited inside their servers.
 	blockedBefore map[string]bool
 }
 

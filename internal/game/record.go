@@ -27,8 +27,8 @@ type Recording struct {
 	Recorded string   `json:"recorded"` // day
 	Servers  []string `json:"servers"`  // name and version
 	Whole    bool     `json:"whole"`    // every schedule was recorded
-	// Turns bounds the schedules of a recording that is not whole: a turn is a fault, or an interruption of a
-	// buyer who could go on, and moves of the known solution are none.
+	// Turns bounds the schedules of a recording that is not whole. A turn is a fault, or an interruption of a
+	// buyer who could go on; a move of the known solution is never a turn.
 	Turns     int        `json:"turns"`
 	Schedules int        `json:"schedules"` // that were played
 	Parts     partTable  `json:"parts"`
@@ -161,7 +161,7 @@ type recorder struct {
 	game      *Game
 	solution  string
 	parts     partTable
-	root      *position // is before the first position, to which the move "" leads
+	root      *position // stands before the first position, to which the move "" leads
 	schedules int
 }
 
@@ -179,7 +179,7 @@ type moveSeen struct {
 	part   int
 	name   string
 	takes  bool          // it takes the turn from a buyer who could go on
-	option policy.Option // preempts if the move is a turn; the solution's own moves are none
+	option policy.Option // preempts if the move is a turn; a move of the known solution is never a turn
 }
 
 // positionOf returns the state of the game in parts.
