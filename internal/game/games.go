@@ -141,11 +141,13 @@ func (gs *Games) addGame(g *Game) {
 }
 
 // removeGame takes the game with this ID off the list and returns it; nil if there is none. The caller holds mu.
-func (gs *Games) removeGame(id string) (g *Game) {
-	if i := slices.IndexFunc(gs.games, func(g *Game) bool { return g.id == id }); i >= 0 {
-		g = gs.games[i]
-		gs.games = slices.Delete(gs.games, i, i+1)
+func (gs *Games) removeGame(id string) *Game {
+	i := slices.IndexFunc(gs.games, func(g *Game) bool { return g.id == id })
+	if i < 0 {
+		return nil
 	}
+	g := gs.games[i]
+	gs.games = slices.Delete(gs.games, i, i+1)
 	return g
 }
 

@@ -58,9 +58,9 @@ func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(),
 }
 
 // Cut closes the process's connections to its backends, and returns their number.
-func (c *Client) Cut(ctx context.Context) (closed int, err error) {
+func (c *Client) Cut(ctx context.Context) (int, error) {
 	var said struct{ Closed int }
-	err = c.call(ctx, http.MethodPost, "cut", nil, &said)
+	err := c.call(ctx, http.MethodPost, "cut", nil, &said)
 	return said.Closed, err
 }
 
