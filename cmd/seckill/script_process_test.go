@@ -147,16 +147,12 @@ func useServers(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// own BACKEND... starts servers of the script's own, of these backends or of all, and names them in the script's
+// own starts servers of the script's own, of all kinds, and names them in the script's
 // environment. own kill and own restart do so to all of them at once.
 func useOwnServers(ts *testscript.TestScript, _ bool, args []string) {
 	s := of(ts)
-	if s.own == nil {
-		o := lab.Options{Host: labtest.HostIn(s)}
-		if len(args) > 0 {
-			o.Backends = args
-		}
-		l, err := lab.Start(s.Context(), o)
+	if len(args) == 0 {
+		l, err := lab.Start(s.Context(), lab.Options{Host: labtest.HostIn(s)})
 		ts.Check(err)
 		ts.Defer(func() { ts.Check(l.Stop(context.Background())) })
 		for name, value := range l.Config().Environment() {
