@@ -110,8 +110,8 @@ func TestImportsRunOneWay(t *testing.T) {
 	}
 }
 
-// What goes on behind a purchase's end keeps its tap, and with it the explorer's clock:
-// a real time-out would end it while a player thinks.
+// Work that goes on after the end of a purchase keeps the purchase's tap, and with it the explorer's clock. A real
+// timeout would end that work while a player thinks.
 func TestNoClockBehindAPurchase(t *testing.T) {
 	real := regexp.MustCompile(`context\.WithTimeout\(\s*context\.WithoutCancel`)
 	seen := 0

@@ -44,8 +44,8 @@ func failsLater(ask string) func(*fake) {
 	}
 }
 
-// What clients that send a request again, or several times at once, find out
-// about a service that deals with one call per request and buyer only.
+// Clients that send a request again, or several times at once, find flaws that a single call of each request does not
+// show.
 func TestRetriesAndCopies(t *testing.T) {
 	hangUpAfterSelling := func(f *fake) func(int, asked, http.ResponseWriter) bool {
 		return func(n int, p asked, w http.ResponseWriter) bool {

@@ -180,8 +180,8 @@ func TestPercentiles(t *testing.T) {
 	})
 }
 
-// What cannot be sent any more when the service is too slow is counted, and not what
-// was left when the run was stopped.
+// Requests that a slow service leaves no time for are counted as dropped. Requests that were left when the run was
+// stopped are not.
 func TestDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: time.Second, drain: 3 * time.Second, connections: 1}
@@ -260,7 +260,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// What is drawn comes in the proportions that were asked for.
+// Purchases are drawn in the proportions that the scenario asks for.
 func TestMix(t *testing.T) {
 	const n = 50_000
 	for _, seed := range seeds {
@@ -379,7 +379,7 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 	}
 }
 
-// What is not decided of one SKU is not said of all, and what cannot be stays so.
+// If one SKU is not decided, the whole run is not called linearizable. If one SKU is not linearizable, nor is the run.
 func TestLinearizableInAll(t *testing.T) {
 	yes, open, no := judge.Linearity{Decided: true,
 		Linearizable: true}, judge.Linearity{}, judge.Linearity{Decided: true, Reason: judge.Reason{Why: "why"}}

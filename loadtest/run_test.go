@@ -352,8 +352,8 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 	}
 }
 
-// What is proven of one SKU stays so when others cannot be read, or do not settle in
-// the time that all have together.
+// A violation that is proven for one SKU counts, even if other SKUs cannot be read or do not settle in the time that
+// all SKUs have together.
 func TestAuditOfSeveralSKUs(t *testing.T) {
 	for _, test := range []struct {
 		name    string

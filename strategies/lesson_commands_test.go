@@ -47,8 +47,7 @@ var leavesOut = map[string]string{
 	"reserve":                "order-first, and what reads a reservation",
 }
 
-// What a lesson lists besides the commands of one buyer who is alone: how it
-// begins, and when it is sent.
+// Lessons list further commands, which a buyer who is alone does not send: how each begins, and when it is sent.
 var sentOtherwise = map[string]map[string]string{
 	"lock-insert-by-name":   {"delete from distributed_lock where name = seckill:lock:stock:# and expire": "the name is taken"},
 	"lock-insert":           {"update distributed_lock": "the row has expired"},
@@ -69,8 +68,8 @@ var sentOtherwise = map[string]map[string]string{
 	"etcd-node":     {"leasegrant": "once per process", "watch": "the key is there"},
 }
 
-// What a lesson lists is what its strategy sends: a purchase alone, recorded,
-// sends these commands in this order and no others. Both languages list the same.
+// A lesson lists the commands that its strategy sends: a recorded purchase without competitors sends these commands in
+// this order, and no others. Both languages list the same.
 func TestLessonsListWhatIsSent(t *testing.T) {
 	for _, info := range strategies.All() {
 		t.Run(info.Name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"seckill/strategies/saletest"
 )
 
-// What the page, the command line and the matrix read must be there.
+// An Info has everything that the page, the command line and the matrix read.
 func TestEveryInfoIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, info := range strategies.All() {
@@ -67,7 +67,7 @@ func TestLocksAreNamedAsPromised(t *testing.T) {
 	}
 }
 
-// What breaks by design, or beside another process, names what mends it.
+// A strategy that breaks by design, or beside another process, names a strategy that mends it.
 func TestRepairs(t *testing.T) {
 	known := map[string]catalog.Info{}
 	for _, info := range strategies.All() {

@@ -15,8 +15,8 @@ import (
 	"seckill/strategies"
 )
 
-// What the README and the pages state as a fact is one. When a figure has
-// changed (make figures, make prove), mend the sentence in both languages.
+// The README and the pages state facts that the matrix and the figures have. When a figure has changed (make figures,
+// make prove), mend the sentence in both languages.
 
 // matrix answers what the kept guarantee matrix says of a strategy's question.
 func matrix(t *testing.T) func(strategy, question string) prove.Answer {

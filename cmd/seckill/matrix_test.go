@@ -34,8 +34,8 @@ func keptMatrix(t *testing.T) *prove.Matrix {
 	return m
 }
 
-// What docs/guarantees.md shows, what was computed last, and what the strategies say
-// of themselves are one thing. When this fails: make prove.
+// docs/guarantees.md shows the matrix that was computed last, and the strategies declare the same answers. When this
+// fails: make prove.
 func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	m := keptMatrix(t)
 	file := filepath.Join(root, "docs/guarantees.md")

@@ -79,8 +79,8 @@ func (f *fake) record(ctx context.Context, p seckill.Purchase) error {
 	})
 }
 
-// What the ledger has is the answer, whatever the strategy knows. An order that the same
-// key led to for another SKU, or for another quantity, says nothing about this purchase.
+// The order in the ledger is the answer, even if the strategy does not know of it. An order under the same key for
+// another SKU or another quantity says nothing about this purchase.
 func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 	f := sells()
 	s := serverWith(t, f, httpapi.Config{})

@@ -50,8 +50,7 @@ func failsAfter(ctx context.Context, begins string, cause error) context.Context
 	})
 }
 
-// What is committed is never answered as "nothing was taken" because it could not be
-// read back.
+// A change that is committed but cannot be read back is never answered as "nothing was taken".
 func TestCommittedAndNotReadBack(t *testing.T) {
 	in := onMySQL(t)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})

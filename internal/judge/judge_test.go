@@ -261,7 +261,7 @@ type planted struct {
 	rules  string
 }
 
-// What each change of clean breaks, and nothing else.
+// Each change of a clean sale breaks these rules and no others.
 func TestJudge(t *testing.T) {
 	judged(t, clean, []planted{
 		{"as it should be", all(), ""},

@@ -208,7 +208,7 @@ func TestACorrectServiceIsHeld(t *testing.T) {
 	})
 }
 
-// Who holds a unit is counted as one would by hand.
+// The holders of a unit are counted as a person would count them by hand.
 func TestHoldersAreCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		orders := make([]Order, rapid.IntRange(0, 30).Draw(t, "orders"))

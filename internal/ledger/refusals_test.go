@@ -28,7 +28,7 @@ func wantRefused(t *testing.T, what string, o judge.Order, err error) {
 	}
 }
 
-// Whichever is written first, order or refusal, is the answer of a request.
+// The answer to a request is its order or its refusal: the one that is written first.
 func TestTheFirstAnswerCounts(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx, refusals := t.Context(), ledger.NewRefusals(s)

@@ -309,7 +309,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// What is not available is not run, and says why.
+// A strategy that is not available here is not run, and the result says why.
 func TestNotRun(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{
 		"gone": func(int, *loadtest.Result) error { return fmt.Errorf("%w: no etcd", loadtest.ErrConfig) }}}

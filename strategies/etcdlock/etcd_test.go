@@ -133,7 +133,7 @@ func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
 	locktest.Free(t, l)
 }
 
-// Who tries once puts no key behind the holder's: it would turn away the next who does.
+// A contender that tries only once puts no key behind the holder's key. Such a key would turn away the next contender.
 func TestTryingOncePutsNoKey(t *testing.T) {
 	b := newBench(t, long)
 	held := b.Take(t, lock.Options{})

@@ -142,7 +142,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 	}
 }
 
-// What the buyers of one batch are told, in the order in which they come.
+// The buyers of one batch are answered in the order in which they came.
 func TestMergedAnswersEach(t *testing.T) {
 	out, twice := seckill.ErrSoldOut, seckill.ErrDuplicate
 	for what, c := range map[string]struct {

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// What an earlier turn of the process did not give back the next takes over, and not the
-// other way round: a take of an earlier turn that arrives late changes nothing.
+// A turn takes over the lock that an earlier turn of the same process did not give back. A command of an earlier turn
+// that arrives late takes nothing from a later turn.
 func TestRegistryTurns(t *testing.T) {
 	l := locktest.Open(t, RedisRegistry, catalog.Deps{})
 	left := l.Take(t, lock.Options{Lease: locktest.Long})

@@ -296,7 +296,7 @@ func code(err error) uint16 {
 	return 0
 }
 
-// What makes for-update-autocommit look right: the SELECT does wait for somebody who writes.
+// for-update-autocommit looks right, because its SELECT does wait for a buyer who writes.
 func TestAutocommitWaitsForAWriter(t *testing.T) {
 	s := saletest.Open(t, ForUpdateAutocommit, 10, catalog.Deps{Instance: waitsFor(t, time.Second)})
 	_, err := s.Buy(taptest.Before(t.Context(), "COMMIT", func() {
