@@ -32,7 +32,7 @@ type PlayCmd struct {
 	Language string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
 
 	Record    string        `placeholder:"FOLDER" help:"${Record}"`
-	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"How long each level begins new schedules."`
+	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"How long a level begins schedules (${default})."`
 
 	// Given has the servers to play on; the others are started privately.
 	Given backend.Config `embed:""`
