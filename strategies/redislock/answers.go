@@ -22,14 +22,16 @@ func stockKey(sku int64) string {
 
 // A keyLock has what the locks on one Redis server share.
 type keyLock struct {
-	redis redis.UniversalClient
-	poll  time.Duration    // the pause between two attempts
-	ttl   time.Duration    // the lease, unless Options name another
-	now   func() time.Time // the clock of this process
+	redis   redis.UniversalClient
+	poll    time.Duration    // the pause between two attempts
+	ttl     time.Duration    // the lease, unless Options name another
+	maxHold time.Duration    // then the lease is not renewed any more; 0: never
+	now     func() time.Time // the clock of this process
 }
 
 func newKeyLock(d catalog.Deps) keyLock {
-	return keyLock{d.Redis, d.Settings.LockPoll, d.Settings.LockLease, d.Now}
+	return keyLock{d.Redis, d.Settings.LockPoll, d.Settings.LockLease,
+		d.Settings.MaxHold, d.Now}
 }
 
 // deleteUntil deletes the key, whoever owns it, unless the lock has expired by

@@ -41,15 +41,13 @@ var RedisBLPOP = catalog.Info{
 		"answers.go"},
 	Renews: true, // an optional parameter in article A
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &blpopLock{keyLock: newKeyLock(d),
-			maxHold: d.Settings.MaxHold}, nil
+		return &blpopLock{keyLock: newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
 type blpopLock struct {
 	keyLock // the lease is 15 s in article A
-	maxHold time.Duration
 
 	// BLPOP occupies a connection, so one buyer per process and key waits.
 	gate lock.Gate[struct{}]

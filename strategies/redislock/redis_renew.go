@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -23,16 +22,13 @@ var RedisRenew = catalog.Info{
 	Also:   []string{"answers.go"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &renewLock{newKeyLock(d), d.Settings.MaxHold}, nil
+		return &renewLock{newKeyLock(d)}, nil
 	},
 	Key: stockKey,
 }
 
 // Article A polls every second, and its lease is 15 s or 30 s.
-type renewLock struct {
-	keyLock
-	maxHold time.Duration
-}
+type renewLock struct{ keyLock }
 
 func (l *renewLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

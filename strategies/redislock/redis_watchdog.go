@@ -52,8 +52,7 @@ var RedisWatchdog = catalog.Info{
 		"watchdog_unlock.lua"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &watchdogLock{keyLock: newKeyLock(d),
-			maxHold: d.Settings.MaxHold}
+		l := &watchdogLock{keyLock: newKeyLock(d)}
 		l.gate.Close = func(s *tap.Subscription) {
 			if s != nil {
 				s.Close()
@@ -66,7 +65,6 @@ var RedisWatchdog = catalog.Info{
 
 type watchdogLock struct {
 	keyLock // the lease is 30 s in article A
-	maxHold time.Duration
 
 	// One waiter of this process at a time listens and asks. It hands the
 	// subscription on to the next.
