@@ -69,14 +69,13 @@ func (s *merged) Deduct(
 // leadBatch sells to the buyers who wait, and hands the lead over. The batch
 // goes on when its leader leaves, because it belongs to all its buyers.
 func (s *merged) leadBatch(b *buyer) {
-	here := s.shardOf(b.Purchase.SKU)
-	all, expected := here.takeWaiting(b)
+	all, expected := s.takeWaiting(b)
 	together := &batch{buyers: all, hint: expected}
 	handedOver := false
 	together.handOver = func(left *stockHint) {
 		if !handedOver {
 			handedOver = true
-			here.passLead(b.Purchase.SKU, left)
+			s.passLead(b.Purchase.SKU, left)
 		}
 	}
 	defer together.handOver(nil)
@@ -190,13 +189,9 @@ const (
 //  3. When the batch has written, the first of them leads all of them.
 //
 // There is no goroutine and no timer: a buyer sends every command.
-type batches struct{ shards [64]shard }
-
-// A shard has the groups of some SKUs, so that buyers of different SKUs rarely
-// wait for the same mutex.
-type shard struct {
+type batches struct {
 	mu     sync.Mutex
-	groups map[int64]*group
+	groups map[int64]*group // by SKU
 }
 
 // A group has the buyers of a SKU while a batch of that SKU is at work.
@@ -217,7 +212,7 @@ type stockHint struct {
 type buyer struct {
 	ledger.Entry
 	ctx      context.Context
-	state    state     // guarded by the shard's mutex
+	state    state     // guarded by the mutex of batches
 	told     chan bool // gets true to lead, false if the rest is set
 	err      error
 	separate bool // the purchase must be sent separately
@@ -237,21 +232,16 @@ func newBuyer(ctx context.Context, p seckill.Purchase) *buyer {
 		told: make(chan bool, 1)}
 }
 
-func (q *batches) shardOf(sku int64) *shard {
-	return &q.shards[uint64(sku)%uint64(len(q.shards))]
-}
-
 // waitForBatch returns when b must lead a batch, or when b's batch is done.
 func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
-	s := q.shardOf(b.Purchase.SKU)
-	if lead, err = s.joinOrLead(b); err == nil && !lead {
+	if lead, err = q.joinOrLead(b); err == nil && !lead {
 		lead, err = tap.Wait(b.ctx, "the next batch of this process", b.told)
 		if err != nil {
-			return false, s.leaveGroup(b, err)
+			return false, q.leaveGroup(b, err)
 		}
 	}
 	if lead && b.ctx.Err() != nil {
-		s.passLead(b.Purchase.SKU, nil)
+		q.passLead(b.Purchase.SKU, nil)
 		return false, leftUnsold(context.Cause(b.ctx))
 	}
 	return lead, err
@@ -259,16 +249,16 @@ func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 
 // joinOrLead makes b the leader, and returns true, if no batch is at work.
 // Otherwise b waits.
-func (s *shard) joinOrLead(b *buyer) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.groups[b.Purchase.SKU]
+func (q *batches) joinOrLead(b *buyer) (bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.groups[b.Purchase.SKU]
 	switch {
 	case l == nil:
-		if s.groups == nil {
-			s.groups = map[int64]*group{}
+		if q.groups == nil {
+			q.groups = map[int64]*group{}
 		}
-		s.groups[b.Purchase.SKU] = &group{}
+		q.groups[b.Purchase.SKU] = &group{}
 		b.state = stateLeads
 		return true, nil
 	case len(l.waiting) == maxWaitingBuyers:
@@ -281,20 +271,20 @@ func (s *shard) joinOrLead(b *buyer) (bool, error) {
 
 // leaveGroup ends the wait of a buyer who leaves. If a batch already has the
 // purchase, its outcome is unknown. Otherwise nothing was sent.
-func (s *shard) leaveGroup(b *buyer, cause error) error {
-	s.mu.Lock()
+func (q *batches) leaveGroup(b *buyer, cause error) error {
+	q.mu.Lock()
 	was := b.state
-	if l := s.groups[b.Purchase.SKU]; was == stateWaits && l != nil {
+	if l := q.groups[b.Purchase.SKU]; was == stateWaits && l != nil {
 		l.waiting = slices.DeleteFunc(l.waiting,
 			func(other *buyer) bool { return other == b })
 	}
-	s.mu.Unlock()
+	q.mu.Unlock()
 	switch was {
 	case stateInBatch:
 		return fmt.Errorf("%w: left while the batch was on its way: %w",
 			seckill.ErrUnknown, cause)
 	case stateLeads:
-		s.passLead(b.Purchase.SKU, nil)
+		q.passLead(b.Purchase.SKU, nil)
 	}
 	return leftUnsold(cause)
 }
@@ -310,10 +300,10 @@ func leftUnsold(cause error) error {
 
 // takeWaiting returns the batch of a leader, which are the buyers who wait, in
 // the order in which they came, and the hint of the batch before.
-func (s *shard) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.groups[b.Purchase.SKU]
+func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.groups[b.Purchase.SKU]
 	batch, n := append(
 		make([]*buyer, 0, 1+min(len(l.waiting), maxBatch)), b), 0
 	for ; n < len(l.waiting) && len(batch) < maxBatch; n++ {
@@ -327,12 +317,12 @@ func (s *shard) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 }
 
 // passLead makes the first buyer who waits the leader.
-func (s *shard) passLead(sku int64, left *stockHint) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.groups[sku]
+func (q *batches) passLead(sku int64, left *stockHint) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.groups[sku]
 	if len(l.waiting) == 0 {
-		delete(s.groups, sku)
+		delete(q.groups, sku)
 		return
 	}
 	b := l.waiting[0]

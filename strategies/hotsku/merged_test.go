@@ -86,11 +86,10 @@ const noBatch = -1
 // is none.
 func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	t.Helper()
-	here := s.shardOf(sku)
 	labtest.Soon(t, fmt.Sprint(waiting, " buyers wait"), func() bool {
-		here.mu.Lock()
-		defer here.mu.Unlock()
-		l := here.groups[sku]
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l := s.groups[sku]
 		return l == nil && waiting == noBatch || l != nil && len(l.waiting) == waiting
 	})
 }
@@ -137,7 +136,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 			t.Errorf("the order is %+v, want 2 units and 89 left", o)
 		}
 	}
-	if m := s.Processes[0].(*merged); len(m.shardOf(s.SKU).groups) != 0 {
+	if m := s.Processes[0].(*merged); len(m.groups) != 0 {
 		t.Error("what no buyer uses any more takes room")
 	}
 }
@@ -265,8 +264,7 @@ func TestMergedTellsSoldOutByWhatIsCommitted(t *testing.T) {
 func TestMergedQueueIsBounded(t *testing.T) {
 	s := open(t, Merged, 10)
 	m := s.Processes[0].(*merged)
-	here := m.shardOf(s.SKU)
-	here.groups = map[int64]*group{s.SKU: {waiting: make([]*buyer, maxWaitingBuyers)}}
+	m.groups = map[int64]*group{s.SKU: {waiting: make([]*buyer, maxWaitingBuyers)}}
 	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrBusy) {
 		t.Errorf("got %v, want %v", err, seckill.ErrBusy)
 	}
