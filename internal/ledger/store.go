@@ -320,6 +320,11 @@ func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 	return err
 }
 
+// ReturnUnits is GiveBack for the units of an order that were taken from the stock row.
+func (s *Store) ReturnUnits(tx *gorm.DB, o Order) error {
+	return s.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
+}
+
 // noOrder translates ErrNoRow of a query for an order.
 func noOrder(err error) error {
 	if errors.Is(err, ErrNoRow) {

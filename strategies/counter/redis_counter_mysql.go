@@ -332,9 +332,7 @@ func (s *redisCounterMySQL) Restore(
 		tx *gorm.DB, o ledger.Order,
 	) error {
 		known = returned
-		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
-			o.Quantity, o.SKUID, o.Run)
+		return s.store.ReturnUnits(tx, o)
 	})
 	lost := err
 	if seckill.NothingTaken(err) { // another call may have cancelled the order

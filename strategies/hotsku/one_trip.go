@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 
-	"gorm.io/gorm"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
@@ -79,11 +77,6 @@ func refusalFor(outcome string) error {
 // locks, InnoDB may also lock the gap beside the order when a page splits. The
 // purchase would wait for that gap, and the two would deadlock.
 func (s *oneTrip) Restore(ctx context.Context, orderID string) error {
-	return s.store.ReadCommitted().CancelOrder(ctx, orderID, func(
-		tx *gorm.DB, o ledger.Order,
-	) error {
-		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
-			o.Quantity, o.SKUID, o.Run)
-	})
+	return s.store.ReadCommitted().CancelOrder(
+		ctx, orderID, s.store.ReturnUnits)
 }

@@ -101,11 +101,5 @@ func (s *orderFirst) explainRefusal(
 // Restore takes the locks in the same order as Deduct: the order, then the
 // stock row. So a buyer and a cancellation cannot deadlock.
 func (s *orderFirst) Restore(ctx context.Context, orderID string) error {
-	return s.store.CancelOrder(ctx, orderID, func(
-		tx *gorm.DB, o ledger.Order,
-	) error {
-		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
-			o.Quantity, o.SKUID, o.Run)
-	})
+	return s.store.CancelOrder(ctx, orderID, s.store.ReturnUnits)
 }

@@ -192,9 +192,7 @@ func (s *reserve) releaseUnits(
 		if err != nil {
 			return err
 		}
-		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
-			o.Quantity, o.SKUID, o.Run)
+		return s.store.ReturnUnits(tx, o)
 	})
 	return done && err == nil, err
 }

@@ -439,9 +439,7 @@ func (s *redisStream) cancelOrder(
 		if err != nil || !back {
 			return err
 		}
-		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
-			o.Quantity, o.SKUID, o.Run)
+		return s.store.ReturnUnits(tx, o)
 	})
 }
 

@@ -80,9 +80,7 @@ func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
 		if err := s.addUnits(tx, o.SKUID, o.Quantity); err != nil {
 			return err
 		}
-		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
-			o.Quantity, o.SKUID, o.Run)
+		return s.store.ReturnUnits(tx, o)
 	})
 }
 

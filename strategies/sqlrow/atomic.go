@@ -60,11 +60,5 @@ func (s *atomic) Deduct(
 }
 
 func (s *atomic) Restore(ctx context.Context, orderID string) error {
-	return s.store.CancelOrder(ctx, orderID, func(
-		tx *gorm.DB, o ledger.Order,
-	) error {
-		return s.store.GiveBack(tx, "UPDATE stock "+
-			"SET num = num + ? WHERE id = ? AND run = ?",
-			o.Quantity, o.SKUID, o.Run)
-	})
+	return s.store.CancelOrder(ctx, orderID, s.store.ReturnUnits)
 }
