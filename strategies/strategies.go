@@ -27,7 +27,8 @@ func All() []catalog.Info {
 		withFiles("local", local.Files,
 			local.MutexPerRequest, local.Mutex, local.MutexPerSKU, local.UnlockBeforeCommit),
 		withFiles("mysqllock", mysqllock.Files, mysqllock.LockInsertPlain, mysqllock.LockInsertByName,
-			mysqllock.LockInsert, mysqllock.LockRow, mysqllock.LockTableV1, mysqllock.LockTableCentral, mysqllock.LockTableSegmented,
+			mysqllock.LockInsert, mysqllock.LockRow, mysqllock.LockTableV1, mysqllock.LockTableCentral,
+			mysqllock.LockTableSegmented,
 			mysqllock.GetLock, mysqllock.SnapshotFirst, mysqllock.MySQLCounter),
 		withFiles("redislock", redislock.Files, redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX,
 			redislock.RedisSetNXExpire, redislock.RedisSetEX, redislock.RedisSetNXTimestamp, redislock.RedisGETSET,
@@ -41,8 +42,8 @@ func All() []catalog.Info {
 		withFiles("etcdlock", etcdlock.Files, etcdlock.EtcdFenced),
 		withFiles("counter", counter.Files, counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL),
 		withFiles("hotsku", hotsku.Files, hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.Merged,
-			hotsku.MergedEarly, hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty, hotsku.RedisStream,
-			hotsku.RedisStreamTwoCalls, hotsku.Reserve, hotsku.ReserveLate),
+			hotsku.MergedEarly, hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty,
+			hotsku.RedisStream, hotsku.RedisStreamTwoCalls, hotsku.Reserve, hotsku.ReserveLate),
 	)
 }
 

@@ -65,7 +65,7 @@ type strategies struct {
 	standard   *seller // the default strategy
 }
 
-// sales is what this process knows about the sales and the requests at work.
+// sales has what this process knows about the sales and the requests at work.
 type sales struct {
 	open     sync.Map           // SKU → run, for sales that this process has seen open
 	starts   singleflight.Group // reads of when a sale starts, by SKU

@@ -23,7 +23,9 @@ func Wrap(c *clientv3.Client) {
 	c.Watcher = etcdWatcher{c.Watcher}
 }
 
-func sendEtcd[T any](ctx context.Context, describe func() *tap.Command, send func(context.Context) (T, error)) (T, error) {
+func sendEtcd[T any](
+	ctx context.Context, describe func() *tap.Command, send func(context.Context) (T, error),
+) (T, error) {
 	var got T
 	err := tap.DoWithReply(ctx, tap.Etcd, describe, func(ctx context.Context) error {
 		answer, err := send(ctx)
