@@ -49,7 +49,7 @@ func bound(n int) int {
 
 func compute(t *testing.T, o prove.Options) *prove.Matrix {
 	t.Helper()
-	o.Servers, o.Workers, o.Schedules, o.Seed = shared(t), 1, bound(60), 1
+	o.Servers, o.Workers, o.Schedules, o.Seed = shared(t), 1, bound(32), 1
 	m, err := prove.Run(t.Context(), o)
 	labtest.Must(t, err)
 	return m
@@ -104,7 +104,7 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	if d := m.Differences(&prove.Matrix{}, infos); len(d) > 0 {
 		t.Errorf("differences: %v", d)
 	}
-	if len(m.Backends) == 0 || m.Seed != 1 || m.Schedules != bound(60) {
+	if len(m.Backends) == 0 || m.Seed != 1 || m.Schedules != bound(32) {
 		t.Errorf("the matrix does not say what it was made with: %+v, seed %d, %d schedules", m.Backends, m.Seed,
 			m.Schedules)
 	}
