@@ -25,6 +25,7 @@ const (
 	LateCommand Question = "late-command" // a command may arrive after its sender has given up
 	Renewal     Question = "renewal"      // a renewer never takes, keeps or frees another's lock
 	Cancel      Question = "cancel"       // an order is given back once, even if replies are lost or it is cancelled again
+	Restock     Question = "restock"      // units that are added to a sale enter its stock once, even if replies are lost
 	Reset       Question = "reset"        // a sale may be reset, or start, while buyers buy
 	SameKey     Question = "same-key"     // copies of a request get one order, and an accepted request an order or a refusal
 	TwoFaults   Question = "two-faults"   // two faults at once, of the faults that the strategy survives singly
@@ -45,7 +46,7 @@ const (
 
 var (
 	// Sound is for strategies that are right while processes, connections and leases live.
-	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Reset, SameKey)
+	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Restock, Reset, SameKey)
 	// Robust is for strategies that are also right when these end, when replies are lost, and when commands come late.
 	Robust = Sound.Holds(DeadHolder, LeaseEnd, LostReply, LateCommand, TwoFaults, OtherSKUs)
 	// Leased is for locks with a lease or a session: a holder that is paused past its end works on beside its

@@ -15,6 +15,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
 	"seckill/internal/judge"
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -39,6 +40,7 @@ const (
 	Comes    Action = "comes later"
 	Reserves Action = "asks to reserve"
 	Repeats  Action = "asks again"
+	Restocks Action = "restocks"
 )
 
 // An actorKind defines one action.
@@ -95,6 +97,12 @@ var actorKinds = map[Action]actorKind{
 			o.Err = p.Reset(ctx, w.sku, skuName, w.stock)
 		},
 		answer: "the sale was set anew",
+	},
+	// It adds units to the sale under its key, and sends that again when it failed (Buyer.Again).
+	Restocks: {
+		perform: restock,
+		calls:   func(w *World, o Outcome) []judge.Call { return asks.calls(w, o) },
+		answer:  "the units were added",
 	},
 	// It is the moment at which the sale begins. Until then the sale is scheduled for later.
 	Starts: {
@@ -203,6 +211,26 @@ func (w *World) holdLock(ctx context.Context, p *process) error {
 		err = left
 	}
 	return err
+}
+
+// restock adds the units of the actor's purchase to the sale, under the key of that purchase.
+func restock(ctx context.Context, w *World, p *process, o *Outcome) {
+	r, wanted := tap.From(ctx).(*actor).run, w.purchase(o.Buyer)
+	units := ledger.Restock{SKU: wanted.SKU, Units: wanted.Quantity, Key: wanted.RequestID}
+	call := judge.Call{Kind: judge.CallRestock, RequestID: units.Key, User: judge.OperatorOf(units.Key), Quantity: units.Units}
+	o.retry(ctx, func() bool {
+		call.Sent = r.sentAt()
+		_, _, o.Err = p.Store.For(w.info.Name).Restock(ctx, p.Strategy, units)
+		call.Answered, call.Outcome = r.answeredAt(), judge.OutcomeUnknown
+		switch {
+		case o.Err == nil:
+			call.Outcome = judge.OutcomeRestocked
+		case seckill.NothingTaken(o.Err):
+			call.Outcome = judge.OutcomeError
+		}
+		o.Calls = append(o.Calls, call)
+		return o.Err == nil
+	})
 }
 
 // requestOn returns a function that applies of to the actor's order. It tries again (Buyer.Again)

@@ -94,7 +94,7 @@ func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem 
 func (s *Schedule) unitsWanted() int64 {
 	var units int64
 	for _, b := range s.Buyers {
-		if b.Action != Resets && b.Action != Starts {
+		if b.Action != Resets && b.Action != Starts && b.Action != Restocks {
 			units += b.Quantity
 		}
 	}
@@ -122,7 +122,7 @@ func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([
 	next := w.purchase(Buyer{Name: NextBuyer}).RequestID
 	return slices.DeleteFunc(told, func(t judge.Call) bool {
 		refused := !slices.Contains([]judge.Outcome{judge.OutcomeCancelled, judge.OutcomeAccepted, judge.OutcomeSold,
-			judge.OutcomeUnknown}, t.Outcome)
+			judge.OutcomeRestocked, judge.OutcomeUnknown}, t.Outcome)
 		return slices.Contains(earlier, t.RequestID) || refused && t.RequestID != next
 	}), nil
 }
@@ -178,7 +178,7 @@ func findProblems(s *Schedule) []Problem {
 			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
 		case errors.Is(b.Err, seckill.ErrUnavailable):
 			add(RuleError, "%s: %v", b.Name, b.Err)
-		case b.Err != nil && !seckill.NothingTaken(b.Err):
+		case b.Err != nil && !seckill.NothingTaken(b.Err) && !errors.Is(b.Err, seckill.ErrPending): // pending: a restock on record
 			add(RuleUnknown, "%s: %v", b.Name, b.Err)
 		}
 		if otherSKUs && b.Waited && b.Name != NextBuyer {

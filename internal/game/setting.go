@@ -66,7 +66,7 @@ var (
 
 	exampleLimits = limits{minBuyers: 1, maxBuyers: maxBuyers, maxStock: 1000, maxFaults: 10, maxRenewals: 10,
 		does: append([]explore.Action{explore.Resets, explore.Starts, explore.Forgets, explore.Accepts, explore.Asks,
-			explore.PaysLate, explore.Comes, explore.Reserves, explore.Repeats}, gameLimits.does...),
+			explore.PaysLate, explore.Comes, explore.Reserves, explore.Repeats, explore.Restocks}, gameLimits.does...),
 		faults: append([]explore.Fault{explore.Panics, explore.IDTaken, explore.NodeLost, explore.Refused},
 			gameLimits.faults...)}
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/seckill"
 )
@@ -17,6 +18,12 @@ func requestQuestions() []Question {
 				"there are any, are paid, cancelled and swept, too.",
 			premise: "it breaks when nothing is cancelled", breaks: wrongStock,
 			scenarios: cancellingScenarios},
+		{ID: "restock", Title: "restocking",
+			Asks: "Units are added to the sale while others buy and cancel, by several calls with one key or two; " +
+				"replies are lost, commands come late, a process dies, and the call is repeated: does the stock get " +
+				"the units once, is none of them sold too early, and is nobody told sold out once they are there?",
+			premise: "it breaks when nothing is added", breaks: wrongStock,
+			scenarios: restockingScenarios},
 		{ID: "reset", Title: "reset and start",
 			Asks: "The sale is set anew, or starts, beside buyers, cancellations and another reset, or Redis " +
 				"refuses a part of it: is the new sale's stock right, and is nothing sold before the start?",
@@ -63,6 +70,31 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 		&explore.Scenario{Name: "one buys, one cancels, and again; a reply or a command is lost, or one dies",
 			Stock: 4, Next: true,
 			Buyers: beside, Faults: fails})
+}
+
+func restockingScenarios(t *trial) []*explore.Scenario {
+	sameKey := append(twoCopies(t.processes, 1, explore.Restocks),
+		newBuyers(t.processes, explore.Buys, explore.Buys, explore.Buys)[2])
+	list := t.sharedTransactions(2, explore.Restocks,
+		explore.Scenario{Name: "a shared transaction while units are added", Stock: 3})
+	repeated := []*explore.Scenario{
+		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
+			explore.Restocks, explore.Buys)}
+	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks { // others break without a restock
+		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
+			explore.Restocks, explore.Buys))
+	}
+	for _, s := range repeated {
+		s.Buyers[0].Again = 2
+	}
+	return slices.Concat(list, []*explore.Scenario{
+		t.sale("two want the last units while some are added", 2, nil, explore.Buys, explore.Buys, explore.Restocks),
+		t.sale("one cancels while units are added with two keys", 2, nil,
+			explore.Cancels, explore.Restocks, explore.Restocks),
+		t.sale("one buys while units are added and the sale is reset", 2, nil,
+			explore.Restocks, explore.Resets, explore.Buys),
+		{Name: "one buys while units are added by two calls with one key", Stock: 2, Next: true, Buyers: sameKey},
+	}, repeated)
 }
 
 func resetAndStartScenarios(t *trial) []*explore.Scenario {

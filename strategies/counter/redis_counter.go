@@ -20,8 +20,9 @@ var RedisCounter = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,
-			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
+			catalog.LateCommand, catalog.Cancel, catalog.Restock,
+			catalog.SameKey, catalog.NodeLoss, catalog.SoldOut,
+			catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"MULTI", "DECRBY", "GET", "EXEC"},
 	Stock: seckill.InRedis,

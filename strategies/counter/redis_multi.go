@@ -25,8 +25,9 @@ var RedisMulti = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,
-			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
+			catalog.LateCommand, catalog.Cancel, catalog.Restock,
+			catalog.SameKey, catalog.NodeLoss, catalog.SoldOut,
+			catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
 	Stock: seckill.InRedis,

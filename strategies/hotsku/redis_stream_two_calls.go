@@ -20,8 +20,8 @@ var RedisStreamTwoCalls = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
-			catalog.Cancel, catalog.SameKey, catalog.NodeLoss,
-			catalog.BuyerLeaves),
+			catalog.Cancel, catalog.Restock, catalog.SameKey,
+			catalog.NodeLoss, catalog.BuyerLeaves),
 	Repair: "redis-stream",
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Redis:  []string{"XADD", "GET", "HGET", "XLEN"},

@@ -3,7 +3,7 @@
 const groups = {
   sound: ['oversell', 'lost-update', 'processes', 'other-skus'],
   one: ['dead-holder', 'leaves', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
-  more: ['sold-out', 'cancel', 'reset', 'same-key', 'two-faults'],
+  more: ['sold-out', 'cancel', 'restock', 'reset', 'same-key', 'two-faults'],
   measured: ['hung-holder', 'waits', 'order', 'reentrant'],
 };
 

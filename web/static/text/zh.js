@@ -19,6 +19,7 @@ const questions = {
   'late-command': '命令迟到',
   renewal: '续期',
   cancel: '取消订单',
+  restock: '补货',
   reset: '重置与开售',
   'same-key': '幂等键',
   'two-faults': '两个故障',

@@ -63,7 +63,7 @@ const en = {
       accepts: `buys${units}, and does not wait for the order`,
       locks: 'takes the lock and releases it', pays: `pays ${b.same ? `${b.same}’s` : 'a'} reservation`,
       releases: `cancels ${b.same ? `${b.same}’s` : 'a'} reservation`, sweeps: 'has the deadline pass, and sweeps',
-      resets: 'resets the sale', starts: 'starts the sale', forgets: 'has Redis lose its data', 'comes later': `comes while others are at work, and buys${units}`,
+      restocks: `adds${units || ' units'} to the stock`, resets: 'resets the sale', starts: 'starts the sale', forgets: 'has Redis lose its data', 'comes later': `comes while others are at work, and buys${units}`,
       'asks again': `has an order of${units}, and sends that request again`,
       'asks to reserve': `asks the service to reserve${units}${b.same ? `, with the key of ${b.same}’s request` : ''}`,
     }[b.does] ?? b.does;

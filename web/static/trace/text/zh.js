@@ -67,7 +67,7 @@ export default {
       accepts: `购买${units}，不等订单写入`,
       locks: '加锁，再释放', pays: `为${b.same ? ` ${b.same} 的` : '一条'}预留付款`,
       releases: `取消${b.same ? ` ${b.same} 的` : '一条'}预留`, sweeps: '让截止时间过去，然后清理',
-      resets: '重置这场销售', starts: '开始这场销售', forgets: '让 Redis 丢失数据', 'comes later': `在别人进行中到来，购买${units}`,
+      restocks: `补货${units}`, resets: '重置这场销售', starts: '开始这场销售', forgets: '让 Redis 丢失数据', 'comes later': `在别人进行中到来，购买${units}`,
       'asks again': `已有${units}的订单，把同一个请求再发一次`,
       'asks to reserve': `向服务请求预留${units}${b.same ? `，用 ${b.same} 的幂等键` : ''}`,
     }[b.does] ?? b.does;
