@@ -18,6 +18,7 @@ import (
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
+	"seckill/strategies/saletest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -224,4 +225,37 @@ func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 		return nodes == 5 && err == nil
 	})
 	freedEverywhere(t, l)
+}
+
+// BenchmarkRedlockHungNode compares purchases while one of five nodes is stopped with those
+// while none is, in turn.
+func BenchmarkRedlockHungNode(b *testing.B) {
+	s := saletest.Open(b, Redlock, 1_000_000, catalog.Deps{Settings: catalog.DefaultSettings()})
+	node, err := labtest.Start(b).Process("redlock-3")
+	labtest.Must(b, err)
+	took, user := map[bool][]float64{}, int64(0)
+	for b.Loop() {
+		for _, hung := range []bool{false, true} {
+			if hung {
+				labtest.Must(b, node.Pause())
+			}
+			for range 20 {
+				user++
+				begun := time.Now()
+				_, err := s.Buy(b.Context(), user, 1)
+				labtest.Must(b, err)
+				took[hung] = append(took[hung], time.Since(begun).Seconds())
+			}
+			if hung {
+				labtest.Must(b, node.Resume())
+			}
+		}
+	}
+	median := func(hung bool) float64 {
+		slices.Sort(took[hung])
+		return took[hung][len(took[hung])/2]
+	}
+	b.ReportMetric(1000*median(false), "ms-none")
+	b.ReportMetric(1000*median(true), "ms-hung")
+	b.ReportMetric(median(true)/median(false), "ratio")
 }
