@@ -119,7 +119,10 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	if c.AdminToken == "" {
 		c.AdminToken = labtest.Start(t).Token()
 	}
-	c.Quantity, c.Timeout, c.Seed = 1, 20*time.Second, uint64(time.Now().UnixNano())
+	if c.Seed == 0 {
+		c.Seed = uint64(time.Now().UnixNano())
+	}
+	c.Quantity, c.Timeout = 1, 20*time.Second
 	t.Logf("seed %d", c.Seed)
 	r, err := loadtest.Run(t.Context(), c)
 	labtest.Must(t, err)

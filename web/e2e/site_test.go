@@ -98,8 +98,7 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	t.Log("chapter 1 is read to its end, with its drawing")
 	tb = firstView(t, home+"#/lessons/01-lost-update", ".chapter h1", "The lost update")
 	tb.shows(`.drawn-example[data-example="naive.oversell"] svg, .drawn-example svg`)
-	tb.eval(`$(".turn").scrollIntoView()`)
-	tb.shows(`.chapters [aria-current] .tick`)
+	tb.await(`$(".turn").scrollIntoView(), $(".chapters [aria-current] .tick") !== null`) // drawings that arrive push the end down
 	tb.says(".break-it", "make demo")
 
 	t.Log("on a phone, each reply is predicted by the keyboard before it is shown")
