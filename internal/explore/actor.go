@@ -180,7 +180,7 @@ type call struct {
 
 	answer     chan error // yields nil to let the call continue, or the error to return instead
 	step       int        // the index of the step that sent it
-	timerFired bool       // the limit of this wait has been declared over
+	timerFired bool       // the scheduler has declared that the time limit of this wait is over
 	callFault
 }
 
@@ -197,8 +197,8 @@ const (
 	ready   callState = iota // waits for its turn
 	sent                     // on its way to the server, or inside it
 	waiting                  // a wait inside the process, without a command
-	passing                  // was reported only, not stopped
-	blocked                  // the server says that it waits, or no event is under way to it
+	passing                  // was sent at once, without a turn
+	blocked                  // waits in a server, which says so, or in the process without an event on its way
 	asleep                   // backs off
 )
 
@@ -275,7 +275,8 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	case c.Backend == tap.Waiting:
 		s.state = waiting
 	case c.Name == "ROLLBACK" && ctx.Err() != nil:
-		// If its context ends, database/sql rolls the transaction back from a goroutine of its own.
+		// When the context of a transaction ends, database/sql sends the ROLLBACK from a goroutine of
+		// its own. The ROLLBACK does not wait for a turn of the buyer.
 		s.state = passing
 	default:
 		a.report(func() { a.addCall(s) })
@@ -304,8 +305,8 @@ func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 	return err
 }
 
-// stopAtWakeUp is a step between the event that ends a wait and the buyer's reaction to it. The
-// buyer may leave in between, though it was given the lock, say.
+// stopAtWakeUp adds a step between the event that ends a wait and the buyer's reaction to the event. In
+// between the buyer may leave, for instance although it has just been given the lock.
 func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
 	a.report(func() { a.addCall(s) })
@@ -316,7 +317,8 @@ func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Sleep implements tap.Sleeper. The back-off ends when another actor has moved.
+// Sleep implements tap.Sleeper. The back-off does not last for a time: it ends when another actor has
+// moved.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
 	s.state = asleep

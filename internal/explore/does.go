@@ -98,13 +98,13 @@ var actorKinds = map[Action]actorKind{
 		},
 		answer: "the sale was set anew",
 	},
-	// It adds units to the sale under its key, and sends that again when it failed (Buyer.Again).
+	// It adds units to the sale under its key. If the call fails, it repeats the call (Buyer.Again).
 	Restocks: {
 		perform: restock,
 		calls:   func(w *World, o Outcome) []judge.Call { return asks.calls(w, o) },
 		answer:  "the units were added",
 	},
-	// It is the moment at which the sale begins. Until then the sale is scheduled for later.
+	// It starts a sale whose start time lies in the future.
 	Starts: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			started := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku)
@@ -137,12 +137,12 @@ var actorKinds = map[Action]actorKind{
 	},
 	Accepts: accepts,
 	Asks:    asks,
-	// It is Asks for a reservation.
+	// It does the same as Asks, but reserves instead of buying.
 	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
 		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
-	// It is Asks for a request that already has its order: the buyer was told so before the actors
-	// came.
+	// It does the same as Asks, but its request already has an order, and the buyer got the answer
+	// before the actors came.
 	Repeats: {
 		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
 			if err := asks.prepare(ctx, w, first, b); err != nil {
@@ -161,8 +161,8 @@ var actorKinds = map[Action]actorKind{
 		},
 	},
 
-	// The following act on one order or reservation that was placed before the actors came. Several may
-	// act on the same one (Buyer.Same). They try again after a failure (Buyer.Again).
+	// The following actors act on an order or a reservation that was placed before they came. Several
+	// actors may act on the same order (Buyer.Same). They try again after a failure (Buyer.Again).
 	Cancels: atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, requestOn(seckill.Strategy.Restore)),
 	Pays: atReservation("paid", judge.CallPay,
 		requestOn(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
@@ -171,7 +171,8 @@ var actorKinds = map[Action]actorKind{
 	Sweeps:   atReservation("swept", "", sweepReservations),
 }
 
-// retry calls send until it returns true, because its answer is final, at most 1+Buyer.Again times.
+// retry calls send until send returns true, which means that the answer is final. It calls send at
+// most 1+Buyer.Again times.
 func (o *Outcome) retry(ctx context.Context, send func() bool) {
 	for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
 		if send() {
@@ -269,17 +270,18 @@ func (w *World) passDeadline(ctx context.Context, p *process) error {
 		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
 }
 
-// atReservation is atOrder for a reservation. Its deadline is far away until an actor makes it
-// pass, so the scheduler decides what is in time.
+// atReservation is atOrder for a reservation. The deadline is far away until an actor makes it pass
+// (passDeadline). So the scheduler decides whether a payment is in time.
 func atReservation(answer string, asked judge.CallKind, perform performFunc) actorKind {
 	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
-	d.nextAction = Sweeps // what a dead sweeper has left is given back
+	d.nextAction = Sweeps // the next buyer gives back the units that a dead sweeper has left
 	d.supports = func(i catalog.Info) bool { return i.Reserves }
 	return d
 }
 
-// atOrder returns an actor that acts on an existing order, whose buyer was told placed. The kind of
-// call is asked, and answer describes success.
+// atOrder returns the kind of an actor that acts on an existing order. The outcome placed is the answer
+// that the order's buyer got. The judge sees the actor's call as one of the kind asked. The text answer
+// describes success.
 func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performFunc) actorKind {
 	return actorKind{
 		perform: perform,
@@ -305,7 +307,7 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 				return nil
 			}
 			t := callOf(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
-			if o.Same == "" { // each order is listed once
+			if o.Same == "" { // for an order with several actors, only its own buyer lists the purchase
 				t.Outcome = placed
 				told = append(told, t)
 			}

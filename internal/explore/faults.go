@@ -28,14 +28,15 @@ type faultKind struct {
 	applyToCall func(r *run, c *call, step Step)
 }
 
-// followUps are the faults that only follow other faults, in the order in which they are offered. They
-// do not count towards Scenario.MaxFaults.
+// followUps lists the faults that only follow another fault, in the order in which they are offered as
+// choices. They do not count towards Scenario.MaxFaults.
 var followUps = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
-	// If the strategy is not a lock, a transaction plays the part of the lease: its connection is
-	// closed. That is the transaction of the named buyer or, without a name, of the last buyer that
-	// has one. With latecomers the fault concerns the buyers that wait for a lock, not its holder.
+	// If the strategy is not a lock, an open transaction plays the part of the lease, and the fault
+	// closes the transaction's connection. The transaction is that of the named buyer or, without a
+	// name, of the last buyer that has one. With Scenario.Latecomers, the fault concerns the buyers that
+	// wait for a lock instead of the lock's holder.
 	LeaseEnds: {
 		options: func(r *run, _ []*thread) (list []policy.Option) {
 			if r.scenario.Latecomers > 0 {
@@ -289,16 +290,16 @@ func (r *run) targetCall(c Choice) *call {
 	return sleeping
 }
 
-// isQueued reports whether a may have a place in a lock's queue, in a server that keeps sessions,
-// while no actor of its process has the lock.
+// isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd, which keep
+// sessions. It returns false if an actor of the same process has the lock.
 func (r *run) isQueued(a *actor) bool {
 	return r.world.info.Locker != nil && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
 		!slices.ContainsFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
 }
 
-// endSession makes the servers end what they store for the actor's process, and returns what that
-// did, or "". A live ZooKeeper client learns of it before it can send another command; an etcd
-// client does not.
+// endSession makes the servers end the session or the lease of the actor's process. It returns a text
+// that says what ended, or "". A live ZooKeeper client learns of the end before it can send another
+// command; an etcd client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
 	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // as in endLease

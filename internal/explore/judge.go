@@ -49,11 +49,15 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 	return nil
 }
 
-// findContradictions finds wrong answers that the judge of a sale must accept, because it knows
-// less: a cancellation of a paid order (here: a release), "duplicate" for a buyer that may have had
-// another request under way, and "sold out" although units came back, perhaps too late. A refusal
-// during a reset belongs to the sale before or after it; findContradictions finds those that are
-// wrong for both.
+// findContradictions finds wrong answers that package judge must accept, because it does not see the
+// single steps. Among them are:
+//
+//   - a release of a reservation whose payment was acknowledged,
+//   - "duplicate" for a user who gets no order,
+//   - "sold out" for a buyer for whom there were enough units.
+//
+// A refusal during a reset may belong to the sale before the reset or to the sale after it. Such a
+// refusal is reported only if it is wrong for both.
 func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem {
 	var list []Problem
 	for _, b := range s.Buyers {
@@ -147,7 +151,7 @@ func findProblems(s *Schedule) []Problem {
 	sells, resets := !s.Scenario.has(Locks), s.Scenario.has(Resets)
 	otherSKUs := slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
 	for _, v := range s.Audit.Violations {
-		// The only possible buyer may have died, or bought before the reset.
+		// If nothing was sold, the only buyer that could buy may have died, or bought before the reset.
 		nothing := v.Rule == judge.RuleNothingSold && (s.Faulty() || resets)
 		// Only the service recognises a repeated request; a strategy refuses it like any other.
 		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.has(Asks)
@@ -178,7 +182,8 @@ func findProblems(s *Schedule) []Problem {
 			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
 		case errors.Is(b.Err, seckill.ErrUnavailable):
 			add(RuleError, "%s: %v", b.Name, b.Err)
-		case b.Err != nil && !seckill.NothingTaken(b.Err) && !errors.Is(b.Err, seckill.ErrPending): // pending: a restock on record
+		// ErrPending is a clear answer to a restock: it is recorded, and another call will add the units.
+		case b.Err != nil && !seckill.NothingTaken(b.Err) && !errors.Is(b.Err, seckill.ErrPending):
 			add(RuleUnknown, "%s: %v", b.Name, b.Err)
 		}
 		if otherSKUs && b.Waited && b.Name != NextBuyer {

@@ -78,7 +78,7 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 			return err
 		}
 		if a := r.actors[i]; s.InLine && i < len(s.Buyers)-s.Latecomers {
-			// It takes turns until it has the lock or waits for it.
+			// The buyer takes turns until it has the lock or waits for the lock.
 			if err := r.runAlone(ctx, a, choose, func() bool { return a.lock == held }); err != nil {
 				return err
 			}
@@ -241,7 +241,8 @@ func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 			continue
 		}
 		if r.allDone() {
-			// Only delayed commands and renewers of free locks are left. They are no choice.
+			// Only delayed commands and renewers of free locks are left. They run one after another,
+			// without a choice.
 			left := r.remainingOptions()
 			if len(left) == 0 {
 				return nil, nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A move is a turn, or a fault, after which a buyer that backs off may succeed.
+// A move is a turn or a fault. After some moves a buyer that backs off may succeed: see mayUnblock.
 type move struct {
 	actor   *actor // nil: a fault
 	attempt *attempt
@@ -25,8 +25,9 @@ func (m move) mayUnblock() bool {
 	if m.actor.run.world.info.Locker == nil || m.hadLock {
 		return true
 	}
-	// Commands that only try to get the lock do not count; otherwise two buyers would wake each other
-	// for ever. They count if the buyer has left without the lock: its place in the queue is free.
+	// A command of a buyer that only tries to get the lock wakes nobody. Otherwise two such buyers
+	// would wake each other for ever. But a buyer that has left without the lock has freed its place
+	// in the queue, so its commands do wake others.
 	return m.actor.isDone() && !m.actor.hadLock
 }
 
@@ -161,7 +162,7 @@ func (r *run) passTime(ctx context.Context) error {
 	return r.settle(ctx)
 }
 
-// timeIsUp is an exceeded deadline, in words for the reader of a schedule.
+// timeIsUp is context.DeadlineExceeded with a message that a schedule can show.
 type timeIsUp struct{}
 
 func (timeIsUp) Error() string { return "the buyer's time is up" }

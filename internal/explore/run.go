@@ -25,7 +25,7 @@ type run struct {
 
 	steps  atomic.Int64 // len(schedule.Steps) when the actors last continued, for their goroutines
 	moves  []move
-	waits  []probe.Wait // the waits that the servers showed when the last step had settled
+	waits  []probe.Wait // the commands that the servers listed as waiting after the last step
 	peek   bool         // read the servers' values after each step
 	byHand bool         // a person chooses: time passes only when they say so
 }
@@ -245,7 +245,7 @@ func (r *run) options() []policy.Option {
 	}
 	for _, f := range r.scenario.Faults {
 		at := faultKinds[f].options(r, runnable)
-		if f == NodeLost && at != nil { // happens at the first possible moment, so there is no other choice
+		if f == NodeLost && at != nil { // a node is lost at the first possible moment: the only choice
 			return at
 		}
 		list = append(list, at...)
@@ -279,9 +279,9 @@ func (r *run) actor(name string) *actor {
 	return nil
 }
 
-// touches returns what the next command of t may change or read: its backend, or "" for anything.
-// It is "" also if a buyer that backs off uses that backend: such a buyer is woken by each move
-// there, so the order of these moves matters.
+// touches returns the backend that the next command of t may read or change; "" stands for any backend.
+// It also returns "" if a buyer that backs off uses this backend. Each command there wakes that buyer,
+// so the order of the commands matters.
 func (r *run) touches(t *thread) string {
 	c := t.nextCall().command
 	for _, a := range r.actors {

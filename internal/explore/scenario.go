@@ -38,12 +38,12 @@ type Scenario struct {
 	// DiesFirst lets the first buyer run alone and die before any of its commands. The other buyers
 	// come a lease later.
 	DiesFirst bool `json:"dies_first,omitempty"`
-	// InLine lets the first buyer take the lock, and the others come one by one and wait for it,
-	// before anything is chosen.
+	// InLine builds a queue before the first choice of the schedule: the first buyer takes the lock,
+	// and the others come one by one and wait for it.
 	InLine bool `json:"in_line,omitempty"`
-	// Latecomers is the number of buyers, counted from the last, that InLine does not affect:
-	// each of their commands is a choice. Then LeaseEnds ends the session of a waiting buyer, not
-	// of the holder.
+	// Latecomers is the number of buyers at the end of the list that InLine leaves out. They come
+	// later, and each of their commands is a choice. If there are latecomers, LeaseEnds ends the
+	// session of a waiting buyer instead of the holder's.
 	Latecomers int `json:"latecomers,omitempty"`
 	// Next adds one more buyer when all others are done. That buyer finds locks that were left
 	// behind and stock that was lost.

@@ -29,9 +29,9 @@ type Result struct {
 	Schedules      int // schedules that were run to their end
 	Random         int // how many of them were drawn at random
 	DistinctOrders int // different orders of conflicting commands (policy.Order)
-	// Preemptions is the number up to which all schedules with so many preemptions were run. It is -1
-	// if not even those without one were run, if it is unknown (Limits.Reduce), or if all schedules
-	// were run (Exhausted).
+	// Preemptions is the largest number n for which every schedule with at most n preemptions was run.
+	// It is -1 if not even all schedules without a preemption were run, if n is not known
+	// (Limits.Reduce), or if all schedules were run (Exhausted).
 	Preemptions int
 	// NotRun counts the alternatives that were not run, because a limit was reached or the servers did
 	// not behave the same way again.

@@ -17,8 +17,8 @@ const (
 	computeLimit = 20 * time.Second
 	// commandLimit is the maximum time until a command returns or its server says that it waits.
 	commandLimit = 30 * time.Second
-	// quiet is how long to wait for a report that is probably on its way. No conclusion rests on it
-	// alone: a server or a barrier is asked as well.
+	// quiet is how long to wait for a report that is probably on its way. If none comes, that alone
+	// proves nothing: a server or a barrier is asked as well.
 	quiet = time.Millisecond
 	// replyTime is the time within which most commands return. A server that is asked for its waiting
 	// commands is slower to answer the others, so it is asked earlier only where commands have
@@ -45,7 +45,7 @@ func (r *run) settle(ctx context.Context) error {
 type settling struct {
 	*run
 	startedAt      time.Time
-	barriersPassed int // the number of reports handled when the barriers of all waits had last been passed
+	barriersPassed int // run.handled at the time when all waits last passed their barriers; -1: never
 }
 
 // check runs all reports that have come, and reports whether nothing is under way any more. It asks in
@@ -65,7 +65,8 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 		return true, s.awaitRollback(ctx)
 	case s.reportComes(ctx, commands):
 		return false, nil
-	case len(waits) > 0 && s.barriersPassed != s.handled: // since then, a report may have sent events to waits
+	// Reports have been handled since the waits last passed their barriers, and may have sent events.
+	case len(waits) > 0 && s.barriersPassed != s.handled:
 		s.barriersPassed = s.handled
 		over, err := passBarriers(ctx, waits)
 		if over && err == nil {
@@ -87,8 +88,9 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 	return true, ctx.Err()
 }
 
-// reportComes waits for a report for a short time: as long as commands usually take, or less if they
-// are expected to wait inside their servers. Without commands, the barriers of the waits tell.
+// reportComes waits a short time for a report, and returns whether one came. The time is as long as
+// commands usually take, or less if they are expected to wait inside their servers. If there are only
+// waits and no commands, reportComes returns false at once, because barriers decide about waits.
 func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
 	return len(commands) > 0 && (s.awaitReport(ctx, quiet) == nil ||
 		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)
@@ -111,8 +113,8 @@ func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, erro
 	return blocked, nil
 }
 
-// stateKey describes the last choice and the state of each call. If the servers said in one schedule
-// that all commands wait, they probably say so at the same key in another schedule.
+// stateKey describes the last choice and the state of each call. If all commands waited in their
+// servers at some key, they probably wait there as well when another schedule reaches the same key.
 func (r *run) stateKey() string {
 	text := r.lastSent
 	for _, a := range r.actors {
@@ -121,9 +123,9 @@ func (r *run) stateKey() string {
 	return text
 }
 
-// allWaitInServers reports whether a server lists each of the unanswered commands as waiting; it finds
-// them by their connections. ZooKeeper and etcd let no command wait, so no server is asked while they
-// have one to answer.
+// allWaitInServers reports whether the servers list every unanswered command as waiting. It recognizes
+// a command by its connection. ZooKeeper and etcd never let a command wait, so while one of them has a
+// command to answer, the result is false and no server is asked.
 func (r *run) allWaitInServers(ctx context.Context, commands []*call) (bool, error) {
 	if slices.ContainsFunc(commands, func(c *call) bool {
 		return c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd

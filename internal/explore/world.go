@@ -35,7 +35,8 @@ type World struct {
 	sale
 
 	warmedUp *Scenario // the scenario of the last warmUp
-	// blockedBefore tells by stateKey whether all unanswered commands waited inside their servers.
+	// blockedBefore says for a state (run.stateKey) that occurred in some schedule whether all
+	// unanswered commands were waiting inside their servers then.
 	blockedBefore map[string]bool
 }
 
@@ -100,8 +101,8 @@ func (w *World) awaitServers(ctx context.Context) error {
 const byHandLimit = 24 * time.Hour
 
 // lastScheduleSKU is the SKU of the last schedule in any world. Each schedule has a SKU of its own,
-// so that its number can be found in the text of any command. The first SKU depends on the time,
-// because servers still have the data of earlier programs; a second has room for 1,000 schedules.
+// whose number can be found in the text of any command. The first SKU follows from the time, because
+// servers still have the data of earlier programs. One second stands for 1,000 SKUs.
 var lastScheduleSKU atomic.Int64
 
 func init() { lastScheduleSKU.Store(seckill.ExploredSKU + 1000*time.Now().Unix()) }
@@ -207,8 +208,8 @@ func (w *World) otherSKU() int64 { return w.sku * 10 }
 // firstRun is the run number of every schedule's sale until an actor resets it.
 const firstRun = 1
 
-// seedSKU writes the stock row as a first reset would leave it. If there is a row for the SKU last,
-// seedSKU replaces that row, so that strategies which scan the table do not meet the SKUs of all
+// seedSKU writes the stock row of sku as a first reset would leave it. The row replaces that of the SKU
+// last, if there is one. Otherwise a strategy that scans the table would find the SKUs of all earlier
 // schedules.
 func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
 	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun,

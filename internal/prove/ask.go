@@ -47,7 +47,7 @@ func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
 }
 
-// wrongStock counts the rules about sales, except that nothing was sold: a buyer that dies may be
+// wrongStock counts the rules about sales except RuleNothingSold, because the buyer that dies may be
 // the only one that could buy.
 func wrongStock(rule string) bool {
 	return explore.LedgerRule(rule) && rule != judge.RuleNothingSold

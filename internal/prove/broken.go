@@ -45,15 +45,15 @@ type brokenRule struct {
 	schedule *explore.Schedule
 }
 
-// furtherShare divides Options.Schedules to give brokenRules.furtherSchedules.
+// furtherShare is the divisor that yields brokenRules.furtherSchedules from Options.Schedules.
 const furtherShare = 3
 
 func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
 	return &brokenRules{counts: counts, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
 }
 
-// note adds the rules that s is the first to break. It stops a search that has run enough schedules
-// after the first broken one.
+// note adds the rules that s breaks and no earlier schedule broke. It returns true, which stops the
+// search, when enough schedules have run after the first broken one.
 func (r *brokenRules) note(s *explore.Schedule) bool {
 	for _, p := range s.Problems {
 		if r.counts(p.Rule) && r.schedule(p.Rule) == nil {
@@ -77,9 +77,11 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 	return nil
 }
 
-// keepCounterexamples stores a counterexample of each broken rule in the cell, the first one as the
-// cell's own. One counterexample may serve several rules. A further rule is left out if its
-// schedule does not break it again, because nobody could replay it.
+// keepCounterexamples stores a counterexample for each broken rule. The first rule goes to Cell.Rule
+// and Cell.Example, the others to Cell.Also. One counterexample may break several rules.
+//
+// It is an error if the first rule's schedule does not break the rule again. A further rule is left out
+// in that case, because nobody could replay its counterexample.
 func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
 	var found []Finding
 	for _, r := range broken.list {

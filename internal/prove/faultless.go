@@ -29,8 +29,8 @@ func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 
 // A faultlessResult is the result of the searches without faults.
 type faultlessResult struct {
-	cell   Cell         // the sum of their bounds
-	broken *brokenRules // all rules that they broke
+	cell   Cell         // the bounds of the searches, added up
+	broken *brokenRules // all rules that the searches broke
 }
 
 // searchFaultless searches the schedules without faults, once for each number of processes.

@@ -40,8 +40,8 @@ type Cell struct {
 	Orders int `json:"orders,omitempty"`
 	// Exhausted is true if every schedule of the scenarios was run.
 	Exhausted bool `json:"exhausted,omitempty"`
-	// Preemptions is the number up to which all schedules with so many preemptions were run. Nil:
-	// unknown, or all schedules were run.
+	// Preemptions is the largest number n for which every schedule with at most n preemptions was
+	// run. It is nil if n is not known, or if all schedules were run.
 	Preemptions *int `json:"preemptions,omitempty"`
 	NotRun      int  `json:"cut,omitempty"`    // alternatives that were not run
 	Pruned      int  `json:"pruned,omitempty"` // schedules that were stopped early, because another one is equivalent

@@ -83,8 +83,8 @@ func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.
 		return 0, err
 	}
 	defer victim.In.Close()
-	// The first purchase opens the sessions, as in undisturbedCommands. Otherwise command n would be
-	// a different one.
+	// The numbers of commands come from undisturbedCommands, which counts those of a second purchase.
+	// So the victim also buys once before: its first purchase opens sessions with further commands.
 	if _, err := victim.Strategy.Deduct(ctx, measuredPurchase(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}

@@ -16,8 +16,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// The measured questions are about the lock only, so a buyer stops between Acquire and the purchase's
-// transaction. Further on it would also hold the stock row, for which the next buyer waits with any lock.
+// The measured questions are about the lock only. So a holder stops after Acquire and before the purchase's
+// transaction. Inside the transaction it would also hold the stock row, and the next buyer would wait for
+// that row with any kind of lock.
 
 // whyNoLock is the reason for not asking a strategy without a lock.
 const whyNoLock = "it is not a lock: a buyer holds nothing between reading and writing"
@@ -33,8 +34,8 @@ type buyer struct {
 }
 
 // newBuyer returns a buyer that has not started. A strategy without a lock.Locker may lock by a
-// statement (FOR UPDATE, GET_LOCK), and then holds the lock until its transaction ends. So its
-// buyer stops before its first write.
+// statement (FOR UPDATE, GET_LOCK) and hold the lock until its transaction ends. The buyer of such a
+// strategy stops before the first write, when it certainly has the lock.
 func (p *client) newBuyer(sku, user int64) *buyer {
 	return p.stoppedBuyer(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && isWrite(c) })
 }
@@ -158,7 +159,8 @@ func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, err
 	return Cell{Answer: Measured, Text: describeWait(during)}, nil
 }
 
-// refusedOrIn returns the cell for a buyer that did not wait for the holder.
+// refusedOrIn returns the cell for a buyer that did not wait for the holder. The text is in if the
+// buyer got the lock, and refused if it was told ErrBusy.
 func refusedOrIn(err error, refused, in string) (Cell, error) {
 	switch {
 	case err == nil:
@@ -194,7 +196,7 @@ func describeWait(during []*tap.Command) string {
 	return fmt.Sprintf("%s; %s in %v", what, roughCount(sent), settleTime)
 }
 
-// roughCount describes a number of commands so roughly that two runs agree.
+// roughCount describes a number of commands. Its words are so coarse that two runs give the same one.
 func roughCount(n int) string {
 	switch {
 	case n == 0:
@@ -304,7 +306,9 @@ func awaitArrival(ctx context.Context, t *buyer, before int, gone <-chan struct{
 	defer look.Stop()
 	for {
 		itself, unanswered := t.isWaiting()
-		inside := unanswered > realLease/2 // some servers do not list waiting commands
+		// Some servers do not list waiting commands. There, a command without an answer for half a
+		// lease counts as waiting.
+		inside := unanswered > realLease/2
 		if !itself && unanswered > settleTime/30 {
 			now, err := t.probes.Waits(ctx)
 			inside = inside || err == nil && len(now) > before

@@ -101,7 +101,7 @@ func (t *trial) searchNodeLoss(
 	return list, nil
 }
 
-// lostNode describes the node that is lost with each role.
+// lostNode describes the lost node of each role in two pieces: the node, and what is lost with it.
 var lostNode = map[string][2]string{
 	lab.Primary: {"the primary", " with what it had not replicated"}, lab.AnyOne: {"one of five"},
 	lab.Leader: {"the leader of three"}, lab.Follower: {"a follower of three"},

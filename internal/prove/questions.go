@@ -21,12 +21,13 @@ type Question struct {
 	// applies returns the reason why the question does not apply to a strategy, or "". Nil: it
 	// always applies.
 	applies func(context.Context, *trial) (whyNot string, err error)
-	// premise is the reason for not asking a strategy that breaks without a fault; across, for not
-	// asking one that breaks without a fault in two processes. "": the question is asked
-	// nevertheless, in one process.
+	// If a strategy breaks without a fault even in one process, the question is not asked, and
+	// premise is the reason. If it breaks without a fault only in two processes, across is the
+	// reason. If the reason that applies is "", the question is asked nevertheless, in one process.
 	premise, across string
-	// sees reports whether the searches so far have seen what the question is about; notSeen is the
-	// reason for not asking otherwise. Nil: there is no such condition.
+	// sees reports whether the situation that the question is about, such as the end of a lease,
+	// has occurred in a schedule. If it has not, the answer is NotAsked with the reason notSeen. If
+	// sees is nil, there is no such condition.
 	sees    func(*trial, explore.Result) bool
 	notSeen string
 	// breaks reports whether a rule counts for the question.
@@ -42,7 +43,7 @@ type Question struct {
 
 type askFunc = func(context.Context, *trial) (Cell, error)
 
-// The reasons for not asking if a question is about something that no schedule had.
+// Reasons for Question.notSeen. In these texts, "it" is the strategy.
 const (
 	nothingEnds = "there is nothing that could end or be lost"
 	notLeased   = "it holds nothing between two commands that could end"
@@ -56,8 +57,8 @@ func hasRenewal(_ *trial, r explore.Result) bool { return r.Renewed > 0 }
 
 func readsClock(t *trial, _ explore.Result) bool { return t.world.ReadsClock() }
 
-// ofLocks returns a Question.applies for questions about locks that exclude others when there is no
-// fault.
+// ofLocks returns a Question.applies for questions that make sense only for a strategy with a lock that
+// excludes other buyers when there is no fault.
 func ofLocks(whyNot string) func(context.Context, *trial) (string, error) {
 	return func(ctx context.Context, t *trial) (string, error) {
 		if t.info.Locker == nil {

@@ -18,8 +18,9 @@ func faultQuestions() []Question {
 			across:  "a dead process takes the lock with it; across processes it locks nothing",
 			sees:    hasFault, notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
 			scenarios: deadHolderScenarios},
-		// The buyers are in one process. A leaving buyer's answer goes to the log, and to the next
-		// request with the same key. A queue in the process needs a third buyer, behind the leaving one.
+		// The buyers are in one process. A buyer who has left gets no answer; the answer goes to the log
+		// and to the next request with the same key. If buyers queue inside the process, it takes a third
+		// buyer to stand behind the one who leaves.
 		{ID: "leaves", Title: "a buyer leaves",
 			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their " +
 				"process lives on: is what they are told true, is the stock right, and do the others get through?",
@@ -95,7 +96,9 @@ func deadHolderScenarios(t *trial) []*explore.Scenario {
 
 func buyerLeavesScenarios(t *trial) []*explore.Scenario {
 	leaves, goes := []explore.Fault{explore.Leaves}, []explore.Fault{explore.Leaves}
-	if t.info.Shares { // a buyer whose code panics also leaves the others of its batch
+	// One buyer of a batch runs the transaction for all. If its code panics, the others must not wait
+	// for ever.
+	if t.info.Shares {
 		goes = append(goes, explore.Panics)
 	}
 	return []*explore.Scenario{
@@ -124,12 +127,13 @@ func clocksDisagreeScenarios(t *trial) []*explore.Scenario {
 
 func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
 	three := newBuyers(t.processes, explore.Locks, explore.Locks, explore.Locks)
-	// Two contenders of one process and one of another: a lock may distinguish processes, but not the
-	// buyers of one process.
+	// Two contenders are in one process, and one is in another: a lock may tell processes apart, but
+	// not the buyers of one process.
 	neighbours := slices.Clone(three)
 	neighbours[1].Process = neighbours[0].Process
-	// Two contenders are enough if the victim gets an error from its release. Otherwise a third one shows
-	// the failure by getting the lock as well.
+	// If a holder's lock is freed by another buyer, the holder may notice it by an error of its own
+	// release. Then two contenders are enough. Otherwise the third one shows the failure: it gets the
+	// lock as well.
 	return []*explore.Scenario{
 		{Name: "two contenders, the lock is lost under its holder", Clears: true, Buyers: three[:2], Faults: ends},
 		{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,

@@ -54,12 +54,13 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 	more := append(t.sharedTransactions(2, explore.Cancels,
 		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
 		t.reservations()...)
-	if t.info.Stock == seckill.InBuckets { // then one bucket has all units
+	if t.info.Stock == seckill.InBuckets { // after the cancellation, one bucket has all the units
 		more = append(more, t.sale("the last units come back, and two want them", 2, nil,
 			explore.Cancels, explore.Buys, explore.Buys))
 	}
 	return append(more,
-		// A cancellation reads the order first, so it reaches the stock when others wait.
+		// A cancellation first reads its order. So other buyers may already wait when it gets to the
+		// stock.
 		&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
 			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)},
 		&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true,
@@ -80,7 +81,8 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
-	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks { // others break without a restock
+	// Strategies that declare to break by late commands break here even without a restock.
+	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks {
 		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
 			explore.Restocks, explore.Buys))
 	}
@@ -100,7 +102,8 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 func resetAndStartScenarios(t *trial) []*explore.Scenario {
 	list := t.sharedTransactions(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is " +
 		"set anew", Stock: 6})
-	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream { // which let buyers through whom the row refuses
+	// With these stock stores, Redis may admit a buyer whom the stock row then refuses.
+	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
 			Buyers: oneUser(t.processes, explore.Buys, explore.Starts)})
 	}
@@ -116,7 +119,8 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 			"perhaps of a script",
 			newBuyers(t.processes, explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 	}
-	if t.info.Stock == seckill.InStream { // a writer may sleep, and another one may refuse what it has read
+	// A writer may be paused after it has read an entry. Meanwhile another writer may refuse that entry.
+	if t.info.Stock == seckill.InStream {
 		list = append(list, t.sale("two buy while the sale starts, the writer's lease ends", 4, ends,
 			explore.Buys, explore.Buys, explore.Starts))
 	}
@@ -163,8 +167,9 @@ func (t *trial) acceptedRequests(processes int) []*explore.Scenario {
 	if !t.info.Accepts {
 		return nil
 	}
-	// One buyer does not wait, the other one buys. In two processes they repeat a request whose answer was
-	// lost. In one process they do not, because the second answer would hide a wrong first answer.
+	// The first buyer does not wait for the order; the second one does. In two processes the first buyer
+	// repeats a request whose answer was lost. In one process it does not, because the second answer
+	// would hide a wrong first one.
 	one, two := newBuyers(1, explore.Accepts, explore.Buys), newBuyers(processes, explore.Accepts, explore.Buys)
 	two[0].Again = 1
 	faults := append(slices.Clone(dies), lost...)
@@ -201,7 +206,8 @@ func (t *trial) reservations() (list []*explore.Scenario) {
 		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
 		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
 		{Name: "one pays, one cancels, a sweeper comes", Buyers: at(0, explore.Pays, explore.Releases, explore.Sweeps)},
-		// An order is cancelled also when it is paid, and by another statement than a reservation.
+		// Unlike a reservation, an order can be cancelled after it was paid. The statement is another one,
+		// too.
 		{Name: "a sweeper comes, one cancels the order", Buyers: at(0, explore.Sweeps, explore.Cancels)},
 		{Name: "one pays, one cancels the order, a sweeper comes", Buyers: at(0, explore.Pays, explore.Cancels,
 			explore.Sweeps)},

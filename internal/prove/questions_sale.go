@@ -21,7 +21,7 @@ func saleQuestions() []Question {
 		{ID: "processes", Title: "across processes", Choosing: true,
 			Asks: "Both questions again, with the actors in two processes.",
 			ask:  askFaultless("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
-		// There is no next buyer, because that buyer would buy the units that prove the answer wrong.
+		// Scenario.Next is not set: one more buyer would buy the units that prove "sold out" wrong.
 		{ID: "sold-out", Title: "sold out told rightly",
 			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies, or a " +
 				"batch follows one that may fail: is a buyer told sold out of units that stay unsold to the end?",
@@ -39,7 +39,7 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		{Name: "two buyers each want all units", Stock: 2, Buyers: all},
 		{Name: "one wants all units, one more than there are", Stock: 2, Buyers: more},
 	}
-	if t.processes > 1 { // a process takes all its buyers along
+	if t.processes > 1 { // in one process, both buyers would die together
 		list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 			Buyers: all, Faults: dies})
 	}
@@ -51,7 +51,9 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		list = append(list, &explore.Scenario{Name: "a batch behind another, whose COMMIT may be lost", Stock: 4,
 			Buyers: batches, Faults: []explore.Fault{explore.CommandLost}})
 	}
-	if t.info.Stock == seckill.InRowAndRedis { // units that are returned to neither are refused to the next buyer
+	// If a cancelled order's units came back neither in the row nor in Redis, the next buyer would be
+	// refused.
+	if t.info.Stock == seckill.InRowAndRedis {
 		list = append(list, t.sale("the last units come back while Redis loses its data", 2, nil,
 			explore.Cancels, explore.Forgets))
 	}

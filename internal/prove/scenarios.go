@@ -34,7 +34,8 @@ func newBuyers(processes int, does ...explore.Action) []explore.Buyer {
 	return list
 }
 
-// sale returns a scenario of actors in t.processes processes, and the next buyer.
+// sale returns a scenario with an actor for each of the actions, in t.processes processes, and with
+// one more buyer when they are done (Scenario.Next).
 func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...explore.Action) *explore.Scenario {
 	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: newBuyers(t.processes, does...),
 		Faults: faults}

@@ -114,7 +114,7 @@ func (m *Matrix) serverNames() string {
 const legend = "✓ holds in all schedules   (✓) holds in the schedules that were tried   ✗ breaks   • measured   " +
 	"– does not apply   ! failed   ? not computed"
 
-// Block is the name of the marks in a Markdown file between which the matrix is written.
+// Block is the name of the block in a Markdown file that holds the matrix.
 const Block = "matrix"
 
 // WriteMarkdown writes the matrix for a page that has no room for all questions: the columns that
