@@ -57,8 +57,7 @@ func Named(name string) catalog.Info {
 	return catalog.Info{}
 }
 
-// withFiles adds to the entries of a family what they have in common, and the stock row as the stock
-// store of those that name no other.
+// withFiles sets the family and the files of infos. An entry that names no stock store gets InRow.
 func withFiles(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
 	for i := range infos {
 		infos[i].Family, infos[i].Files = family, files

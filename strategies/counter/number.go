@@ -203,7 +203,8 @@ func (n *number) look(
 		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
 		before, most).StringSlice()
 	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
-		// %v, because a read takes nothing, with or without an error.
+		// A read takes no units, so its failure is not an unknown outcome.
+		// %v keeps ErrUnknown out of the chain of errors.
 		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	if err != nil {

@@ -100,9 +100,9 @@ func (s *redisCounterMySQL) Deduct(
 	return s.lookUp(ctx, p, run, err)
 }
 
-// refuse finds out why the row matched nothing: the SKU is sold out, it does
-// not exist, or its sale is not the one whose number admitted the buyer. units
-// are the units in the row.
+// refuse finds out why the UPDATE changed no row: the SKU is sold out, it does
+// not exist, or the row belongs to another run than the number in Redis that
+// admitted the buyer. It returns the units in the row.
 func (s *redisCounterMySQL) refuse(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) (units int64, err error) {

@@ -23,8 +23,8 @@ import (
 //  3. It deletes its own key to release the lock, and also when it gives up.
 type contender struct {
 	*session
-	key    string // that it puts
-	number int    // of its name
+	key    string // the key that it puts
+	number int    // the number in its name
 	name   string // the value of its key
 
 	buyer   context.Context // of its commands
@@ -223,8 +223,9 @@ func (me *contender) release(ctx context.Context) error {
 		}
 		return nil
 	}
-	// The first command may have deleted the key, or may still come. So nobody
-	// may have the name.
+	// The delete command may have taken effect, or may still arrive. If
+	// another contender used this name, the command could delete that
+	// contender's key. So the name is not freed.
 	if _, err = me.deleteKey(ctx); err != nil {
 		go me.deleteInBackground()
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)

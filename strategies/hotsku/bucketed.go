@@ -112,10 +112,11 @@ type stockView struct {
 	Piece        *int64 // a piece to take from, or nil
 }
 
-// readPieces is Store.Look for a stock in pieces. pieces is the SQL for the
-// columns units and piece, from the strategy's own table, with args. One
-// statement reads everything, so that units which move are neither counted
-// twice nor missed. It returns ErrConflict if a reset has not set the pieces.
+// readPieces is Store.Look for a stock in pieces. pieces is the SQL, with
+// args, that reads the columns units and piece from the strategy's own table.
+// One statement reads everything. Otherwise units that move from piece to
+// piece could be counted twice or missed. readPieces returns ErrConflict if a
+// reset has not written the pieces.
 func readPieces(
 	ctx context.Context, store *ledger.Store, p seckill.Purchase,
 	pieces string, args ...any,

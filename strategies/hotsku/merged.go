@@ -90,8 +90,8 @@ func (s *merged) leadBatch(b *buyer) {
 	s.sellBatch(ctx, together)
 }
 
-// maxTries bounds how often a batch is chosen. After that each of its buyers
-// buys separately.
+// maxTries bounds the attempts to sell a batch in one transaction. After the
+// last one, each of its buyers buys separately.
 const maxTries = 4
 
 // errAgain means that the batch was rolled back and must be chosen again.
@@ -200,9 +200,10 @@ type group struct {
 	hint    *stockHint // for the next leader
 }
 
-// A stockHint is the stock row as it was read or, if it is not certain, as it
-// will be after the COMMIT of the batch before. A hint that is not certain is
-// not enough to tell a buyer sold out.
+// A stockHint has the values of the stock row. If it is certain, they were
+// read. Otherwise they are what the row will have after the COMMIT of the
+// batch before, and may be wrong. Such a hint is not enough to tell a buyer
+// sold out.
 type stockHint struct {
 	run, num int64
 	certain  bool
@@ -289,8 +290,8 @@ func (q *batches) leaveGroup(b *buyer, cause error) error {
 	return leftUnsold(cause)
 }
 
-// leftUnsold returns the error for a buyer who left before the purchase was
-// sent.
+// leftUnsold returns the error for a buyer who left before any command of the
+// purchase was sent.
 func leftUnsold(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, cause)
@@ -298,8 +299,8 @@ func leftUnsold(cause error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, cause)
 }
 
-// takeWaiting returns the batch of a leader, which are the buyers who wait, in
-// the order in which they came, and the hint of the batch before.
+// takeWaiting returns the batch of the leader b: b, and the waiting buyers in
+// the order in which they came. It also returns the hint of the batch before.
 func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -55,7 +55,8 @@ func (s *oneTrip) Deduct(
 	return seckill.Receipt{}, refusalFor(outcome)
 }
 
-// refusalFor returns the error for an answer of the procedure that is no sale.
+// refusalFor returns the error for an answer of the procedure other than a
+// sale.
 func refusalFor(outcome string) error {
 	switch outcome {
 	case "sold out":

@@ -44,8 +44,8 @@ func (s *orderFirst) Deduct(
 	return s.sellOrder(ctx, p, nil)
 }
 
-// sellOrder writes the order, then what else belongs to it, and changes the
-// hot row last.
+// sellOrder writes the order first, then calls writeMore, which may be nil,
+// and changes the hot row last.
 func (s *orderFirst) sellOrder(
 	ctx context.Context, p seckill.Purchase,
 	writeMore func(tx *gorm.DB, run, id int64) error,

@@ -42,8 +42,8 @@ type queued struct {
 	lines map[int64]*line // by SKU, while buyers are in the line or inside
 }
 
-// A line is the queue of one SKU. A buyer waits if atOnce buyers are inside,
-// which means that they are using the database.
+// A line is the queue of one SKU. A buyer is inside while they use the
+// database. If atOnce buyers are inside, the next one waits.
 type line struct {
 	inside   int
 	waiting  list.List     // of turns, first come, first served
@@ -104,8 +104,9 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	return l, l.waiting.PushBack(make(turn)), nil
 }
 
-// estimateWait estimates the wait of a buyer at the end of the line. A buyer
-// leaves every meanStay/atOnce; all who wait before must leave, and one more.
+// estimateWait estimates how long a buyer at the end of the line will wait.
+// On average a buyer leaves the inside every meanStay/atOnce. The new buyer
+// gets in when one buyer more than are waiting now has left.
 func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := time.Duration(l.waiting.Len() + 1)
 	return ahead * l.meanStay / time.Duration(atOnce)
@@ -128,7 +129,7 @@ func movingAverage(before, now time.Duration) time.Duration {
 	return before + (now-before)/8
 }
 
-// admitNext gives the place of a buyer who leaves to the first in line.
+// admitNext lets the first buyer of the line in, in place of one who leaves.
 func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))

@@ -77,7 +77,8 @@ type redisStream struct {
 	rounds    map[int64]*round // the last round of each SKU
 	forWorker map[int64]bool   // SKUs with entries that no buyer waits for
 
-	// accept is the step in which redis-stream-two-calls differs.
+	// accept writes an entry to the stream. redis-stream-two-calls has another
+	// accept.
 	accept func(context.Context, seckill.Purchase) (state string, err error)
 }
 
@@ -116,9 +117,11 @@ func (s *redisStream) Accept(
 	return r, true, err
 }
 
-// askRedis asks Redis until p has an answer: sold, with its receipt, or, for a
-// buyer who does not wait, accepted by this call or a copy. While the answer
-// depends on open entries, of this buyer or of others, it helps to write them.
+// askRedis asks Redis until p has an answer. sold is the receipt of a sale.
+// accepted is true if this call or a copy of the request was accepted, which
+// is the answer for a buyer who does not wait for the order. As long as the
+// answer depends on entries without an order, askRedis helps to write those
+// orders.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
@@ -391,8 +394,9 @@ func stringOf(v any) string {
 	return t
 }
 
-// Became reads the streams. Orders and final refusals that the streams have
-// lost are in the ledger.
+// Became returns the state of a request as the streams show it. If Redis has
+// lost the entry, the order or the final refusal is still in the ledger, which
+// the service reads first.
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {

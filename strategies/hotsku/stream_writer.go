@@ -32,7 +32,8 @@ var (
 const (
 	// maxEntries bounds one transaction.
 	maxEntries = 256
-	// settleTimeout bounds telling Redis, which goes on when a writer leaves.
+	// settleTimeout bounds the time in which a writer reports its decisions
+	// to Redis. It does so even when its buyer has left.
 	settleTimeout = 2 * time.Second
 )
 
@@ -89,9 +90,9 @@ func (s *redisStream) shareRound(
 
 var errLate = errors.New("time is up")
 
-// joinRound returns a round that has not begun. If another buyer leads it, r
-// and before are the same. Otherwise r is new, and the caller must lead it
-// when before, which may be nil, is done.
+// joinRound returns a round r that has not begun. If r and before are the
+// same, another buyer leads r. Otherwise r is new, and the caller must lead r
+// as soon as the round before is done. If before is nil, that is at once.
 func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +111,8 @@ func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
 	return err
 }
 
-// leadRound runs a round. If a reply is lost, it runs the round again at once,
-// which finds out what the lost reply said.
+// leadRound runs a round. If a reply is lost, it runs the round again at once:
+// the second run reads the result that the lost reply would have shown.
 func (s *redisStream) leadRound(
 	ctx context.Context, sku int64, r, before *round, end time.Time,
 ) (read bool, err error) {
@@ -372,8 +373,9 @@ func (s *redisStream) explainEntry(
 	return list, nil
 }
 
-// refusalID returns a name for the refusal of an entry that does not refuse
-// its request for good. It contains a blank, which no request id does.
+// refusalID returns the request id under which the refusal of an entry is
+// written if the refusal is not final for the request. The id contains a
+// blank, so it is the id of no real request.
 func (e entry) refusalID() string { return "entry " + e.id }
 
 // wasRefused reports whether an entry was refused because the sale had not
@@ -391,9 +393,10 @@ func (s *redisStream) wasRefused(
 	return refused, err
 }
 
-// findObstacle returns the error for which a purchase cannot be sold, or its
-// order if another process has written it. tx must have locked the row. If it
-// returns neither, another purchase of the batch was the obstacle.
+// findObstacle finds out why a purchase cannot be sold. It returns an error
+// with the reason, or the order if another process has written one. If it
+// returns neither, another purchase of the batch was the obstacle. tx must
+// have locked the row.
 func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (*ledger.Order, error) {

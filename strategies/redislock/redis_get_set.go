@@ -46,7 +46,9 @@ func (l *getSetLock) Acquire(
 		}
 		exists := value != ""
 		if waited {
-			return exists, nil // as in article A: the key exists, so enter
+			// The mistake of article A: after a wait, a key that exists
+			// counts as our lock.
+			return exists, nil
 		}
 		waited = true
 		if exists {

@@ -51,8 +51,10 @@ func (l *getsetLock) Acquire(
 		if err != nil || !endedBefore(seen, l.now()) {
 			return false, err
 		}
-		// One of the buyers that read the same end gets it back. The others
-		// have moved the new end by a few milliseconds.
+		// If several buyers have read the same expired end, only the first
+		// GETSET returns it, and that buyer has the lock. Each later GETSET
+		// returns another end, but has replaced the new holder's end by one
+		// that is a few milliseconds later.
 		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()

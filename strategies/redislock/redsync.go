@@ -30,9 +30,9 @@ var Redsync = catalog.Info{
 	Redis:      []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
 	Also:       []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		// An attempt may take a quarter of the lease. The library's own limit
-		// is a twentieth. It is made for five nodes, of which some may be
-		// dead; with one node it would waste every slow answer.
+		// An attempt may take a quarter of the lease. The library's default
+		// is a twentieth, so that a dead node among five costs little time.
+		// With a single node, the default would discard every slow answer.
 		return &redsyncLock{
 			sync:       redsync.New(goredis.NewPool(d.Redis)),
 			nodes:      1,
@@ -52,8 +52,9 @@ type redsyncLock struct {
 	voters []*voter // of redlock
 }
 
-// Acquire has a loop of its own. That of the library would sleep unseen by the
-// tap, and returns the same error for a taken lock and for a buyer who left.
+// Acquire has a loop of its own for two reasons. The tap does not see the
+// pauses of the library's loop. And that loop returns the same error for a
+// lock that is taken and for a buyer who left.
 //
 // A key of another type counts as taken: SET NX does not touch it.
 func (l *redsyncLock) Acquire(
@@ -74,8 +75,8 @@ func (l *redsyncLock) Acquire(
 			return false, nil
 		}
 		if err != nil {
-			// The library undoes the attempt, too, but under the context of
-			// the buyer, whose leaving may be the reason for the error.
+			// The library undoes the attempt, too, but under the buyer's
+			// context. If the buyer has left, that context has ended.
 			lock.UndoUnclear(ctx, release)
 		}
 		return err == nil, err

@@ -27,7 +27,7 @@ var Naive = catalog.Info{
 
 type naive struct {
 	store   *ledger.Store
-	locking string // the end of the read, in for-update-autocommit
+	locking string // " FOR UPDATE" in for-update-autocommit, otherwise ""
 }
 
 func (s *naive) Deduct(

@@ -70,9 +70,9 @@ func newGUID() string {
 
 // predecessor finds the node right ahead of own, and reports whether own is
 // listed. Only the number counts, so that clients with other prefixes queue
-// with ours. The number is a signed 32-bit counter, which the server lets
-// overflow. Of two numbers the earlier is the one from which the other is less
-// than half a round away.
+// with ours. The number is a signed 32-bit counter, and the server lets it
+// overflow. A number a is earlier than b if counting up from a reaches b in
+// less than 2³¹ steps.
 func predecessor(names []string, own string) (ahead string, here bool) {
 	mine, _ := sequenceNumber(own)
 	var nearest int32

@@ -37,8 +37,8 @@ var ZK = catalog.Info{
 	Key: stockPath,
 }
 
-// A zkLock is a queue of nodes. waitTurn returns when a contender whose node
-// exists has the lock. Strategies differ in it.
+// A zkLock is a queue of nodes. waitTurn returns when a contender that has a
+// node has the lock. Each strategy has its own waitTurn.
 type zkLock struct {
 	zk       *zkclient.Client
 	waitTurn func(*zkContender) (fence uint64, err error)
@@ -156,8 +156,8 @@ func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 	}
 }
 
-// watchAhead lists the queue. If a node is ahead of ours, gone yields when the
-// nearest of these goes or changes, or when our session ends.
+// watchAhead lists the queue. If nodes are ahead of ours, gone yields when the
+// nearest of them goes or changes, or when our session ends.
 //
 // Otherwise gone is nil and the lock is ours. The fencing token is the number
 // of the transaction that last changed the list. It comes with the list, and
