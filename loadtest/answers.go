@@ -178,7 +178,7 @@ func decodeBody(a response, into any) bool {
 // readSale checks that a sale has the SKU, the quantity and the strategy of the purchase.
 func (e expectedSale) readSale(s sale, a response) reply {
 	id := s.OrderID
-	if e.Outcome == judge.OutcomeReserved { // which may have been paid since, if this answers a copy
+	if e.Outcome == judge.OutcomeReserved { // if this answers a copy, the reservation may already be paid
 		id = s.ReservationID
 	}
 	switch {
@@ -316,7 +316,7 @@ func (b *buyer) sendPayment(p purchase, id string) reply {
 	return b.sendCall(p, call{method: http.MethodPost, path: path, interpret: readPayment})
 }
 
-// askOutcome asks what an accepted purchase came to. It returns false while the service
+// askOutcome asks for the result of an accepted purchase. It returns false while the service
 // has not decided, or does not answer.
 func (b *buyer) askOutcome(p purchase) (reply, bool) {
 	final := false

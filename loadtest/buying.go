@@ -181,8 +181,8 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 	}
 }
 
-// cancelExpired cancels a reservation after it has expired, and then its order. Neither call
-// gives anything back.
+// cancelExpired cancels a reservation after it has expired, and then its order. Neither call may
+// give units back.
 func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
 	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) { // by then the service has released the units
 		return
@@ -221,8 +221,8 @@ func (l *load) addAccepted(a acceptedRequest) {
 	}
 }
 
-// askAllOutcomes asks for all accepted requests again and again, until every one has its
-// final answer or has stopped asking.
+// askAllOutcomes asks for the state of all accepted requests again and again. It returns when
+// every request has its final answer, or has waited for it as long as limits.final allows.
 func (l *load) askAllOutcomes() {
 	for {
 		time.Sleep(askInterval)

@@ -104,7 +104,7 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 	return ops
 }
 
-// appendRestock adds the effect of one restock, if it had or may have one.
+// appendRestock adds the effect of one restock, unless the restock certainly had none.
 func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder orderLookup) []judge.Op {
 	back := judge.Op{Client: client, Kind: judge.OpGaveBack, Quantity: calls[0].Quantity,
 		Call: judge.Never, Return: judge.Never, Name: "a restock"}

@@ -16,7 +16,7 @@ type caller interface {
 	sendPurchase(p purchase) reply
 	sendCancellation(p purchase, id string) reply
 	sendPayment(p purchase, id string) reply
-	// askOutcome asks what an accepted purchase came to; false while that is not decided.
+	// askOutcome asks for the result of an accepted purchase. It returns false while there is none.
 	askOutcome(p purchase) (reply, bool)
 	// connectTo opens a connection in advance.
 	connectTo(turn int)
@@ -29,7 +29,7 @@ type load struct {
 	tally     *tally
 	newCaller func() caller
 	limits    limits
-	onStart   func() // is called when the first request may be sent; nil: nothing is
+	onStart   func() // called when the first request may be sent; may be nil
 	started   time.Time
 	stopped   <-chan struct{}
 	inFlight  sync.WaitGroup // requests

@@ -89,7 +89,7 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 // nothingDone reports whether an answer says that the call has changed nothing.
 func (r *refusal) nothingDone() bool {
 	var p problemBody
-	_ = json.Unmarshal(r.body, &p) // without a code nothing is known
+	_ = json.Unmarshal(r.body, &p) // a body that is not JSON has no code, so the result is false
 	code, known := judge.FindCode(p.Code)
 	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
 }

@@ -29,7 +29,7 @@ type Result struct {
 	Retries        int      `json:"retries"`
 	Cut            int      `json:"cut,omitempty"` // calls after which the buyer hung up
 	Restocks       int      `json:"restocks,omitempty"`
-	Answers        []Answer `json:"answers"` // to calls that did not do what they asked for, by code
+	Answers        []Answer `json:"answers"` // the refusals, errors and missing answers of all calls, one for each code
 	RequestsPerSec float64  `json:"requests_per_second"`
 	SalesPerSec    float64  `json:"sales_per_second"` // until the last sale
 	SellingSeconds float64  `json:"selling_seconds"`  // from the first request to the last sale; 0 without a sale

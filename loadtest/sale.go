@@ -287,8 +287,9 @@ type poller struct {
 	err     error     // of a reading
 }
 
-// wait returns the last reading of the ledger. It returns false if that was too early. After
-// the time until, it reads once.
+// wait reads the ledger until nothing changes it any more, and returns the last reading. It
+// returns false if the ledger could still change when the time until came. If until has already
+// passed, wait reads once.
 func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(time.Until(until), min(p.limit, askTimeout)))
 	defer cancel()

@@ -49,8 +49,8 @@ type Scenario struct {
 	// who cancel do not pay.
 	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"${Reserve}"`
 	Forget  float64       `json:"forget,omitempty" group:"rare" placeholder:"SHARE" help:"${Forget}"`
-	// Async asks services to accept a purchase first and to decide later. Strategies that
-	// cannot do so answer as without.
+	// Async asks services to accept a purchase first and to decide later. A strategy that cannot
+	// do so gives its final answer at once.
 	Async bool `json:"async,omitempty" group:"sale" help:"${Async}"`
 	// Copies go to different targets if there are several.
 	Copies float64 `json:"copies,omitempty" group:"rare" placeholder:"SHARE" help:"${Copies}"`

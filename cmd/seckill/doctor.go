@@ -25,7 +25,7 @@ type DoctorCmd struct {
 // Run changes nothing. It succeeds even if servers are missing, because the lab has embedded engines.
 func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	if d.Ready != "" {
-		// A page that waits for its servers does not answer.
+		// While a page waits for its servers to start, it does not answer. That counts as not ready.
 		ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 		defer cancel()
 		return lab.AskReady(ctx, d.Ready)

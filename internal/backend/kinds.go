@@ -128,7 +128,7 @@ func NamesOf(needs ...Capability) []string {
 	return names
 }
 
-// Only returns c without the backends that offer none of the needs.
+// Only returns c with only those backends that offer at least one of the needs.
 func (c Config) Only(needs ...Capability) Config {
 	for _, k := range Kinds {
 		if !k.offersAny(needs) {

@@ -45,9 +45,10 @@ const (
 )
 
 var (
-	// Sound is for strategies that are right while processes, connections and leases live.
+	// Sound is for strategies that are right as long as no process dies, no connection breaks and no lease ends.
 	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Restock, Reset, SameKey)
-	// Robust is for strategies that are also right when these end, when replies are lost, and when commands come late.
+	// Robust is for strategies that are also right when a process dies, a lease ends, a reply is lost or a command
+	// arrives late.
 	Robust = Sound.Holds(DeadHolder, LeaseEnd, LostReply, LateCommand, TwoFaults, OtherSKUs)
 	// Leased is for locks with a lease or a session: a holder that is paused past its end works on beside its
 	// successor, and a command that comes late is not refused.

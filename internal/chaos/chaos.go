@@ -31,7 +31,8 @@ type Lab interface {
 	Serve(context.Context, lab.ServiceSettings) error
 }
 
-// Options select the cells, and say where their sales are held.
+// Options select the strategies, the faults and the services to try them on. A cell is one strategy with one
+// fault.
 type Options struct {
 	Lab        Lab
 	Strategies []catalog.Info
@@ -56,7 +57,7 @@ type Settings struct {
 var Default = Settings{Rate: 200, Where: lab.Single,
 	ServiceSettings: lab.ServiceSettings{Services: 2, Lease: 1000, Wait: 500, Poll: 10}}
 
-// The course of a cell, which takes about six seconds.
+// The times and sizes of a cell's sale. A cell takes about six seconds.
 const (
 	sku = 1
 

@@ -181,7 +181,8 @@ type Cell struct {
 	Course [][3]int `json:"course,omitempty"` // of the first part: tenths of a second, units sold, unknown outcomes
 }
 
-// Units counts the units of both parts of a sale. Its JSON form is an array.
+// Units counts the units and requests of a cell's whole sale: of the first part, in which the fault happens, and of
+// the second part, in which other buyers buy the rest. Its JSON form is an array.
 type Units struct {
 	ToldSold int64 // requests that were answered "sold"
 	Unknown  int64 // requests without an answer

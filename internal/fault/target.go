@@ -142,7 +142,8 @@ func (s *strike) findProcess(ctx context.Context, t target) error {
 	return nil
 }
 
-// pointsOf returns a client of the points of a service process.
+// pointsOf returns a client for the fault points of a service process (package point). At a point the process can
+// stop a purchase between two of its commands.
 func (s *strike) pointsOf(p *lab.Process) *point.Client {
 	return &point.Client{URL: "http://" + p.Addr, Token: s.lab.Token()}
 }
@@ -150,8 +151,8 @@ func (s *strike) pointsOf(p *lab.Process) *point.Client {
 // stateTimeout bounds how long a fault waits for the state of the service processes.
 const stateTimeout = time.Second
 
-// awaitPurchase returns the state of a service process, or of all for 0. If the aim says so, it waits up to
-// stateTimeout for a purchase while units are left.
+// awaitPurchase returns the state of the service process with this number; 0 stands for all processes together. If
+// Aim.AwaitPurchase is set and units are left, it first waits up to stateTimeout until a purchase is under way.
 func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
 	var e Effect
 	_ = lab.Await(ctx, stateTimeout, func(context.Context) error {
@@ -164,8 +165,8 @@ func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
 	return e
 }
 
-// readState asks a service process, or all for 0, for its purchases under way and for the units left. Both
-// are nil if a process does not answer.
+// readState asks the service process with this number for its purchases under way and for the units left; 0 stands
+// for all processes together. Both figures are nil if a process does not answer.
 func (s *strike) readState(ctx context.Context, number int) Effect {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 //	L   a fault that concerns no single buyer
 var letters = []faultLetter{
 	{'L', explore.LeaseEnds, true},
-	{'K', explore.LeaseEnds, false}, // the lease of one buyer, who follows
+	{'K', explore.LeaseEnds, false}, // like L, but for the buyer whose letter follows
 	{'T', explore.TimePasses, true},
 	{'D', explore.Dies, false},
 	{'G', explore.GivenUp, false},
@@ -39,7 +39,7 @@ const maxBuyers = 8
 type faultLetter struct {
 	letter  byte
 	fault   explore.Fault
-	noBuyer bool // no buyer's letter follows
+	noBuyer bool // true if no buyer's letter follows
 }
 
 // FormatSchedule writes choices as a schedule's text.

@@ -32,10 +32,11 @@ type Recording struct {
 	Turns     int        `json:"turns"`
 	Schedules int        `json:"schedules"` // that were played
 	Parts     partTable  `json:"parts"`
-	Positions []Position `json:"positions"` // an edge leads to an earlier one; the game begins at the last
+	Positions []Position `json:"positions"` // an edge leads to a position before it; the game begins at the last one
 }
 
-// A Position is a state of the game, without what led to it. Numbers are indexes of parts.
+// A Position is a state of the game, without the moves that led to it. Its numbers, except FaultsLeft, are indexes
+// of Recording.Parts.
 type Position struct {
 	Buyers     []int  `json:"b"`
 	Values     []int  `json:"v"`
@@ -44,10 +45,10 @@ type Position struct {
 	Edges      []Edge `json:"m,omitempty"` // in the order of the moves' letters
 }
 
-// An Edge is a move, and what it leads to.
+// An Edge is a move from one position to the next. Move, Steps and Changed are indexes of Recording.Parts.
 type Edge struct {
 	Move    int   `json:"m"`
-	Steps   []int `json:"s,omitempty"` // that happened
+	Steps   []int `json:"s,omitempty"` // the steps that happened
 	Changed []int `json:"c,omitempty"` // earlier steps as they are now: a command that waited has its answer
 	Takes   []int `json:"t,omitempty"` // which moves of the next position take the turn from a buyer who could go on
 	To      int   `json:"p"`           // -1: it was not recorded
@@ -62,7 +63,7 @@ type partTable struct {
 func (t *partTable) add(v any) int {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // states are plain data
+		panic(err) // cannot happen: a state has only values that JSON can represent
 	}
 	text = serialNumber.ReplaceAll(text, []byte("$1-1"))
 	text = revision.ReplaceAll(text, []byte("${1}1"))
@@ -161,7 +162,7 @@ type recorder struct {
 	game      *Game
 	solution  string
 	parts     partTable
-	root      *position // stands before the first position, to which the move "" leads
+	root      *position // the root of the tree; its only edge, the move "", leads to the first position
 	schedules int
 }
 
@@ -312,7 +313,7 @@ type packer struct {
 	known map[string]int // positions
 }
 
-// add adds a position behind those that it leads to, and returns its index.
+// add adds a position after all positions that its edges lead to, and returns its index.
 func (p *packer) add(at *position) int {
 	packed := at.Position
 	for _, m := range at.moves {
@@ -323,7 +324,7 @@ func (p *packer) add(at *position) int {
 		}
 		packed.Edges = append(packed.Edges, e)
 	}
-	text, _ := json.Marshal(packed) // numbers
+	text, _ := json.Marshal(packed) // cannot fail: a Position has only numbers
 	i, found := p.known[string(text)]
 	if !found {
 		i = len(p.Positions)

@@ -47,8 +47,8 @@ const (
 	requestPending = "pending" // accepted; the order, or the refusal, is not written yet
 	requestOrdered = "ordered" // the list has its order
 	requestRefused = "refused" // refused for good
-	requestNone    = "none"    // it has no order, and no strategy knows it
-	requestUnknown = "unknown" // it has no order, and a backend that may know it does not answer
+	requestNone    = "none"    // there is no order, and no strategy knows the request
+	requestUnknown = "unknown" // there is no order, and a backend that may know the request does not answer
 )
 
 // A requestState reports the state of a request.

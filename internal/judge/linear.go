@@ -278,7 +278,8 @@ func noteHeld(ops []Op) []Op {
 	return rest
 }
 
-// unitsUntil returns a function: the sum of the units of those ops whose time is not after at.
+// unitsUntil returns a function that sums the units of all ops whose time, as when returns it, is at or
+// before at.
 func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
 	sums, times := make([]int64, len(ops)+1), make([]int64, len(ops))
 	for i, o := range sortBy(ops, when) {
@@ -322,7 +323,8 @@ func checkBounds(initial int64, ops []Op) Reason {
 	return checkAnyOrder(initial, ops)
 }
 
-// toldLeft returns the reason for a sale with a wrong Remaining, when there were so many units before it.
+// toldLeft returns the reason for a sale whose Remaining is too high, because at most there units were
+// left before it.
 func toldLeft(s *Op, there int64) Reason {
 	return newReason("left", map[string]any{
 		"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},

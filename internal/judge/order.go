@@ -53,10 +53,10 @@ type Order struct {
 
 func (Order) TableName() string { return "orders" }
 
-// OperatorOf returns the user of the row that stands for a restock. The row is an order of
-// the new units while they are on their way into the stock, and cancelled when they are
-// there. The user is less than 0, which no buyer is, and follows from the restock's key:
-// restocks with different keys do not wait for each other.
+// OperatorOf returns the user id of the order row that records a restock. The ledger writes the new
+// units as an order of this user, and cancels that order to put the units into the stock. The id is
+// negative, so it is no buyer's. It is a hash of the restock's key, so that restocks with different
+// keys do not wait for each other.
 func OperatorOf(key string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key)) // which never fails

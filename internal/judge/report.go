@@ -17,7 +17,7 @@ type Verdict string
 
 const (
 	Held     Verdict = "held"      // nothing oversold, lost or invented
-	Oversold Verdict = "oversold"  // more was sold than there was (also when both)
+	Oversold Verdict = "oversold"  // more was sold than there was; perhaps something was lost as well
 	Lost     Verdict = "lost"      // units or orders vanished, appeared from nowhere, or stayed unsold
 	NotValid Verdict = "not_valid" // the run proves nothing, for instance because another client reset the sale
 )
@@ -371,9 +371,10 @@ func (h *evidence) findStandstill() *Served {
 	return s
 }
 
-// findAskedSpan returns the longest part of a gap between two sales in which buyers asked without
-// a pause for units that were left. Gaps must come in the order of time: calls that ended before
-// the gap are dropped.
+// findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which
+// buyers asked, without a longer break than pause, for no more units than were left. The caller must
+// pass gaps from the earliest to the latest, because findAskedSpan forgets calls that ended before
+// the gap.
 func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Duration) int64) span {
 	var longest span
 	now := span{0, -pause - 1} // no call yet

@@ -169,8 +169,8 @@ func (h *evidence) check(rules []Rule) {
 	}
 }
 
-// listing returns the check of a rule whose message has no arguments: look collects the examples
-// that break it.
+// listing returns the check of a rule whose message has no arguments. The function look adds to broken
+// the examples that break the rule.
 func listing(look func(h *evidence, broken *examples)) check {
 	return func(h *evidence, tell func(examples, ...any)) {
 		var broken examples

@@ -192,7 +192,8 @@ type kind struct {
 	// embedded starts an engine in this process; nil if there is none.
 	embedded func(context.Context) (backend.Status, error)
 	ask      askFunc // nil if the servers do not vote
-	// address returns a server's host:port as the flags expect it; nil if they expect host:port.
+	// address converts a server's host:port to the form of the backend's flag, such as a MySQL DSN. It is nil if
+	// the flag takes host:port.
 	address func(addr string) string
 }
 

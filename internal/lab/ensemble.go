@@ -29,8 +29,8 @@ type Ensemble struct {
 
 	// repair is called when every node runs again. It may be nil.
 	repair func(context.Context) error
-	// setClients changes a configuration so that clients reach the nodes, and try first before the others. If
-	// setClients is nil, clients use the addresses of the nodes.
+	// setClients changes a configuration so that clients reach the nodes and try the node that first names before
+	// the other nodes. If setClients is nil, clients use the addresses of the nodes.
 	setClients func(c *backend.Config, first *Process)
 	// failOver is called after a node was killed, and returns when another has taken over. It may be nil.
 	failOver func(context.Context) error
@@ -126,7 +126,7 @@ func (e *Ensemble) IsIntact() bool {
 // Leader returns the node whose loss has the largest effect. It waits for the end of an election.
 func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.FindNode(ctx, e.Roles[0]) }
 
-// Config returns c with the ensemble as its backend. Clients try the node first before the others.
+// Config returns c with the ensemble as its backend. Clients try the node that first names before the other nodes.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	if e.setClients != nil {
 		e.setClients(&c, first)

@@ -57,7 +57,8 @@ const (
 	formTimeout = 30 * time.Second
 )
 
-// redisCluster starts six servers and makes a Cluster of them. It has no roles, because no node can be lost.
+// redisCluster starts six servers and makes a Cluster of them. The ensemble has no Roles, so nothing stops one of its
+// nodes in an experiment.
 func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := l.launchServers(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
 		name := memberName(k.Name, i, clusterNodes)

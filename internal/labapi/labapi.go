@@ -40,7 +40,7 @@ type Config struct {
 	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
 	Strategies []catalog.Info
 	Strategy   string  // sells in the shop until the operator chooses another
-	History    History // outlives the lab; "" keeps nothing
+	History    History // the folder for results of this lab; with "" they end with the lab
 
 	// Addr is the listener's address. Requests must be addressed to it or to this machine.
 	Addr string

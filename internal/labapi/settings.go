@@ -137,7 +137,8 @@ func blameFields(p *web.Problem, err error) {
 	}
 }
 
-// laneScenario returns the scenario of a lane.
+// laneScenario returns the scenario of one lane of a run: the sale of w with the lane's strategy, on a SKU of its
+// own.
 func (w *Settings) laneScenario(lane int) loadtest.Scenario {
 	s := w.Scenario
 	s.Strategy, s.SKU = w.Strategies[lane], sku+int64(lane)

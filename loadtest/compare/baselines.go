@@ -162,7 +162,7 @@ type executor interface {
 }
 
 func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselinePurchase, left int64) error {
-	user := w.users.Add(1) // which is also the number of the order
+	user := w.users.Add(1) // each user buys once, so the user's number is also the order's id
 	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
 		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",

@@ -177,7 +177,7 @@ func (c *comparison) warmUpSale(e *Entry) loadtest.Config {
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
 	warm.Plenty = true // because of many SKUs there may be more units than buyers
-	warm.Forget = 0    // or the sale would wait for deadlines
+	warm.Forget = 0    // every buyer pays, so that the sale need not wait until reservations expire
 	return warm
 }
 

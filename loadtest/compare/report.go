@@ -191,7 +191,8 @@ func (r *Result) strategiesTable() tables.Table {
 	return t
 }
 
-// ratiosTable has a row for each strategy that was measured beside baselines or without keys.
+// ratiosTable has a row for each strategy that was also compared with baselines, or with itself
+// when its buyers send no Idempotency-Key.
 func (r *Result) ratiosTable() tables.Table {
 	var names []string // of columns that have a ratio
 	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {

@@ -111,7 +111,7 @@ type Round struct {
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
 
-	references int // how many turns the reference had before
+	references int // how many turns the reference strategy had had before this one
 }
 
 // addRound adds a turn. The figures of several turns in one round are their means.

@@ -156,7 +156,7 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 		copies, retries := tables.CountOf(r.Copies, "copy", "copies"), tables.CountOf(r.Retries, "retry", "retries")
 		all.addRow("  repeated", "%v and %v", copies, retries)
 	}
-	for _, a := range r.Answers { // the outcome alone does not explain these
+	for _, a := range r.Answers { // "unknown" and "error" have many causes, so show each code
 		if a.Outcome == judge.OutcomeUnknown || a.Outcome == judge.OutcomeError {
 			all.addRow(string(a.Outcome), "%v × %v: %v", a.Code, a.Count, a.Sample)
 		}
@@ -167,7 +167,7 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(time.Millisecond)
 	all.addRow("speed", "%v requests/s · %v sales/s · %v in %v", int64(r.RequestsPerSec+.5), int64(r.SalesPerSec+.5),
 		tables.Count(r.Requests, "request"), took)
-	all.addRow("latency", "%v", formatLatency(r.Latency)) // with two steps: of the first
+	all.addRow("latency", "%v", formatLatency(r.Latency)) // of the first answer, if there are two
 	if r.Counts[judge.OutcomeSold] > 0 {
 		all.addRow("  of sales", "%v", formatLatency(r.SoldLatency))
 	}

@@ -2,17 +2,24 @@
 // which way to choose, a hot SKU, the locks of libraries, several servers, retries and
 // payment, each in English and Chinese.
 //
-// A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
-// page can show: one "# " title, "## " sections, paragraphs, lists, tables, fenced commands.
-// A line "> figures: COMMAND" is the place of measured figures: the page puts
-// them there if it has them, and otherwise says which command measures them;
-// "> figures: articles" is the place of what the articles say beside ours, and
-// "> picture: NAME" of a picture that the page draws. A line
-// "> drawn: STRATEGY QUESTION breaks RULES" is the place of a drawing of that
-// counterexample, and "> drawn: STRATEGY QUESTION holds" of what withstood it. A
-// block "> answer: TEXT" is the model answer to the question above it: the page
-// folds it, and prints it open. A block "> note: TEXT" is for who teaches: it stands
-// beside the slides and in the plan, and not in the chapter.
+// A chapter is two Markdown files, such as 01-lost-update.en.md and 01-lost-update.zh.md.
+// It has one "# " title, "## " sections, paragraphs, lists, tables and fenced commands.
+// The page replaces these lines and blocks:
+//
+//	> figures: COMMAND
+//	    the figures that COMMAND has measured or, if there are none, a hint to run it
+//	> figures: articles
+//	    the figures of the articles beside our own
+//	> picture: NAME
+//	    a picture that the page draws
+//	> drawn: STRATEGY QUESTION breaks RULES
+//	    a drawing of the counterexample that breaks these rules
+//	> drawn: STRATEGY QUESTION holds
+//	    a drawing of a strategy that withstands the same fault
+//	> answer: TEXT
+//	    the model answer to the question above it; folded on the page, open in print
+//	> note: TEXT
+//	    a note for teachers: beside the slides and in the plan, but not in the chapter
 package course
 
 import (
@@ -24,7 +31,7 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// Languages are those in which every chapter is there.
+// Languages lists the languages of the course. Every chapter has a text in each of them.
 var Languages = []string{"en", "zh"}
 
 // A Chapter of the course.
@@ -37,15 +44,16 @@ type Chapter struct {
 	Break      Break             `json:"break"`
 }
 
-// A Break is what the "break it" button does: a run in the lab, or, where there
-// is a Question, the counterexample that `seckill prove` keeps for the answer.
+// A Break is the action of the "break it" button. With a Question, the button plays
+// the counterexample that `seckill prove` has stored for this strategy and question.
+// Otherwise it starts a run in the lab.
 type Break struct {
 	Strategy string `json:"strategy"`
 	Stock    int    `json:"stock,omitempty"`
 	Buyers   int    `json:"buyers,omitempty"`
 	Question string `json:"question,omitempty"` // "lease-end"
-	// Held is a strategy that withstands the same, to be played beside it: the
-	// page has the story, web/static/lessons/held.NAME.QUESTION.json.
+	// Held is a strategy that withstands the same fault. The page plays it beside the
+	// counterexample, from web/static/lessons/held.NAME.QUESTION.json.
 	Held string `json:"held,omitempty"`
 }
 
