@@ -279,8 +279,8 @@ type Progress struct {
 	Requests int                   `json:"requests"` // answered or given up
 	Buyers   int                   `json:"buyers"`   // in all
 	Counts   map[judge.Outcome]int `json:"counts"`
-	Units    int64                 `json:"units"` // told sold and not given back, so far
-	Left     int64                 `json:"left"`  // the least that a buyer has been told is left
+	Units    int64                 `json:"units"` // units sold and not given back so far, by the answers
+	Left     int64                 `json:"left"`  // the smallest number of units left in any answer so far
 	Rate     float64               `json:"rate"`  // requests a second, over the last interval
 	P50      float64               `json:"p50_ms"`
 	P99      float64               `json:"p99_ms"`

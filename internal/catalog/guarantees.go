@@ -10,7 +10,7 @@ import (
 // A Question is the ID of a question that the proof (internal/prove) asks of every strategy.
 type Question string
 
-// Questions that a strategy is expected to withstand, or not.
+// The questions for which a strategy can declare the answer that it expects.
 const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more than there is
 	LostUpdate  Question = "lost-update"  // buyers in one process: stock and orders agree in the end
@@ -50,8 +50,8 @@ var (
 	// Robust is for strategies that are also right when a process dies, a lease ends, a reply is lost or a command
 	// arrives late.
 	Robust = Sound.Holds(DeadHolder, LeaseEnd, LostReply, LateCommand, TwoFaults, OtherSKUs)
-	// Leased is for locks with a lease or a session: a holder that is paused past its end works on beside its
-	// successor, and a command that comes late is not refused.
+	// Leased is for locks with a lease or a session. If a holder is paused until the lease has ended, it works on
+	// beside its successor. A command that arrives late is not refused.
 	Leased = Sound.Holds(DeadHolder, LostReply, TwoFaults, OtherSKUs).Breaks(LeaseEnd, LateCommand)
 	// Unsound is for strategies that are shipped as bad examples.
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)

@@ -220,7 +220,8 @@ func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
 	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
-	waits, errWaits := rowLockWaits(ctx, in.DB) // counted after the SELECT, which may have waited, too
+	// The waits are counted after the SELECT, so that a wait of the SELECT itself is not taken for a buyer's.
+	waits, errWaits := rowLockWaits(ctx, in.DB)
 	if err = errors.Join(err, errWaits); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())
 	}

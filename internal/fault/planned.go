@@ -14,7 +14,8 @@ type Planned struct {
 	Service int  `json:"service"`          // the service process that is hit, from 1; 0 for a fault at a holder
 	At      int  `json:"at_ms"`            // the time after the first buyers came
 	For     int  `json:"for_ms,omitempty"` // the duration of a fault that ends by itself
-	// Strategy is the one whose holder a fault waits for; "" for the first strategy of the run.
+	// Strategy is the name of the strategy for whose lock holder the fault waits; "" stands for the first strategy
+	// of the run.
 	Strategy      string `json:"strategy,omitempty"`
 	AwaitPurchase bool   `json:"-"` // see Aim
 }

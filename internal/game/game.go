@@ -22,7 +22,7 @@ const moveTimeout = time.Minute
 // A Game is one sale on a fresh SKU, and the moves that the player has made. Its methods are safe for concurrent
 // use. An error that is not a *web.Problem comes from the servers.
 type Game struct {
-	id       string // in the API; "" outside of it
+	id       string // the game's id in the API; "" for a game of the command line or of a test
 	setting  Setting
 	level    *Level // nil: free play
 	database *database

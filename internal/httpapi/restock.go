@@ -20,7 +20,7 @@ type restocked struct {
 	ID       string `json:"restock_id"`
 	SKU      int64  `json:"sku_id"`
 	Units    int64  `json:"units"`
-	Initial  int64  `json:"initial"` // of the sale, with these units
+	Initial  int64  `json:"initial"` // the initial stock of the sale, including these units
 	Strategy string `json:"strategy"`
 }
 

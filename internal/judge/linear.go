@@ -181,11 +181,11 @@ func salesOf(ops []Op) []*Op {
 	return sales
 }
 
-// A moment is the earliest time at which no more than left units were left.
+// A moment says that the number of units left was first at most left at the time at.
 type moment struct{ left, at int64 }
 
-// checkSoldOut checks that each refusal was answered after so few units were left. course has the
-// moments by time.
+// checkSoldOut checks each answer "sold out": it must not have come before too few units were left for
+// its buyer. course has the moments in the order of time.
 func checkSoldOut(course []moment, ops []Op) Reason {
 	for _, o := range ops {
 		if o.Kind != OpSoldOut {

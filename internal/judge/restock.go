@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// addRestocks adds the units of restocks to what the caller has set, so that Initial is what
-// there was to sell in all. Without Calls the caller took Initial from the row, which has them.
+// addRestocks adds the units of restocks to Initial, which then has all units that there were to sell.
+// Without Calls, Initial comes from the stock row, which already includes them.
 func (h *evidence) addRestocks() {
 	if h.Calls != nil {
 		h.Initial += h.Snapshot.Restocked()
@@ -14,7 +14,7 @@ func (h *evidence) addRestocks() {
 	h.report.Initial = h.Initial
 }
 
-// Restocked returns how many units restocks have added to the run, by the rows of Orders.
+// Restocked returns how many units restocks have added to the run. It counts the restocks' rows in Orders.
 func (s *Snapshot) Restocked() int64 {
 	units := int64(0)
 	for i := range s.Orders {
@@ -58,8 +58,8 @@ func (h *evidence) restockedAt(o *Order) time.Duration {
 	return first
 }
 
-// unitsRestockedAfter returns how many units may have arrived after a purchase was sent. A
-// refusal may be true although they are left in the end.
+// unitsRestockedAfter returns how many units may have arrived after the purchase t was sent. If these
+// units are left in the end, a refusal of t may have been right nevertheless.
 func (h *evidence) unitsRestockedAfter(t *Call) int64 {
 	units := int64(0)
 	for _, o := range h.restocks {

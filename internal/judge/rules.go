@@ -180,11 +180,12 @@ func listing(look func(h *evidence, broken *examples)) check {
 	}
 }
 
-// orderChecks has the conditions of all rules about single orders. Without Calls the evidence keeps
-// only the orders that meet one of them.
+// orderChecks has the argument of each perOrder. Without Calls the evidence keeps only the orders for
+// which at least one of these functions returns true.
 var orderChecks []func(*orderRecord) bool
 
-// perOrder returns the check of a rule about single orders, which an order breaks if breaks is true.
+// perOrder returns the check of a rule about single orders. An order breaks the rule if breaks returns true
+// for it.
 func perOrder(breaks func(*orderRecord) bool) check {
 	orderChecks = append(orderChecks, breaks)
 	return listing(func(h *evidence, broken *examples) { h.addOrders(broken, breaks) })
@@ -204,8 +205,9 @@ func perOwnOrder(breaks func(*orderRecord) bool) check {
 	return perOrder(func(s *orderRecord) bool { return s.isOurs && breaks(s) })
 }
 
-// undone returns the check of acknowledged cancellations or payments, which have the outcome told. Such
-// a call breaks the rule if breaks is true for its order, or if the order does not exist.
+// undone returns the check of a rule about acknowledged calls: cancellations if told is OutcomeCancelled,
+// payments if told is OutcomeSold. Such a call breaks the rule if breaks returns true for its order, or if
+// its order does not exist.
 func undone(told Outcome, breaks func(*orderRecord) bool) check {
 	return listing(func(h *evidence, broken *examples) {
 		h.addOrders(broken, breaks)
@@ -217,7 +219,8 @@ func undone(told Outcome, breaks func(*orderRecord) bool) check {
 	})
 }
 
-// perRequest returns the check of a rule about single requests, which a request breaks if breaks is true.
+// perRequest returns the check of a rule about single requests. A request breaks the rule if breaks returns
+// true for it.
 func perRequest(breaks func(*evidence, *request) bool) check {
 	return listing(func(h *evidence, broken *examples) {
 		for i := range h.requests {

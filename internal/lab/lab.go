@@ -221,7 +221,7 @@ func (h Host) Getenv(name string) string {
 	value := ""
 	for _, entry := range h.Environ {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v // of several, the last entry is valid
+			value = v // if a name occurs several times, its last entry counts
 		}
 	}
 	return value

@@ -231,7 +231,7 @@ const (
 	sku      = 1
 	maxLanes = 4
 	// minPointGap is the minimum time between two points, in seconds. The last report of a run may come right
-	// after the one before; its rate would mean nothing.
+	// after the previous report. Over so short a time a rate says nothing.
 	minPointGap = 0.03
 	// maxPoints bounds the points of a lane, because every event of the run carries all of them.
 	maxPoints = 400

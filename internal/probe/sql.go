@@ -38,10 +38,10 @@ func newSQL(in *backend.Instance, info catalog.Info) *SQL {
 		stock: info.Stock, Now: time.Now}
 }
 
-// expire ends leases in tables. A lease in distributed_lock is compared with the database's clock,
-// so expire changes its row. A deadline in lock_record is compared with the processes' clocks,
-// which the explorer moves ahead; expire changes nothing there, because a buyer may have locked the
-// row.
+// expire ends leases in tables. A lease in distributed_lock is compared with the database's clock, so
+// expire changes its row. A deadline in lock_record is compared with the processes' clocks, and the
+// explorer moves those clocks ahead. So expire need not change that row, and does not, because a buyer
+// may have locked it.
 func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	if !s.hasLockTables {
 		return "", nil
