@@ -26,7 +26,7 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@exec $(BIN) up
 
-## test: install what is missing, run the tests, with the race detector where goroutines share memory (five to seven minutes on two cores, once all is installed)
+## test: install what is missing, run the tests, with the race detector where goroutines share memory (ten minutes on two cores, once all is installed)
 test: ready
 	@deploy/test.sh -timeout 25m
 
