@@ -33,7 +33,7 @@ type load struct {
 	started   time.Time
 	stopped   <-chan struct{}
 	inFlight  sync.WaitGroup // requests
-	copies    sync.WaitGroup // copies in flight, and requests that were accepted
+	copies    sync.WaitGroup // copies of requests in flight, and accepted requests without a final answer
 
 	mu          sync.Mutex
 	idleWorkers []*worker

@@ -201,7 +201,8 @@ func (r *run) isInterrupted(ctx context.Context) bool {
 }
 
 // provesNothing reports whether the sale held only because too few buyers got an answer.
-// Planned faults keep answers away, and in a joined sale others bought as well.
+// It does not ask for more answers where planned faults keep them away, nor in a joined sale, in
+// which others bought as well.
 func (r *run) provesNothing() bool {
 	return r.result.isUntried() && !r.config.Joins && !(r.config.Faulty != nil && r.config.Faulty())
 }

@@ -105,9 +105,9 @@ type Reservations struct {
 
 // Processor is the processor time of one load, in seconds. A figure that is not known is nil.
 type Processor struct {
-	Services  *float64 `json:"services_s,omitempty"`  // of all service processes
-	Servers   *float64 `json:"servers_s,omitempty"`   // of the servers behind the services
-	Generator *float64 `json:"generator_s,omitempty"` // of this process with the engines embedded in it
+	Services  *float64 `json:"services_s,omitempty"`  // used by all service processes together
+	Servers   *float64 `json:"servers_s,omitempty"`   // used by the servers behind the services
+	Generator *float64 `json:"generator_s,omitempty"` // used by this process, with the engines embedded in it
 }
 
 // A Percentile is one point of a latency curve: Percent of the answers took at most Micros.
@@ -181,7 +181,8 @@ type Problem struct {
 
 func (p Problem) Error() string { return p.Text }
 
-// Codes of problems, with their parameters. The parameter error is an error's text.
+// Codes of problems. The comment beside a code names its parameters (Problem.Params); the parameter
+// "error" is an error's text.
 const (
 	ProblemLedgerUnread  = "ledger_unread"    // error
 	ProblemStillRunning  = "still_running"    // seconds

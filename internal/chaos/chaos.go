@@ -77,8 +77,8 @@ const (
 // stock returns more units than the buyers of the first part can buy.
 func (s Settings) stock() int64 { return int64(s.Rate*firstPart.Seconds()) + 100 }
 
-// slack returns how much longer than the fault, a buyer's wait and the lease a sale may stand still. A lease
-// in etcd has at least two seconds, and ends later on a busy machine.
+// slack is added to the duration of the fault, a buyer's wait and the lease: for the sum a sale may stand
+// still. It makes up for leases in etcd, which last two seconds at least, and for a busy machine.
 func (s Settings) slack() time.Duration {
 	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }

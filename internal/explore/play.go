@@ -41,7 +41,8 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		if slices.Contains(s.Faults, Panics) {
 			next.Process = s.Buyers[0].Process // that process lives on, with everything the panic has left
 		}
-		if s.Buyers[0].Action == Accepts { // the leases of dead processes end before the next buyer
+		if s.Buyers[0].Action == Accepts {
+			// Only the end of a lease lets the next buyer write the orders that a dead process has accepted.
 			if _, err := w.probes.Expire(ctx, w.sku, nil); err != nil {
 				return r.schedule, err
 			}

@@ -16,8 +16,8 @@ type Limits struct {
 	Schedules int           // the maximum number of schedules in order
 	Time      time.Duration // for the schedules in order, and again for the random ones
 	Reduce    bool          // as policy.Fewest.Reduce
-	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time ended the
-	// search in order.
+	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time
+	// cut the search in order short.
 	Random int
 	Seed   uint64
 	// Broken reports whether a schedule ends the search. Nil: a schedule with a problem does.

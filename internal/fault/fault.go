@@ -304,10 +304,10 @@ type Lack struct {
 	Text   string         `json:"-"` // in English
 }
 
-// Codes of a Lack.
+// Codes of a Lack: why a fault cannot be done here. name and topology are parameters of the Lack.
 const (
 	LackServer   = "no_server"      // name is not one server that the lab has started
 	LackGiven    = "given_server"   // name is a server that the lab was given
-	LackLink     = "no_link"        // services reach name directly
+	LackLink     = "no_link"        // services reach the server name without a proxy that could cut the connection
 	LackTopology = "other_topology" // name does not run in topology
 )

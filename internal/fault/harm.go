@@ -15,7 +15,8 @@ import (
 // A harm does a fault to the process of a strike, whose Harm is locked.
 type harm func(context.Context, *strike) (*Injection, error)
 
-// newInjection returns the injection of a strike. undo is nil if nothing lasts.
+// newInjection returns the record of a fault that was done. undo ends the fault; it is nil if the
+// fault is over at once.
 func (s *strike) newInjection(tookEffect bool, undo func(context.Context, *Effect) error) (*Injection, error) {
 	e := s.before
 	e.TookEffect = tookEffect

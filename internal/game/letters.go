@@ -39,7 +39,7 @@ const maxBuyers = 8
 type faultLetter struct {
 	letter  byte
 	fault   explore.Fault
-	noBuyer bool // true if no buyer's letter follows
+	noBuyer bool // true if the letter stands alone; otherwise a buyer's letter follows it, as in Ra
 }
 
 // FormatSchedule writes choices as a schedule's text.

@@ -57,7 +57,7 @@ type limits struct {
 }
 
 var (
-	// gameLimits lists the faults in the order in which the page shows them.
+	// gameLimits are what a player may choose. The page shows the faults in this order.
 	gameLimits = limits{minBuyers: 2, maxBuyers: 3, minStock: 1, maxStock: 100, maxFaults: 4, maxRenewals: 10,
 		does: []explore.Action{explore.Buys, explore.Cancels, explore.Locks, explore.Pays, explore.Releases,
 			explore.Sweeps},

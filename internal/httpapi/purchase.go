@@ -174,7 +174,7 @@ func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer
 			return Answer{}, unknownOutcome(r.Purchase)
 		}
 		a, err := replay(known, r.Purchase)
-		a.Replayed = known.Strategy != r.seller.info.Name // an order of this strategy may be this call's own
+		a.Replayed = known.Strategy != r.seller.info.Name // otherwise this call itself may have placed the order
 		return a, err
 	case r.keyed && final:
 		known, err = s.refusals.Write(ctx, ledger.Refusal{

@@ -468,9 +468,9 @@ func (h *Holders) findShared() examples {
 }
 
 // visitShared visits each order b that holds a unit of an earlier order a, with the number of
-// these units that had one holder before. The orders come by their highest unit. Therefore the
-// units between b's highest unit and the lowest unit so far all have a holder, without a gap,
-// and the units with two holders have no gap either.
+// these units that had one holder before. It goes from the order with
+// the highest unit to the one with the lowest. Therefore every unit from b's highest one up to
+// the lowest unit so far has a holder, and the units with two holders are one range.
 func (h *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if h.ambiguous {
 		return

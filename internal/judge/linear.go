@@ -300,13 +300,13 @@ func sortBy(ops []*Op, number func(*Op) int64) []*Op {
 func checkBounds(initial int64, ops []Op) Reason {
 	sales, left := salesOf(ops), initial
 	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
-		if s.Remaining+s.Quantity > left { // the sales with a higher Remaining have taken the other units
+		if s.Remaining+s.Quantity > left { // left is what the sales with a higher Remaining have left over
 			return toldLeft(s, left)
 		}
 		left -= s.Quantity
 	}
 	for _, s := range sortBy(sales, func(s *Op) int64 { return s.Remaining + s.held + s.Quantity }) {
-		if s.Remaining < 0 || s.Remaining+s.held < left { // the sales with a lower Remaining take no more than left
+		if s.Remaining < 0 || s.Remaining+s.held < left { // left counts the units of sales with a lower Remaining, and those never sold
 			return toldLeft(s, left+s.Quantity)
 		}
 		left += s.Quantity

@@ -60,8 +60,9 @@ func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restoc
 	return o, replayed, err
 }
 
-// placeRestock is the first step. It adds nothing to a stock that a reset has not set yet:
-// the reset would set it with the new units, and Restore would add them again.
+// placeRestock is the first step of Restock. It refuses while a reset has written the stock row and
+// not yet the strategy's own count. The reset would count the new units, and Restore would then add
+// them a second time.
 func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r Restock) (Order, error) {
 	var o Order
 	set, err := s.SKU(ctx, r.SKU)

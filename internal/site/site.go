@@ -88,8 +88,8 @@ func clearFolder(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// pageAt returns the page for a folder of the site. root leads from there to the site's own folder; place is
-// what the page shows, "" for its start.
+// pageAt returns the page for a folder of the site. root is the relative path from that folder
+// to the top folder of the site. place is the screen that the page opens, "" for the start screen.
 func pageAt(index []byte, root, place string) []byte {
 	text := strings.ReplaceAll(string(index), `="/static/`, `="`+root+`static/`)
 	text = strings.Replace(text, "<meta charset", fmt.Sprintf(mark, root, place)+"\n<meta charset", 1)

@@ -214,8 +214,8 @@ func DoWithReply(
 	return w.tap.After(ctx, c, err)
 }
 
-// A Counter counts the commands to each backend (see Counting), and waits under Waiting. The zero
-// value is ready to use. It is safe for concurrent use.
+// A Counter counts the commands to each backend (see Counting). Waits inside this process count as
+// commands to the backend Waiting. The zero value is ready to use. It is safe for concurrent use.
 type Counter struct {
 	counts [6]atomic.Uint64 // counts[0] is for backends that are not in countedBackends
 }

@@ -40,7 +40,7 @@ func (s *bucketedHasty) Deduct(
 	if err != nil {
 		return r, err
 	}
-	if seen.Piece == nil { // the others, together, may have enough
+	if seen.Piece == nil { // but the other buckets together may have enough
 		return r, seckill.ErrSoldOut
 	}
 	r, err = s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {

@@ -33,7 +33,7 @@ var LockInsert = catalog.Info{
 
 type insertLock struct {
 	db   *gorm.DB
-	ttl  time.Duration // the default of Options.Lease; 30 s in article C
+	ttl  time.Duration // the default of Options.Lease
 	poll time.Duration
 }
 

@@ -76,7 +76,8 @@ func (v *voter) Get(ctx context.Context) (redsyncredis.Conn, error) {
 	return &voterConn{ctx: ctx, node: v}, nil
 }
 
-// A voterConn sends one command: redsync uses no connection for two.
+// A voterConn is a connection for one command, because redsync asks for a
+// connection for each command. A voter is one of the five Redis nodes.
 type voterConn struct {
 	redsyncredis.Conn
 	ctx  context.Context

@@ -62,7 +62,8 @@ func (s *Sale) Reset(t testing.TB, stock int64) {
 	if r, ok := s.Processes[0].(seckill.Resetter); ok {
 		err := r.Reset(t.Context(), s.SKU, stock)
 		for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
-			err = r.Reset(t.Context(), s.SKU, stock) // Redlock gives a node a tenth of a second, here
+			// In tests Redlock waits for a node only a tenth of a second, which is too short on a busy machine.
+			err = r.Reset(t.Context(), s.SKU, stock)
 		}
 		if !s.Info.Broken() || !errors.Is(err, lock.ErrNotHeld) { // a purchase that such a lock lets in frees it
 			labtest.Must(t, err)

@@ -82,7 +82,7 @@ func (l *zkNode) waitForNode(
 			continue
 		}
 		if left := l.leave(ctx, key, me); left != nil && ctx.Err() == nil {
-			err = left // we cannot tell whether it was busy
+			err = left // it is unknown whether our node is gone
 		}
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type Chapter struct {
 	Name       string            `json:"name"`       // of its files: "01-lost-update"
 	Title      map[string]string `json:"title"`      // by language
 	Text       map[string]string `json:"text"`       // by language: Markdown, with the title
-	Core       bool              `json:"core"`       // of the day's course; the others are further reading
+	Core       bool              `json:"core"`       // belongs to the course of one day; the others are further reading
 	Strategies []string          `json:"strategies"` // whose source and lesson it shows, in order
 	Break      Break             `json:"break"`
 }

@@ -169,7 +169,7 @@ func (p *Fewest) CompleteUpTo() int {
 // schedules.
 type sleepSet []Option
 
-// afterStep returns the choices that still sleep after the step o.
+// afterStep returns the choices that stay in the sleep set after the step o: those that are independent of o.
 func (z sleepSet) afterStep(o Option) sleepSet {
 	var next sleepSet
 	for _, s := range z {

@@ -130,7 +130,9 @@ func (c *Calls) compare(a Answer, status int, headers []string, answer string) s
 	return c.lacks(got, want)
 }
 
-// compareProblem compares an answer with a code, a blamed field and a part of the detail.
+// compareProblem returns how an answer differs from the wanted problem, or "". wanted is
+// "CODE FIELD: DETAIL": the problem's code, the blamed field and a part of the detail. FIELD and
+// ": DETAIL" may be missing.
 func compareProblem(a Answer, wanted string) string {
 	var p struct {
 		Code, Detail string
