@@ -93,7 +93,7 @@ const statusOverlap = 10
 // Help returns the text of seckill bench locks --help below the flags.
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that you do not give are started for this run and stopped after it.
-Nobody else may use given servers meanwhile. The locks are those of a SKU that is not on sale;
+Use given servers for nothing else meanwhile. The locks are those of a SKU that is not on sale;
 their nodes and rows stay on given servers.
 
 Every holder increments a counter that only the lock protects. If the counter is not exact, the lock is not valid.

@@ -276,7 +276,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		page += "#token=" + url.QueryEscape(token)
 	}
 	end := "Ctrl-C stops everything"
-	if !hasServers { // such as in a container, where nobody can press Ctrl-C
+	if !hasServers { // such as in a container, which is stopped by a signal
 		end = "Ctrl-C or SIGTERM stops the lab; the servers that were given go on"
 	}
 	fmt.Fprintf(out, "Page: %s   (%s)\n", page, end)

@@ -25,7 +25,7 @@ func (m move) mayUnblock() bool {
 	if m.actor.run.world.info.Locker == nil || m.hadLock {
 		return true
 	}
-	// A command of a buyer that only tries to get the lock wakes nobody. Otherwise two such buyers
+	// A command of a buyer that only tries to get the lock wakes no other buyer. Otherwise two such buyers
 	// would wake each other for ever. But a buyer that has left without the lock has freed its place
 	// in the queue, so its commands do wake others.
 	return m.actor.isDone() && !m.actor.hadLock

@@ -191,7 +191,7 @@ func TestResetDuringPurchase(t *testing.T) {
 	}
 }
 
-// A heldLock is always held by somebody else. If fails is set, every attempt to acquire it fails with that error.
+// A heldLock is always held by another holder. If fails is set, every attempt to acquire it fails with that error.
 type heldLock struct {
 	fails   error
 	cleared bool

@@ -81,7 +81,7 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 // and Cell.Example, the others to Cell.Also. One counterexample may break several rules.
 //
 // It is an error if the first rule's schedule does not break the rule again. A further rule is left out
-// in that case, because nobody could replay its counterexample.
+// in that case, because its counterexample could not be replayed.
 func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
 	var found []Finding
 	for _, r := range broken.list {

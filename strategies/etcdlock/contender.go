@@ -35,8 +35,8 @@ type contender struct {
 }
 
 // newContender names a contender. It uses the name of an earlier contender
-// whose key was deleted. etcd remembers each key until somebody compacts its
-// history, and reads through all of them to list a lock's directory. After
+// whose key was deleted. etcd remembers each key until its history is
+// compacted, and reads through all of them to list a lock's directory. After
 // 5,000 locks with new names, that took longer than a commit.
 func (s *session) newContender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()

@@ -63,7 +63,7 @@ func (b *bench) queued(t *testing.T, n int) {
 	labtest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
 }
 
-// Somebody revokes the lease. The process notices at the next renewal, or when it queues again
+// The lease is revoked. The process notices at the next renewal, or when it queues again
 // (under a new lease), or when a contender that has left makes sure that its key will not appear.
 func TestLeaseIsRevoked(t *testing.T) {
 	for name, notice := range map[string]struct {

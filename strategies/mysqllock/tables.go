@@ -146,7 +146,7 @@ type nameLocker interface {
 }
 
 // A namedRow is a lock that is a row of a table. Its release deletes the row
-// of its name, whoever has inserted it.
+// of its name, also if another process has inserted it.
 type namedRow struct {
 	db    *gorm.DB
 	table string
