@@ -28,12 +28,13 @@ var Outcomes = []judge.Outcome{
 	judge.OutcomeDuplicate, judge.OutcomeInProgress, judge.OutcomeAccepted, judge.OutcomeUnknown, judge.OutcomeError,
 }
 
-// Codes of calls that the service did not answer as its contract says.
+// The client itself gives these codes to calls without an answer, or with an answer that breaks the
+// service's contract.
 const (
 	codeTimeout     = "timeout"         // no answer within the buyer's time-out
 	codeInterrupted = "interrupted"     // the run ended while the buyer waited
 	codeLost        = "connection_lost" // the connection ended before the answer was complete
-	codeUnreachable = "unreachable"     // no connection, so nothing was sent
+	codeUnreachable = "unreachable"     // the client could not connect, so it sent nothing
 	codeNonsense    = "nonsense"        // the answer breaks the contract
 )
 
@@ -45,8 +46,8 @@ type response struct {
 	Status      int
 	ContentType string
 	Body        []byte
-	RetryAfter  time.Duration // 0 if there is none, or a date
-	Replayed    bool          // the answer repeats that of an earlier call of the request
+	RetryAfter  time.Duration // 0 if the header is missing, or is a date
+	Replayed    bool          // the service repeats its answer to an earlier call of this request
 	last        bool          // the service closes the connection
 }
 
@@ -57,10 +58,10 @@ type reply struct {
 	Message    string
 	OrderID    string
 	Remaining  int64
-	Status     int           // 0 without an answer
-	RetryAfter time.Duration // 0 if there is none
-	Replayed   bool          // the answer repeats that of an earlier call of the request
-	ThisCall   bool          // the error speaks of this call only; another call of the request may have bought
+	Status     int           // HTTP status; 0 if no answer came
+	RetryAfter time.Duration // 0 if the answer has no Retry-After
+	Replayed   bool          // the service repeats its answer to an earlier call of this request
+	ThisCall   bool          // the error is about this call only; another call of the request may have bought
 }
 
 // maySendAgain reports whether a client sends the same request again after this reply.
@@ -81,8 +82,8 @@ func (r reply) isDefinite() bool {
 	return true
 }
 
-// replyToError returns the reply of a call that ended with err. Only a failed dial proves
-// that nothing was sent; after any other error the outcome is unknown.
+// replyToError returns the reply for a call that ended with err. Only a failed dial proves that
+// nothing was sent; after any other error the outcome is unknown.
 func replyToError(err error) reply {
 	var malformed malformedResponse
 	var op *net.OpError
@@ -103,7 +104,7 @@ func unknownReply(code, message string) reply {
 	return reply{Outcome: judge.OutcomeUnknown, Code: code, Message: message}
 }
 
-// invalidReply is the reply of an answer that the service's contract does not allow.
+// invalidReply returns the reply for an answer that breaks the service's contract.
 func invalidReply(format string, args ...any) reply {
 	return unknownReply(codeNonsense, fmt.Sprintf(format, args...))
 }
@@ -121,14 +122,14 @@ func quoteStart(text []byte) string { return fmt.Sprintf("%.120q", text) }
 type problemBody struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	Ask    string `json:"ask"` // path that tells what became of the request's other calls
+	Ask    string `json:"ask"` // path at which to ask for the outcome of the request's other calls
 }
 
 // An expectedSale has the contents of a successful answer to a purchase.
 type expectedSale struct {
 	SKU, Quantity int64
 	Strategy      string
-	Outcome       judge.Outcome // sold or reserved
+	Outcome       judge.Outcome // sold for a purchase, reserved for a reservation
 }
 
 // readPurchase returns what an answer to a purchase says. An answer that breaks the
@@ -146,7 +147,7 @@ func (e expectedSale) readPurchase(a response) reply {
 	}
 	var p problemBody
 	if !hasType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
-		if a.Status >= 500 { // from a proxy, or from a process that is shutting down
+		if a.Status >= 500 { // a proxy answers, or a process that is shutting down
 			return unknownReply(fmt.Sprintf("http_%d", a.Status), quoteStart(a.Body))
 		}
 		return invalidReply("status %d, %s: %s", a.Status, a.ContentType, quoteStart(a.Body))
@@ -158,8 +159,8 @@ func (e expectedSale) readPurchase(a response) reply {
 	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Detail, ThisCall: p.Ask != ""}
 }
 
-// A sale is the body of an answer 200 to a purchase or a reservation. Pointers tell which
-// fields are present.
+// A sale is the body of an answer 200 to a purchase or a reservation. A pointer is nil if the
+// answer lacks its field.
 type sale struct {
 	OrderID       string `json:"order_id"`
 	ReservationID string `json:"reservation_id"`
@@ -169,8 +170,8 @@ type sale struct {
 	Strategy      string `json:"strategy"`
 }
 
-// decodeBody reads the JSON body of an answer. It returns false if the body is not JSON of
-// that form. This JSON package takes less than half the time of encoding/json.
+// decodeBody reads the JSON body of an answer. It returns false if the body is not JSON for the
+// type of into. This JSON package takes less than half the time of encoding/json.
 func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }
@@ -178,7 +179,7 @@ func decodeBody(a response, into any) bool {
 // readSale checks that a sale has the SKU, the quantity and the strategy of the purchase.
 func (e expectedSale) readSale(s sale, a response) reply {
 	id := s.OrderID
-	if e.Outcome == judge.OutcomeReserved { // if this answers a copy, the reservation may already be paid
+	if e.Outcome == judge.OutcomeReserved { // once the reservation is paid, the answer has an OrderID too
 		id = s.ReservationID
 	}
 	switch {
@@ -192,7 +193,7 @@ func (e expectedSale) readSale(s sale, a response) reply {
 	return reply{Outcome: e.Outcome, OrderID: id, Remaining: *s.Remaining, Replayed: a.Replayed}
 }
 
-// readAcceptance reads the first of two answers.
+// readAcceptance reads an answer that says the purchase was accepted for later.
 func readAcceptance(a response) reply {
 	var first struct {
 		Status    string `json:"status"`
@@ -204,9 +205,9 @@ func readAcceptance(a response) reply {
 	return reply{Outcome: judge.OutcomeAccepted, Code: string(judge.OutcomeAccepted)}
 }
 
-// readOutcome reads the answer to a look-up of an accepted purchase. It returns false
-// while the service has not decided, or cannot say. A request that the service does not
-// know any more stays accepted for good: the judge finds out what became of it.
+// readOutcome reads the answer to a look-up of an accepted purchase. It returns false while the
+// service has not decided, or cannot say. If the service no longer knows the request, the outcome
+// stays "accepted", and the judge looks into the ledger.
 func (e expectedSale) readOutcome(a response) (reply, bool) {
 	var page struct {
 		Orders  []sale `json:"orders"`
@@ -256,8 +257,8 @@ func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 			return expectedSale{}.readPurchase(a)
 		}
 		var r struct {
-			Status string `json:"status"` // of an order
-			State  string `json:"state"`  // of a reservation
+			Status string `json:"status"` // status of an order
+			State  string `json:"state"`  // state of a reservation
 		}
 		if decodeBody(a, &r) && slices.Contains(states, r.Status+r.State) {
 			return reply{Outcome: outcome}

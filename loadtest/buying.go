@@ -13,8 +13,8 @@ import (
 // A finalReply is the answer to a request after all its retries.
 type finalReply struct {
 	reply
-	at time.Duration // of the answer
-	// reservedUntil is a time before which a reservation cannot have expired; 0 if unknown.
+	at time.Duration // when the answer came
+	// Before reservedUntil the reservation cannot have expired. It is 0 if that time is unknown.
 	reservedUntil time.Duration
 }
 
@@ -40,11 +40,11 @@ func (w *worker) finishRequest(p purchase, final finalReply, at timing) {
 	w.payOrCancel(p, final)
 }
 
-// Pauses between two calls of one request. Half of a pause is random, so that the retries
-// of many buyers spread out.
+// A buyer pauses between two calls of one request. Half of each pause is random, so that the
+// retries of many buyers spread out.
 const (
-	firstPause = 50 * time.Millisecond // doubled each time
-	maxPause   = 2 * time.Second       // also for a Retry-After
+	firstPause = 50 * time.Millisecond // doubled with each further call
+	maxPause   = 2 * time.Second       // also bounds the pause that a Retry-After asks for
 )
 
 // pauseBefore returns how long the buyer waits after r before the next call.
@@ -59,10 +59,10 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 // makePurchase makes the calls of one purchase.
 func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	final, doubt := w.callWithRetries(p, attempt{kind: judge.CallBuy, sent: sent, send: w.caller.sendPurchase})
-	if !p.copied { // a copy that was sent earlier may have reserved
+	if !p.copied { // the units of a copied request may have been reserved by a copy that was sent earlier
 		final.reservedUntil = sent + w.load.plan.scenario.Reserve
 	}
-	if doubt && !final.isDefinite() { // an earlier call may have bought, and this answer does not tell
+	if doubt && !final.isDefinite() { // an earlier call may have bought, and this answer does not say whether it did
 		final.Outcome = judge.OutcomeUnknown
 	}
 	return final
@@ -71,8 +71,8 @@ func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 // An attempt is a call that callWithRetries makes, perhaps several times.
 type attempt struct {
 	kind          judge.CallKind
-	sent          time.Duration // of the first call
-	reservedUntil time.Duration // as in a finalReply
+	sent          time.Duration // when the first call was sent
+	reservedUntil time.Duration // see finalReply
 	send          func(purchase) reply
 }
 
@@ -88,7 +88,7 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 		early := r.Outcome == judge.OutcomeExpired && final.at < a.reservedUntil
 		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, CallTimes: judge.CallTimes{Sent: a.sent, Answered: final.at}, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
-		p.patience = 0 // the buyer waits for the next answer
+		p.patience = 0 // only the first call is cut off; the buyer waits for later answers
 		if try >= plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(plan.pauseBefore(p.index, try, r)) {
 			return final, doubt
 		}
@@ -97,14 +97,14 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 	}
 }
 
-// CopiesEach is how many calls a copied request makes at once. With two targets, one of them
-// gets two. Clients do this when a buyer taps again, or when a proxy resends a slow request.
+// CopiesEach is how many calls a copied request makes at once. Clients send copies when a buyer
+// taps again, or when a proxy resends a slow request. With two targets, one gets two copies.
 const CopiesEach = 3
 
-// sendCopies has several calls in flight under one key. It returns when an answer says what
-// the buyer got. Copies that are told to wait go on in the background.
+// sendCopies makes several calls under one key at the same time. It returns when an answer says
+// what the buyer got. Copies without an answer by then go on in the background.
 func (w *worker) sendCopies(p purchase, at timing) {
-	var connected sync.WaitGroup // so that all copies are sent at once
+	var connected sync.WaitGroup // makes all copies wait until each has its connection
 	connected.Add(CopiesEach)
 	answers := make(chan finalReply, CopiesEach)
 	for turn := range CopiesEach {
@@ -131,8 +131,8 @@ func (w *worker) sendCopies(p purchase, at timing) {
 	})
 }
 
-// certaintyOrder orders outcomes by how much they say about what the buyer got. A call
-// without an answer may have bought.
+// certaintyOrder begins with the outcomes that say most about what the buyer got. The unknown
+// outcome precedes the refusals, because a call without an answer may have bought.
 var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeAccepted,
 	judge.OutcomeUnknown, judge.OutcomeSoldOut, judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy,
 	judge.OutcomeInProgress, judge.OutcomeError}
@@ -146,8 +146,8 @@ func (f finalReply) orMoreCertain(other finalReply) finalReply {
 	return f
 }
 
-// payOrCancel does what the plan says the buyer does after a sale: cancel it, or pay for
-// what is reserved.
+// payOrCancel does what the plan says the buyer does after a sale: cancel the order, or pay for the
+// reservation.
 func (w *worker) payOrCancel(p purchase, final finalReply) {
 	reserved := final.Outcome == judge.OutcomeReserved
 	about := func(send func(purchase, string) reply) func(purchase) reply {
@@ -184,7 +184,7 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 // cancelExpired cancels a reservation after it has expired, and then its order. Neither call may
 // give units back.
 func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
-	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) { // by then the service has released the units
+	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) { // by then the service has released it
 		return
 	}
 	for _, p.asOrder = range []bool{false, true} {
@@ -194,10 +194,10 @@ func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
 }
 
 const (
-	// askInterval is how long buyers wait before they ask again. Buyers who ask all the
-	// time would be the load.
+	// askInterval is how long buyers wait before they ask again for the outcome. Without the pause,
+	// these questions would be most of the load.
 	askInterval = 100 * time.Millisecond
-	// maxAskers bounds the connections over which they ask.
+	// maxAskers bounds the connections over which buyers ask for outcomes.
 	maxAskers = 8
 )
 
@@ -205,12 +205,12 @@ const (
 type acceptedRequest struct {
 	purchase purchase
 	first    finalReply
-	at       timing // of the first answer
+	at       timing // times of the first answer
 }
 
-// addAccepted takes over a request whose first answer said that it was accepted. One
-// goroutine asks for all of them: there may be hundreds of thousands, and a goroutine for
-// each takes ten times the memory.
+// addAccepted adds a request whose first answer said that it was accepted. One goroutine asks for
+// the outcomes of all such requests. There may be hundreds of thousands, and a goroutine for each
+// takes ten times the memory.
 func (l *load) addAccepted(a acceptedRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,17 +238,17 @@ func (l *load) askAllOutcomes() {
 		for _, a := range all {
 			asking.Go(func() error { l.askOneOutcome(a); return nil })
 		}
-		_ = asking.Wait() // it has no errors
+		_ = asking.Wait() // the functions return no errors
 	}
 }
 
-// askOneOutcome asks once for the state of a request. A request without a final answer is asked
-// about again.
+// askOneOutcome asks once for the state of a request. If the request has no final answer, it is
+// queued to be asked about again.
 func (l *load) askOneOutcome(a acceptedRequest) {
 	final, w := a.first, l.takeWorker()
 	defer l.returnWorker(w)
 	select {
-	case <-l.stopped: // nothing is asked any more
+	case <-l.stopped: // after the run was stopped, the first answer stays the final one
 	default:
 		if r, known := w.caller.askOutcome(a.purchase); known {
 			final.reply = r

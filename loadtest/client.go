@@ -30,7 +30,7 @@ type client struct {
 	targets  []*url.URL
 	buyPath  string
 
-	running   context.Context // ends when the buyers are interrupted
+	running   context.Context // ends when the run is interrupted
 	interrupt context.CancelFunc
 }
 
@@ -52,15 +52,15 @@ func newClient(c Config) *client {
 // A buyer sends calls one after the other, each exactly once, over connections of its own.
 type buyer struct {
 	client      *client
-	connections []connection // by target
-	request     bytes.Buffer // of the current call
-	body        bytes.Buffer // of the last response
+	connections []connection // one connection for each target
+	request     bytes.Buffer // bytes of the current call
+	body        bytes.Buffer // body of the last response
 }
 
 // A connection stays open from call to call.
 type connection struct {
-	net.Conn               // nil when closed
-	reader   *bufio.Reader // of Conn, by way of limit
+	net.Conn               // nil while the connection is closed
+	reader   *bufio.Reader // reads from Conn through limit
 	limit    io.LimitedReader
 	used     time.Time // when the last call began
 	forget   func() bool
@@ -118,12 +118,12 @@ func (b *buyer) connectTo(turn int) {
 // A call is one HTTP request, and the function that interprets its response.
 type call struct {
 	method, path string
-	header       string // lines, each with its end
+	header       string // header lines, each with its CR and LF
 	body         string
 	interpret    func(response) reply
 }
 
-// sendCall makes a call about p to the target whose turn it is.
+// sendCall makes a call for the purchase p. The target follows from p.index and p.turn.
 func (b *buyer) sendCall(p purchase, c call) reply {
 	target := (p.index + p.turn) % len(b.connections)
 	begun := time.Now()
@@ -138,7 +138,8 @@ func (b *buyer) sendCall(p purchase, c call) reply {
 	}
 	_ = conn.SetDeadline(deadline)
 	interrupted := b.client.running
-	if interrupted.Err() != nil { // perhaps just before the deadline was set
+	// A run interrupted just before had set a deadline, which the line above has replaced.
+	if interrupted.Err() != nil {
 		_ = conn.SetDeadline(longAgo)
 	}
 	t := b.client.targets[target]
@@ -163,8 +164,8 @@ func (b *buyer) sendCall(p purchase, c call) reply {
 	return replyToError(err)
 }
 
-// A malformedResponse is an error: the response is not HTTP, or is not what the request
-// asked for.
+// A malformedResponse is the error for a response that is not HTTP, or that has a status, a size or
+// an encoding that the client does not accept.
 type malformedResponse string
 
 func (m malformedResponse) Error() string { return string(m) }
@@ -172,8 +173,8 @@ func (m malformedResponse) Error() string { return string(m) }
 // maxHeader bounds the header of a response, in bytes.
 const maxHeader = 8 << 10
 
-// exchangeMessages sends the request and reads the response. The error is a malformedResponse or
-// that of the connection.
+// exchangeMessages sends the request and reads the response. The error is a malformedResponse or an
+// error of the connection.
 func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	if _, err := c.Write(b.request.Bytes()); err != nil {
 		return response{}, err
@@ -207,8 +208,8 @@ func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	return a, nil
 }
 
-// isConnectionError reports whether err is that of a connection. Any other error is about
-// bytes that are not HTTP.
+// isConnectionError reports whether the connection failed. Any other error of http.ReadResponse
+// means that the bytes are not HTTP.
 func isConnectionError(err error) bool {
 	var netError net.Error
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &netError)

@@ -14,14 +14,15 @@ import (
 // An orderLookup reports whether a request has an order, and how many units remained after it.
 type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 
-// linearOps returns the operations on the stock of one SKU that the calls of buyers stand for:
+// linearOps translates the calls of buyers into operations on the stock of one SKU:
 //
-//   - The calls of one request are one operation. It took effect between the first call and
-//     the first answer that says sold or sold out.
-//   - A request without an answer did what the ledger says, at some time after it was sent.
-//   - A call that was refused, or that was one of several, may have held units for a while.
-//     It is one more operation.
-//   - The calls of one restock give units back, as a cancellation does.
+//   - The calls of one request are one operation. It took effect between the first call and the
+//     first answer that says sold or sold out.
+//   - If a request has no answer, the ledger says what it did. It did so at some time after it was
+//     sent.
+//   - A call that was refused, or that was one of several, may have held units for a while. It is
+//     one more operation.
+//   - The calls of one restock are one operation, which gives units back as a cancellation does.
 func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 	ops := make([]judge.Op, 0, len(told))
 	calls := make([]*judge.Call, len(told)) // sorted by request
@@ -104,7 +105,7 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 	return ops
 }
 
-// appendRestock adds the effect of one restock, unless the restock certainly had none.
+// appendRestock adds the effect of one restock, unless the restock certainly had no effect.
 func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder orderLookup) []judge.Op {
 	back := judge.Op{Client: client, Kind: judge.OpGaveBack, Quantity: calls[0].Quantity,
 		Call: judge.Never, Return: judge.Never, Name: "a restock"}
@@ -120,13 +121,13 @@ func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 	return append(ops, back)
 }
 
-// ordersOf returns a look-up of the orders in a snapshot.
+// ordersOf returns a function that finds orders in a snapshot.
 func ordersOf(snap judge.Snapshot) orderLookup {
 	type request struct {
 		user int64
 		id   string
 	}
-	var orders map[request]int64 // most runs look nothing up
+	var orders map[request]int64 // built at the first look-up, because most runs need none
 	return func(user int64, id string) (int64, bool) {
 		if orders == nil {
 			orders = make(map[request]int64, len(snap.Orders))
@@ -141,9 +142,10 @@ func ordersOf(snap judge.Snapshot) orderLookup {
 
 const maxLinearTime = 3 * time.Second
 
-// checkLinear checks whether the answers about one SKU can all be true. A strategy lowers a
-// number in Redis before it writes to the ledger, so there a refused purchase may have held
-// units for a while. Elsewhere a refused purchase never holds units.
+// checkLinear checks whether the answers about one SKU can all be true. With the stock in Redis, a
+// strategy takes units there before it writes to the ledger. So a purchase that was refused later
+// may have held units for a while. With any other stock store, a refused purchase never holds
+// units.
 func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linearity {
 	if in != seckill.InRedis {
 		ops = slices.DeleteFunc(ops, func(o judge.Op) bool { return o.Kind == judge.OpRefused })
@@ -154,8 +156,8 @@ func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linea
 	return judge.CheckLinearizable(stock, ops, maxLinearTime)
 }
 
-// addFinding adds the finding about one SKU. Answers that cannot all be true are a violation,
-// even if the ledger balances.
+// addFinding adds the finding about one SKU. If its answers cannot all be true, that is a
+// violation, even if the ledger balances.
 func (l *Linearizability) addFinding(sale *judge.Report, f judge.Linearity) {
 	l.Checked += f.Checked
 	switch {

@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// interruptGrace is how much longer buyers wait for their answers after a run was
-// interrupted. An answer says more than an unknown outcome.
+// After a run was interrupted, its buyers wait for their answers for interruptGrace more. With an
+// answer, the judge knows more than with an unknown outcome.
 const interruptGrace = time.Second
 
-// A caller makes the calls of one buyer after the other, over connections of its own.
-// *buyer is a caller.
+// A caller makes the calls of one buyer after the other, over connections of its own. The type
+// *buyer implements it.
 type caller interface {
 	sendPurchase(p purchase) reply
 	sendCancellation(p purchase, id string) reply
 	sendPayment(p purchase, id string) reply
-	// askOutcome asks for the result of an accepted purchase. It returns false while there is none.
+	// askOutcome asks for the result of an accepted purchase. It returns false while the service
+	// has not decided.
 	askOutcome(p purchase) (reply, bool)
-	// connectTo opens a connection in advance.
+	// connectTo opens the connection to the target of this turn in advance.
 	connectTo(turn int)
 	closeConnections()
 }
@@ -29,23 +30,23 @@ type load struct {
 	tally     *tally
 	newCaller func() caller
 	limits    limits
-	onStart   func() // called when the first request may be sent; may be nil
+	onStart   func() // called once all connections are open, before the first request; may be nil
 	started   time.Time
 	stopped   <-chan struct{}
-	inFlight  sync.WaitGroup // requests
-	copies    sync.WaitGroup // copies of requests in flight, and accepted requests without a final answer
+	inFlight  sync.WaitGroup // requests without an answer so far
+	copies    sync.WaitGroup // copies that go on in the background, and accepted requests without a final answer
 
 	mu          sync.Mutex
 	idleWorkers []*worker
 	accepted    []acceptedRequest
-	asking      bool // askAllOutcomes runs
+	asking      bool // true while askAllOutcomes runs
 }
 
 // limits bound what an open loop and its buyers wait for.
 type limits struct {
-	connections int           // of an open loop
-	drain       time.Duration // for late requests, after the last one was due
-	final       time.Duration // for the final answer to a request that was accepted
+	connections int           // connections that an open loop may use
+	drain       time.Duration // time for late requests, from when the last request was due
+	final       time.Duration // time that an accepted request has for its final answer
 }
 
 var defaultLimits = limits{connections: 1000, drain: time.Minute, final: 30 * time.Second}
@@ -54,7 +55,7 @@ func newLoad(p *plan, t *tally, newCaller func() caller) *load {
 	return &load{plan: p, tally: t, newCaller: newCaller, limits: defaultLimits}
 }
 
-// A worker makes one call at a time for the buyers of a load.
+// A worker makes one call at a time for the buyers of a load. A worker serves many buyers in turn.
 type worker struct {
 	load   *load
 	caller caller
@@ -101,34 +102,34 @@ func (l *load) connectWorkers(n int) {
 // initialConnections is how many connections an open loop opens before its first request.
 const initialConnections = 8
 
-// sendRequests sends the requests until ctx ends. It returns when every buyer has an
-// answer or has given up. Copies may still be in flight: see finishCopies.
+// sendRequests sends the requests until ctx ends. It returns when every buyer has an answer or has
+// given up. Copies may still be in flight: see finishCopies.
 //
-// An open loop sends every request when it is due, without waiting for answers. So a
-// service that stalls meets the buyers who come meanwhile. (A loop that waits for answers
-// does not send them: coordinated omission.) When all connections are busy and no more are
-// allowed, a request waits for one, and that wait counts as its latency.
+// An open loop sends every request when it is due, without waiting for answers. So buyers keep
+// coming while a service stalls. (A loop that waits for answers sends nothing in that time, and so
+// misses the slow answers: coordinated omission.) When all connections are busy and no more are
+// allowed, a request waits for one. That wait counts as latency.
 func (l *load) sendRequests(ctx context.Context) {
 	l.stopped = ctx.Done()
 	maxBusy, connected := min(l.limits.connections, l.plan.requests), initialConnections
 	switch l.plan.scenario.Profile {
 	case Closed:
 		maxBusy = min(l.plan.scenario.Concurrency, l.plan.requests)
-		connected = maxBusy // a short run must not measure handshakes
+		connected = maxBusy // otherwise a short run would mostly measure handshakes
 	case Spike:
-		connected = maxBusy // the crowd has connected before the sale opens
+		connected = maxBusy // all buyers have connected before the sale opens
 	}
 	l.connectWorkers(min(maxBusy, connected))
 	l.started = time.Now()
 	callIfSet(l.onStart)
 	sent := l.sendWhenDue(ctx, make(chan struct{}, maxBusy))
-	if ctx.Err() == nil { // the others were too late to be sent
+	if ctx.Err() == nil { // the run was not interrupted: requests without a connection were dropped
 		l.tally.updateResult(func(r *Result) { r.Dropped = l.plan.requests - sent })
 	}
 	l.inFlight.Wait()
 }
 
-// finishCopies waits for the copies in flight and for the requests that were accepted.
+// finishCopies waits for the copies in flight and for the final answers to accepted requests.
 func (l *load) finishCopies() {
 	l.copies.Wait()
 	for _, w := range l.idleWorkers {
@@ -138,7 +139,7 @@ func (l *load) finishCopies() {
 
 func (l *load) sinceStart() time.Duration { return time.Since(l.started) }
 
-// pauseFor returns false if the run ends before the time has passed.
+// pauseFor waits for d. It returns false if the run ends before.
 func (l *load) pauseFor(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -150,9 +151,8 @@ func (l *load) pauseFor(d time.Duration) bool {
 	}
 }
 
-// sendWhenDue sends every request when it is due and busy has a place for it. It returns
-// the number of requests that were sent. In a closed loop a request is due when there is a
-// place.
+// sendWhenDue sends every request when it is due and when the channel busy has room. It returns the
+// number of requests that were sent. In a closed loop, a request is due as soon as busy has room.
 func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 	var end <-chan time.Time
 	scenario := l.plan.scenario

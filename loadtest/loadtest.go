@@ -28,40 +28,41 @@ type Config struct {
 	Targets    []string // base URLs of service processes; requests go to them in turn
 	AdminToken string
 
-	// Joins lets the buyers join the current sale. Nothing is reset, Stock says to what the
-	// sale was set, and the orders of others belong to the sale. Nobody checks whether the
-	// answers are linearizable, because the answers to others are not known.
+	// Joins lets the buyers join the current sale. Then nothing is reset: Stock says to what the
+	// sale was set before, and the orders of others belong to the sale. The answers are not checked
+	// for linearizability, because the answers to others are not known.
 	Joins bool
-	// Keyless buyers send no Idempotency-Key. Each buys once and makes one call, and the judge
-	// tells requests apart by their users. Without a key a service accepts nothing for later:
+	// Keyless buyers send no Idempotency-Key. Each makes one call, and the judge tells requests
+	// apart by their users. Without a key, a service never accepts a purchase for later, so
 	// every answer is final.
 	Keyless bool
 
-	// Ledger reads the services' database. Send needs none.
+	// Ledger reads the services' database. Run needs a ledger, Send does not.
 	Ledger Ledger
 
 	Hooks
 
-	settling    settling      // zero for the default
-	finalWithin time.Duration // how long buyers ask for a final answer; 0 for the default
+	settling    settling      // the zero value stands for defaultSettling
+	finalWithin time.Duration // how long buyers ask for a final answer; 0 stands for the default
 }
 
 // Hooks are functions that a run calls. Each may be nil.
 type Hooks struct {
 	// OnProgress is called about ten times a second and once at the end, from one goroutine.
 	OnProgress func(Progress)
-	// Begin and End synchronize concurrent runs. The load waits for Begin, which is called
-	// when everything is ready. The audit waits for End, because a service does not say to
-	// which run a purchase in flight belongs. Neither is called if no load is sent.
+	// Begin and End synchronize concurrent runs. Begin is called when everything is ready, and the
+	// load starts when Begin returns. End is called after the load, and the audit starts when End
+	// returns: a service does not say to which run a purchase in flight belongs. Neither is called
+	// if no load is sent.
 	Begin, End func()
-	// Outage is called once after the load if a target says how long its locks may hold up a
-	// buyer. It returns how much longer the sale may stand still because of planned faults.
+	// Outage is called once after the load if a target says how long a lock may delay a buyer. It
+	// returns how much longer the sale may stand still because of planned faults.
 	Outage func() time.Duration
-	// Faulty reports after the load whether faults were planned for the run. Then it is no
-	// problem that few buyers got an answer.
+	// Faulty reports after the load whether faults were planned for the run. With planned faults,
+	// the run stays valid even if few buyers got an answer.
 	Faulty func() bool
-	// ServersTime returns the processor time that the servers behind the targets have used
-	// so far. It returns false if that is not known.
+	// ServersTime returns the processor time that the servers behind the targets have used so far.
+	// It returns false if the time is not known.
 	ServersTime func() (time.Duration, bool)
 }
 
@@ -73,8 +74,8 @@ type Ledger interface {
 // ErrConfig means that a run was not started because its configuration is wrong.
 var ErrConfig = errors.New("the run cannot be started")
 
-// Check returns an ErrConfig if a run is impossible or pointless. It calls no service. Run
-// checks too; call Check before you start the targets.
+// Check returns an ErrConfig if a run is impossible or pointless. It calls no service. Run calls
+// Check too; call it yourself before you start the targets.
 func (c Config) Check() error {
 	if err := c.Scenario.checkPossible(); err != nil {
 		return err
@@ -99,9 +100,9 @@ func configError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 }
 
-// Run resets the sale, sends the load, waits until the service has settled, and judges. When
-// ctx ends, it sends no more requests and audits what happened until then. If the error is
-// nil there is a Result. Otherwise the error is an ErrConfig, and no service was changed.
+// Run resets the sale, sends the load, waits until the service has settled, and judges. When ctx
+// ends, it sends no more requests and audits what happened until then. The error is nil or an
+// ErrConfig. With an error there is no Result, and no service was changed.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newCheckedRun(c)
 	if err != nil {
@@ -136,9 +137,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return r.result, nil
 }
 
-// Send sends the purchases of a scenario to targets that offer nothing else: it resets
-// nothing, reads no ledger, and gives no verdict. So the client that measures services can
-// measure a bare handler. The error is an ErrConfig.
+// Send sends the purchases of a scenario to targets that offer nothing else. It resets nothing,
+// reads no ledger, and gives no verdict. So the client that measures services can also measure an
+// HTTP handler without a ledger. The error is an ErrConfig.
 func Send(ctx context.Context, c Config) (*Result, error) {
 	r, err := newCheckedRun(c)
 	if err != nil {
@@ -161,11 +162,11 @@ type run struct {
 	plan      *plan
 	transport *http.Transport
 	services  []service
-	locks     []lockTimes // of the services that say
+	locks     []lockTimes // lock limits, from the services that report them
 	tally     *tally
 	result    *Result
 
-	stockStores map[string]seckill.StockStore // by strategy
+	stockStores map[string]seckill.StockStore // where each strategy keeps the stock, by the strategy's name
 }
 
 // newCheckedRun returns a run that has not called any service.
@@ -200,14 +201,15 @@ func (r *run) isInterrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && r.result.Requests < r.plan.requests
 }
 
-// provesNothing reports whether the sale held only because too few buyers got an answer.
-// It does not ask for more answers where planned faults keep them away, nor in a joined sale, in
-// which others bought as well.
+// provesNothing reports whether the sale held only because too few buyers got an answer. It returns
+// false where planned faults keep answers away, and in a joined sale, where other buyers test the
+// stock as well.
 func (r *run) provesNothing() bool {
 	return r.result.isUntried() && !r.config.Joins && !(r.config.Faulty != nil && r.config.Faulty())
 }
 
-// sendLoad sends the load. It reports progress until the function that it returns is called.
+// sendLoad sends the load. It reports progress until its caller calls the function that sendLoad
+// returns.
 func (r *run) sendLoad(ctx context.Context) func() {
 	stopMeter := r.startMeter(ctx)
 	client := newClient(r.config)
@@ -227,7 +229,7 @@ func (r *run) sendLoad(ctx context.Context) func() {
 	took := l.sinceStart()
 	r.result.Processor.Generator = new((cpuTime() - cpu).Seconds())
 	if known {
-		if now, known := r.config.ServersTime(); known && now >= servers { // no server was started again
+		if now, known := r.config.ServersTime(); known && now >= servers { // less: a server was restarted
 			r.result.Processor.Servers = new((now - servers).Seconds())
 		}
 	}
@@ -249,7 +251,7 @@ func (r *run) judgeSale(ctx context.Context) {
 		r.addProblem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
-		if strings.HasSuffix(a.Code, codeNonsense) { // after the kind of call, such as cancel_nonsense
+		if strings.HasSuffix(a.Code, codeNonsense) { // such as nonsense or cancel_nonsense
 			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample},
 				"answers outside the service's contract: %s, such as %s", tables.Thousands(a.Count), a.Sample)
 		}
@@ -264,7 +266,7 @@ func newResult(c Config) *Result {
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
 		Start: time.Now(),
 	}
-	for _, o := range Outcomes { // so that every outcome has a count
+	for _, o := range Outcomes { // the result lists every outcome, even with a count of 0
 		r.Counts[o] = 0
 	}
 	for _, t := range c.Targets {
@@ -277,20 +279,20 @@ func newResult(c Config) *Result {
 type Progress struct {
 	Elapsed  time.Duration         `json:"elapsed_ns"`
 	Settling bool                  `json:"settling"` // the load has ended, and the audit waits for open purchases
-	Requests int                   `json:"requests"` // answered or given up
-	Buyers   int                   `json:"buyers"`   // in all
+	Requests int                   `json:"requests"` // requests that were answered or given up so far
+	Buyers   int                   `json:"buyers"`   // requests that the run will send
 	Counts   map[judge.Outcome]int `json:"counts"`
-	Units    int64                 `json:"units"` // units sold and not given back so far, by the answers
+	Units    int64                 `json:"units"` // units sold and not given back so far, as the answers say
 	Left     int64                 `json:"left"`  // the smallest number of units left in any answer so far
-	Rate     float64               `json:"rate"`  // requests a second, over the last interval
+	Rate     float64               `json:"rate"`  // requests a second in the last interval
 	P50      float64               `json:"p50_ms"`
 	P99      float64               `json:"p99_ms"`
 }
 
 const progressInterval = 100 * time.Millisecond
 
-// reportProgress calls OnProgress from a goroutine of its own, until the function that it
-// returns is called. That function waits for one last call.
+// reportProgress calls OnProgress from a goroutine of its own, until its caller calls the function
+// that reportProgress returns. That function waits for one last call of OnProgress.
 func (r *run) reportProgress() func() {
 	if r.config.OnProgress == nil {
 		return func() {}

@@ -15,8 +15,8 @@ import (
 type plan struct {
 	scenario Scenario
 	requests int
-	runs     []int64   // the sale's run, by SKU
-	sku      []float64 // cumulated shares of the demand, by SKU
+	runs     []int64   // for each SKU, the run number of its sale
+	sku      []float64 // for each SKU, its share of the demand plus the shares of all SKUs before
 }
 
 func newPlan(s Scenario, runs []int64) *plan {
@@ -31,7 +31,7 @@ func newPlan(s Scenario, runs []int64) *plan {
 	return p
 }
 
-// Every kind of random number is drawn from a stream of its own.
+// The random numbers of each purpose come from a stream of their own.
 const (
 	drawSKU = iota + 1
 	drawDuplicate
@@ -42,11 +42,11 @@ const (
 	drawReturn
 	drawCut
 	drawCutAfter
-	drawPause // its higher bits hold the number of the call
+	drawPause // a call's number is added in the higher bits, so that each call has its own stream
 )
 
-// drawNumber returns a random number that follows from the seed, from request i and from
-// the stream: SplitMix64 (Steele, Lea and Flood, 2014).
+// drawNumber returns a random number for request i from the given stream. It depends on the seed, i
+// and the stream only. The algorithm is SplitMix64 (Steele, Lea and Flood, 2014).
 func (p *plan) drawNumber(i int, stream uint64) uint64 {
 	z := p.scenario.Seed + uint64(i)*0x9e3779b97f4a7c15 + stream*0xd1342543de82ef95
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -54,17 +54,17 @@ func (p *plan) drawNumber(i int, stream uint64) uint64 {
 	return z ^ z>>31
 }
 
-// drawShare returns a random number from 0 up to 1.
+// drawShare returns a random number ≥ 0 and < 1.
 func (p *plan) drawShare(i int, stream uint64) float64 {
 	return float64(p.drawNumber(i, stream)>>11) / (1 << 53)
 }
 
-// maxDuplicateDistance bounds the number of requests between a duplicate and its original.
-// The buyer of a near original may still be waiting for the first answer.
+// maxDuplicateDistance bounds the number of requests between a duplicate and its original. It is
+// small so that the first answer may still be missing when the duplicate is sent.
 const maxDuplicateDistance = 16
 
-// originalOf returns the earlier request whose user asks again in request i. It returns i
-// if the user is new.
+// originalOf returns an earlier request by the same user if request i is a duplicate. Otherwise it
+// returns i.
 func (p *plan) originalOf(i int) int {
 	for share := p.scenario.Duplicates; share > 0 && i > 0 && p.drawShare(i, drawDuplicate) < share; {
 		i -= 1 + int(p.drawNumber(i, drawOriginal)%uint64(min(i, maxDuplicateDistance)))
@@ -77,17 +77,18 @@ type purchase struct {
 	index         int
 	sku, quantity int64
 	user          int64
-	key           string        // idempotency key: see plan.keyOf
-	turn          int           // number of the call: each goes to the next target
+	key           string        // the idempotency key, made by plan.keyOf
+	turn          int           // number of the call within its request; each call goes to the next target
 	copied        bool          // the request is sent several times at once
 	cancels       bool          // the buyer cancels what they bought or reserved
 	forgets       bool          // the buyer never pays what they reserved
 	returns       bool          // the buyer cancels the reservation after it has expired
-	asOrder       bool          // the cancellation names the order, not the reservation
-	patience      time.Duration // the buyer hangs up after this time; 0: after the time-out
+	asOrder       bool          // the cancellation names the order instead of the reservation
+	patience      time.Duration // the buyer hangs up after this time; 0 stands for Scenario.Timeout
 }
 
-// maxPatience bounds how long a buyer who hangs up waits. Most purchases take about as long.
+// maxPatience bounds how long a buyer who hangs up waits. Most purchases take
+// about as long, so some calls are cut before their commit and some after.
 const maxPatience = 20 * time.Millisecond
 
 // purchaseOf returns the purchase that request i makes.
@@ -105,7 +106,7 @@ func (p *plan) purchaseOf(i int) purchase {
 	return made
 }
 
-// skuIndexOf returns which SKU the user of an original request wants, counted from 0.
+// skuIndexOf returns the index of the SKU that the user of an original request wants.
 func (p *plan) skuIndexOf(original int) int {
 	if p.scenario.SKUs < 2 {
 		return 0
@@ -126,18 +127,18 @@ func (p *plan) userOf(original int) int64 {
 	return 1 + int64((p.scenario.Seed+uint64(original)*userFactor)&(1<<userBits-1))
 }
 
-// requestOf is the inverse of userOf.
+// requestOf is the inverse of userOf: it returns the request that this user makes.
 func (p *plan) requestOf(user int64) int {
-	const inverse = 0x1937733d // of userFactor, modulo 2³¹
+	const inverse = 0x1937733d // the inverse of userFactor modulo 2³¹
 	return int((uint64(user-1) - p.scenario.Seed) * inverse & (1<<userBits - 1))
 }
 
 // SeedAfter returns a seed whose users differ from the first n users of the given seed.
 func SeedAfter(seed uint64, n int) uint64 { return seed + uint64(n)*userFactor }
 
-// keyOf returns the idempotency key of request i. The key names the run, so that a request
-// which arrives after the next reset does not count as one of the next run. It names the
-// SKU because another run may sell another SKU to the same users.
+// keyOf returns the idempotency key of request i. The key contains the run: a request that arrives
+// after the next reset must not count for the next run. The key contains the SKU, because another
+// run may sell another SKU to the same users.
 func (p *plan) keyOf(i int, sku int64) string { return p.keyPrefix(sku) + strconv.Itoa(i) }
 
 // keyPrefix returns the common start of all keys for a SKU.

@@ -16,7 +16,7 @@ import (
 // A Requirement is a threshold that a run must meet in addition to its verdict.
 type Requirement struct {
 	Metric string
-	Op     string // <, <=, >, >=, ==
+	Op     string // one of <, <=, >, >=, ==
 	Value  float64
 	text   string
 }
@@ -24,7 +24,7 @@ type Requirement struct {
 // A Check says whether a run met a requirement.
 type Check struct {
 	Requirement string  `json:"requirement"`
-	Actual      float64 `json:"actual"` // times in milliseconds
+	Actual      float64 `json:"actual"` // the run's figure; times are in milliseconds
 	Met         bool    `json:"met"`
 }
 
@@ -37,10 +37,10 @@ var metricsByName = map[string]func(*Result) float64{
 	"p99.9":    func(r *Result) float64 { return toMillis(r.Latency.P999) },
 	"max":      func(r *Result) float64 { return toMillis(r.Latency.Max) },
 	"sold_p99": func(r *Result) float64 { return toMillis(r.SoldLatency.P99) },
-	// Answers and sales a second.
+	// Rates a second: requests answered, and sales.
 	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
 	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
-	// Counts of requests.
+	// Numbers of requests with this outcome.
 	"sold":     (*Result).Sales,
 	"sold_out": countOf(judge.OutcomeSoldOut),
 	"busy":     countOf(judge.OutcomeBusy),
@@ -93,7 +93,7 @@ func (q Requirement) checkResult(r *Result) Check {
 	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
 	order := cmp.Compare(c.Actual, q.Value)
 	c.Met = strings.ContainsRune(q.Op, rune("<=>"[order+1]))
-	// Without answers every percentile is 0, which must not meet a limit.
+	// Without answers every percentile is 0. That must not pass as a latency below a limit.
 	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[judge.OutcomeSold]+r.Counts[judge.OutcomeReserved] == 0 {
 		c.Met = false
 	}

@@ -36,7 +36,8 @@ func parseRestock(text string) (plannedRestock, error) {
 	return r, nil
 }
 
-// startRestocks adds the units that the scenario plans when they are due. finishCopies waits for it.
+// startRestocks starts a goroutine for each restock that the scenario plans. It waits until the
+// restock is due. finishCopies waits for these goroutines.
 func (r *run) startRestocks(l *load) {
 	for i, text := range r.config.Restock {
 		planned, _ := parseRestock(text) // Config.Check has refused texts that cannot be read
@@ -54,8 +55,8 @@ func (r *run) startRestocks(l *load) {
 	}
 }
 
-// restock makes the calls of one restock. It sends them to one target after the other under one
-// key, until two have acknowledged it, because the second must add nothing.
+// restock makes the calls of one restock under one key, to one target after the other. It stops
+// when two calls were acknowledged: the second call must add nothing, and so tests the key.
 func (r *run) restock(l *load, sku int64, call judge.Call) {
 	acknowledged, last := 0, error(nil)
 	for try := range 3 + r.config.Retry {
@@ -69,7 +70,7 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 		switch {
 		case err == nil:
 			acknowledged, call.Outcome = acknowledged+1, judge.OutcomeRestocked
-		case !errors.As(err, &refused): // no answer came, so it has no time
+		case !errors.As(err, &refused): // no answer came, so the call has no time of its answer
 			last, call.Answered = err, 0
 		default:
 			if last = err; refused.nothingDone() {
@@ -89,12 +90,13 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 // nothingDone reports whether an answer says that the call has changed nothing.
 func (r *refusal) nothingDone() bool {
 	var p problemBody
-	_ = json.Unmarshal(r.body, &p) // a body that is not JSON has no code, so the result is false
+	_ = json.Unmarshal(r.body, &p) // a body that is not JSON leaves p.Code empty, which FindCode does not know
 	code, known := judge.FindCode(p.Code)
 	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
 }
 
-// recordRestock keeps a call for the judge. While one has no answer, it may still change the ledger.
+// recordRestock keeps a restock's call for the judge. If the call has no answer, it may still
+// change the ledger.
 func (t *tally) recordRestock(sku int64, call judge.Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +105,7 @@ func (t *tally) recordRestock(sku int64, call judge.Call) {
 	s.uncertain = s.uncertain || call.Outcome == judge.OutcomeUnknown
 }
 
-// restock sends one call.
+// restock sends one call of a restock.
 func (s service) restock(strategy string, sku int64, call judge.Call) error {
 	return s.callJSON(context.Background(), request{method: http.MethodPost, key: call.RequestID,
 		path: skuPath(sku) + "/restock?strategy=" + url.QueryEscape(strategy),

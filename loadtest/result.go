@@ -13,7 +13,7 @@ import (
 
 // A Result is the result of a run that has ended.
 type Result struct {
-	Settings Scenario     `json:"settings"` // of the run, so that it can be repeated
+	Settings Scenario     `json:"settings"` // settings of the run, with which it can be repeated
 	Strategy StrategyInfo `json:"strategy"`
 	Targets  []Target     `json:"targets"`
 
@@ -21,29 +21,29 @@ type Result struct {
 	Seconds     float64   `json:"seconds"` // from the first request to the last answer
 	Interrupted bool      `json:"interrupted"`
 
-	Requests int                   `json:"requests"` // that were sent
-	Counts   map[judge.Outcome]int `json:"counts"`   // of requests by their final answer; has every outcome
-	// Copies and Retries are further calls of requests that were sent several times at
-	// once, or again.
+	Requests int                   `json:"requests"` // requests that were sent
+	Counts   map[judge.Outcome]int `json:"counts"`   // number of requests for each final outcome, also those with 0
+	// Copies counts the calls beyond the first of requests that were sent several times at once.
+	// Retries counts the calls that repeat a request after its answer.
 	Copies         int      `json:"copies"`
 	Retries        int      `json:"retries"`
 	Cut            int      `json:"cut,omitempty"` // calls after which the buyer hung up
 	Restocks       int      `json:"restocks,omitempty"`
 	Answers        []Answer `json:"answers"` // the refusals, errors and missing answers of all calls, one for each code
 	RequestsPerSec float64  `json:"requests_per_second"`
-	SalesPerSec    float64  `json:"sales_per_second"` // until the last sale
+	SalesPerSec    float64  `json:"sales_per_second"` // sales a second, from the first request to the last sale
 	SellingSeconds float64  `json:"selling_seconds"`  // from the first request to the last sale; 0 without a sale
-	// Latency counts from the time at which a request was due. In a closed loop that is when
-	// it was sent. ServiceTime always counts from when it was sent, and so hides how long
-	// requests of an open loop waited to be sent.
-	Latency     Latency `json:"latency_us"`      // of all answers
-	SoldLatency Latency `json:"sold_latency_us"` // of sales
-	// RefusedLatency is for the answers sold out, busy, conflict and duplicate.
+	// Latency counts from when a request was due. In a closed loop a request is due when it is
+	// sent. ServiceTime always counts from when the request was sent. So it hides how long requests
+	// of an open loop waited to be sent.
+	Latency     Latency `json:"latency_us"`      // covers all answers
+	SoldLatency Latency `json:"sold_latency_us"` // covers sales and reservations
+	// RefusedLatency covers the answers sold out, busy, conflict and duplicate.
 	RefusedLatency Latency `json:"refused_latency_us"`
 	ServiceTime    Latency `json:"service_time_us"`
 	// Late counts requests that were sent more than 1 ms after they were due, for any reason.
-	// Dropped counts requests that were due and never sent. Lag is how late the generator
-	// itself was; requests that waited for a free connection do not count.
+	// Dropped counts requests that were due and never sent. Lag says how late the generator sent
+	// requests for which a connection was free.
 	Late      int       `json:"late"`
 	Dropped   int       `json:"dropped"`
 	Lag       Latency   `json:"generator_lag_us"`
@@ -51,35 +51,35 @@ type Result struct {
 	// Histogram has the latencies of all answers, in microseconds.
 	Histogram     *hdrhistogram.Histogram `json:"-"`
 	Cancellations Cancellations           `json:"cancellations"`
-	// Accepted counts requests whose first answer was that they are accepted. Their Latency
-	// lasts until that first answer. Their SoldLatency lasts until the order is committed and
-	// the buyer asks again, up to 0.1 s later.
+	// Accepted counts requests whose first answer said that they were accepted. Their Latency ends
+	// with that first answer. Their SoldLatency ends when the buyer learns of the order. Buyers ask
+	// every 0.1 s, so that may be up to 0.1 s after the commit.
 	Accepted     int          `json:"accepted,omitempty"`
 	Reservations Reservations `json:"reservations,omitzero"`
 
-	// Commands are the commands that the purchases sent to the backends, as the services
-	// count them. CommandsMissing says why they are not known.
+	// Commands counts the commands that the purchases sent to the backends, by the figures of the
+	// services. CommandsMissing says why these figures are not known.
 	Commands        []Commands `json:"commands"`
 	CommandsMissing string     `json:"commands_missing,omitempty"`
 
-	// Audit is the judge's report. It is nil if the ledger could not be read, and the sum of
-	// the reports if there are several SKUs.
+	// Audit is the judge's report. With several SKUs it is the sum of their reports. It is nil if
+	// the ledger could not be read.
 	Audit        *judge.Report   `json:"audit"`
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled is true if no purchase was running when the ledger was read.
 	Settled bool           `json:"settled"`
-	settled map[int64]bool // the same by SKU
+	settled map[int64]bool // for each SKU, whether no purchase was running when its ledger was read
 	// Problems are reasons why this run proves nothing.
 	Problems []Problem `json:"problems"`
 
-	// Fault describes the fault that struck while buyers bought. The caller of Run sets it.
+	// Fault describes the fault that was injected during the load. The caller of Run sets it.
 	Fault string `json:"fault,omitempty"`
 
-	// Verdict is the verdict of Audit; Blocked if that is held and the sale stood still; or
-	// not_valid if problems take away what the run seems to prove.
+	// Verdict is normally the verdict of Audit. It is Blocked if the audit held and the sale stood
+	// still. It is not_valid if a problem takes away what the audit seems to prove.
 	Verdict judge.Verdict `json:"verdict"`
 	Signs   Signs         `json:"signs"`
-	// Checks are the scenario's requirements with what the run came to.
+	// Checks are the scenario's requirements with the run's figures.
 	Checks []Check `json:"requirements"`
 }
 
@@ -97,17 +97,17 @@ type Cancellations struct {
 type Reservations struct {
 	Paid      int `json:"paid"`
 	Forgotten int `json:"forgotten"`
-	Expired   int `json:"expired"` // when the buyer paid
-	Refused   int `json:"refused"` // payments, for another reason
+	Expired   int `json:"expired"` // the reservation had expired when the buyer paid
+	Refused   int `json:"refused"` // payments refused for another reason
 	Unknown   int `json:"unknown"`
-	Returned  int `json:"returned,omitempty"` // forgotten, and cancelled after they had expired
+	Returned  int `json:"returned,omitempty"` // forgotten reservations that the buyer cancelled after they had expired
 }
 
-// Processor is the processor time of one load, in seconds. A figure that is not known is nil.
+// Processor is the processor time of one load, in seconds. A figure is nil if it is not known.
 type Processor struct {
-	Services  *float64 `json:"services_s,omitempty"`  // used by all service processes together
-	Servers   *float64 `json:"servers_s,omitempty"`   // used by the servers behind the services
-	Generator *float64 `json:"generator_s,omitempty"` // used by this process, with the engines embedded in it
+	Services  *float64 `json:"services_s,omitempty"`  // of all service processes together
+	Servers   *float64 `json:"servers_s,omitempty"`   // of the servers behind the services
+	Generator *float64 `json:"generator_s,omitempty"` // of this process, with the engines embedded in it
 }
 
 // A Percentile is one point of a latency curve: Percent of the answers took at most Micros.
@@ -116,38 +116,38 @@ type Percentile struct {
 	Micros  int64   `json:"us"`
 }
 
-// Linearizability says whether some order of the purchases, one after the other, explains
-// all answers of a run (see internal/judge).
+// Linearizability says whether all answers of a run can be explained by the purchases taking place
+// one after the other in some order (see internal/judge).
 type Linearizability struct {
 	Answer  string `json:"answer"`
-	Checked int    `json:"checked"` // answers
+	Checked int    `json:"checked"` // number of answers that were checked
 	Why     string `json:"why,omitempty"`
 }
 
-// Answers to whether a history is linearizable.
+// These are the values of Linearizability.Answer.
 const (
 	LinearYes        = "yes"
 	LinearNo         = "no"
 	LinearNotChecked = "not_checked"
 )
 
-// StrategyInfo describes a strategy as the first target does.
+// StrategyInfo describes a strategy as the first target reports it.
 type StrategyInfo struct {
 	Name       string             `json:"name"`
 	Title      string             `json:"title"`
-	StockStore seckill.StockStore `json:"stock"`  // where it keeps the stock
-	Broken     bool               `json:"broken"` // shipped as a bad example
+	StockStore seckill.StockStore `json:"stock"`  // where the strategy keeps the stock
+	Broken     bool               `json:"broken"` // shipped as a bad example, with a known flaw
 	Reserves   bool               `json:"reserves,omitempty"`
 }
 
-// A Target is one service process, with the backends that it says it uses.
+// A Target is one service process, with the backends that the process reports.
 type Target struct {
 	URL      string           `json:"url"`
 	Backends []backend.Status `json:"backends"`
 }
 
-// An Answer counts the answers with one code. The code is the service's, or one of the
-// generator's own where the service gave no valid answer.
+// An Answer counts the answers with one code. The code is the service's. Where the service gave no
+// valid answer, the code is one of the client's own.
 type Answer struct {
 	Code    string        `json:"code"`
 	Outcome judge.Outcome `json:"outcome"`
@@ -181,22 +181,22 @@ type Problem struct {
 
 func (p Problem) Error() string { return p.Text }
 
-// Codes of problems. The comment beside a code names its parameters (Problem.Params); the parameter
-// "error" is an error's text.
+// These codes identify problems. The comment beside a code lists its parameters (Problem.Params).
+// The parameter "error" is an error's text.
 const (
-	ProblemLedgerUnread  = "ledger_unread"    // error
-	ProblemStillRunning  = "still_running"    // seconds
-	ProblemOtherStrategy = "other_strategy"   // count, found, strategy
-	ProblemUnusable      = "target_unusable"  // target, error
-	ProblemDisagree      = "ledgers_disagree" // target, sku, stock, run, where, left, found, found_run
-	ProblemInterrupted   = "interrupted"      // sent, of
-	ProblemLate          = "generator_late"   // lag_ms, latency_ms
-	ProblemProcessors    = "generator_full"   // used, of
-	ProblemNeverSent     = "never_sent"       // count, seconds
+	ProblemLedgerUnread  = "ledger_unread"    // parameters: error
+	ProblemStillRunning  = "still_running"    // parameters: seconds
+	ProblemOtherStrategy = "other_strategy"   // parameters: count, found, strategy
+	ProblemUnusable      = "target_unusable"  // parameters: target, error
+	ProblemDisagree      = "ledgers_disagree" // parameters: target, sku, stock, run, where, left, found, found_run
+	ProblemInterrupted   = "interrupted"      // parameters: sent, of
+	ProblemLate          = "generator_late"   // parameters: lag_ms, latency_ms
+	ProblemProcessors    = "generator_full"   // parameters: used, of
+	ProblemNeverSent     = "never_sent"       // parameters: count, seconds
 	ProblemNoAnswer      = "no_answer"
-	ProblemFewAnswers    = "few_answers"   // answered, of, stock
-	ProblemNonsense      = "nonsense"      // count, sample
-	ProblemNotRestocked  = "not_restocked" // units, error
+	ProblemFewAnswers    = "few_answers"   // parameters: answered, of, stock
+	ProblemNonsense      = "nonsense"      // parameters: count, sample
+	ProblemNotRestocked  = "not_restocked" // parameters: units, error
 )
 
 func newProblem(code string, params params, format string, args ...any) Problem {

@@ -18,8 +18,8 @@ import (
 	"seckill/internal/tables"
 )
 
-// prepareSale checks the targets, opens the sale and sets the plan's runs. If it returns
-// false, the result's problems say why.
+// prepareSale checks the targets, opens the sale and sets the plan's runs. If it returns false,
+// Result.Problems says why.
 func (r *run) prepareSale(ctx context.Context) (bool, error) {
 	for i, s := range r.services {
 		backends, err := s.readBackends(ctx)
@@ -39,7 +39,7 @@ func (r *run) prepareSale(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	skus, within := errgroup.WithContext(ctx)
-	skus.SetLimit(8) // there may be many, and each reset waits for the disk
+	skus.SetLimit(8) // resets run in parallel, because each waits for the disk
 	for k := range r.config.SKUs {
 		skus.Go(func() error {
 			sku := r.config.SKU + int64(k)
@@ -59,10 +59,10 @@ func (r *run) prepareSale(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// unusableTarget is the problem of a target that does not do what a run needs.
+// unusableTarget returns the problem for a target that does not do what a run needs.
 func unusableTarget(s service, err error) Problem {
 	advice := " (is it running, and is the address right?)"
-	if refused := (*refusal)(nil); errors.As(err, &refused) { // its text says what is wrong
+	if refused := (*refusal)(nil); errors.As(err, &refused) { // the error has the service's own reason
 		advice = ""
 	}
 	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()},
@@ -132,8 +132,8 @@ func (r *run) readStrategies(ctx context.Context, s service) error {
 	return nil
 }
 
-// checkAgreement checks that all targets and the ledger show the sale that was opened.
-// Services on different databases would each sell a stock of their own.
+// checkAgreement checks that all targets and the ledger show the sale that was opened. Services on
+// different databases would each sell a stock of their own.
 func (r *run) checkAgreement(ctx context.Context, sku int64, opened judge.Stock) error {
 	first, stock := r.services[0].base, r.config.Stock
 	check := func(where string, now judge.Stock) error {
@@ -155,7 +155,7 @@ func (r *run) checkAgreement(ctx context.Context, sku int64, opened judge.Stock)
 		}
 	}
 	now, err := r.config.Ledger.Snapshot(ctx, sku)
-	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // another database has no such SKU
+	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // for an unknown SKU, check reports another database
 		return unreadLedger(err)
 	}
 	return check("the SQL ledger", now.Stock)
@@ -165,9 +165,9 @@ func unreadLedger(err error) Problem {
 	return newProblem(ProblemLedgerUnread, params{"error": err.Error()}, "the ledger could not be read: %v", err)
 }
 
-// auditSKUs judges each SKU by the ledger, by the reset, and by the answers that buyers got,
-// when nothing changes the ledger any more. It leaves out a SKU that could not be read, and
-// adds a problem to the result.
+// auditSKUs waits until nothing changes the ledger any more. Then it judges each SKU by the ledger,
+// by the reset, and by the answers that buyers got. A SKU whose ledger could not be read has no
+// report, but the result gets a problem.
 func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	from := r.config.Ledger
 	if counter := r.stockStores[r.config.Strategy].Counter(); counter != "" {
@@ -179,12 +179,12 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	settling := r.config.settling
 	if r.config.Reserve > 0 {
-		settling.limit += r.config.Reserve // by then the last reservation has expired, and its units are back
+		settling.limit += r.config.Reserve // then every reservation has expired
 	}
 	var reports []judge.Report
 	var failed error
 	others := map[string]int{}
-	until := time.Now().Add(settling.limit) // for all SKUs, so that a service that hangs costs the time only once
+	until := time.Now().Add(settling.limit) // one limit for all SKUs: a service that hangs costs the time only once
 	for k, told := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
 		p := poller{settling: settling, services: r.services, from: from, sku: sku,
@@ -196,7 +196,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 			continue
 		}
 		initial := r.config.Stock
-		if r.config.Joins { // the sale may have been restocked before
+		if r.config.Joins { // before the buyers joined, the sale may have been restocked
 			initial = snap.Stock.Initial - snap.Restocked()
 		}
 		report := judge.Judge(judge.Evidence{
@@ -214,8 +214,8 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	return reports
 }
 
-// addAuditProblems adds what keeps an audit from being proof. others counts orders by
-// strategy; failed is the last error of the ledger.
+// addAuditProblems adds the problems because of which the audit proves nothing. The map others
+// counts orders by strategy. failed is the last error of the ledger.
 func (r *run) addAuditProblems(others map[string]int, failed error, limit time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		r.addProblem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.config.Strategy},
@@ -236,8 +236,8 @@ func (r *run) addAuditProblems(others map[string]int, failed error, limit time.D
 	}
 }
 
-// ownOrders returns a function that tells this run's orders from those of others. It returns
-// nil if all orders are of this run.
+// ownOrders returns a function that reports whether an order belongs to this run. Without
+// Config.Joins all orders do, and it returns nil.
 func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
 	if !r.config.Joins {
 		return nil
@@ -246,7 +246,7 @@ func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
 	return func(o *judge.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
 }
 
-// countOtherStrategies adds this run's orders of strategies that it did not ask for.
+// countOtherStrategies counts this run's orders that name another strategy than the run asked for.
 func (r *run) countOtherStrategies(snap judge.Snapshot, counts map[string]int) {
 	isOwn := r.ownOrders(snap.Stock.ID)
 	for i := range snap.Orders {
@@ -258,9 +258,9 @@ func (r *run) countOtherStrategies(snap judge.Snapshot, counts map[string]int) {
 
 // A settling says how long to wait for purchases whose buyers have given up.
 type settling struct {
-	limit time.Duration // after this the run is not valid
-	poll  time.Duration // between two readings of the ledger
-	quiet time.Duration // without a change of the ledger, if accepted requests have no final answer
+	limit time.Duration // after this time the run is not valid
+	poll  time.Duration // time between two readings of the ledger
+	quiet time.Duration // time without a change of the ledger that is needed if accepted requests have no final answer
 }
 
 var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millisecond, quiet: 5 * time.Second}
@@ -278,18 +278,18 @@ type poller struct {
 	services []service
 	from     Ledger
 	sku      int64
-	answered bool // every call was answered
-	accepted bool // an accepted request has no final answer
+	answered bool // true if every call was answered
+	accepted bool // true if an accepted request has no final answer
 
 	last    judge.Snapshot
 	hasRead bool
 	changed time.Time // the last time at which the ledger changed, or could not be read
-	err     error     // of a reading
+	err     error     // error of the last reading that failed
 }
 
-// wait reads the ledger until nothing changes it any more, and returns the last reading. It
-// returns false if the ledger could still change when the time until came. If until has already
-// passed, wait reads once.
+// wait reads the ledger until nothing changes it any more, and returns the last reading. It returns
+// false if the ledger could still change at the time until. If until is already past, wait reads
+// once.
 func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(time.Until(until), min(p.limit, askTimeout)))
 	defer cancel()
@@ -312,12 +312,12 @@ func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, boo
 	return p.last, true, nil
 }
 
-// readOnce reads the ledger, and reports whether nothing changes it any more.
+// readOnce reads the ledger. It reports whether nothing will change the ledger any more.
 func (p *poller) readOnce(ctx context.Context) bool {
 	busy := !p.answered && anyInFlight(ctx, p.services)
 	now, err := p.from.Snapshot(ctx, p.sku)
 	if err != nil {
-		if p.err == nil || ctx.Err() == nil { // otherwise the earlier error says more than the time-out
+		if p.err == nil || ctx.Err() == nil { // after the deadline, an earlier error says more than the time-out
 			p.err = err
 		}
 		p.changed = time.Now()
@@ -333,7 +333,7 @@ func (p *poller) readOnce(ctx context.Context) bool {
 		if p.accepted && time.Since(p.changed) < p.quiet {
 			return false
 		}
-		p.last = before // its counters were read between two readings that agree
+		p.last = before // its counters were read between two equal readings of the ledger
 		return true
 	}
 	p.changed = time.Now()

@@ -21,51 +21,52 @@ import (
 	"seckill/internal/tables"
 )
 
-// A Scenario says what load is sent to which sale. Scenario files set it first, then flags;
-// results repeat it. All random choices follow from Seed: the same Scenario sends the same
-// purchases in the same order.
+// A Scenario says what load is sent to which sale. Its fields are set from a scenario file first,
+// then from flags, and results repeat them. All random choices follow from Seed: the same Scenario
+// sends the same purchases in the same order.
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" kong:"-"`
 	Stock    int64  `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`
 	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"${SKU}"`
-	// SKUs may be 0 for one SKU.
+	// SKUs is the number of SKUs on sale. 0 stands for 1.
 	SKUs int     `json:"skus" name:"skus" group:"sale" placeholder:"N" help:"${SKUs}"`
 	Zipf float64 `json:"zipf,omitempty" group:"sale" placeholder:"S" help:"${Zipf}"`
 	// Plenty allows a sale in which nothing can be oversold. Such a run shows speed and lost
 	// updates only.
 	Plenty bool `json:"plenty,omitempty" group:"rare" help:"${Plenty}"`
-	// Restock lists texts for parseRestock.
+	// Restock has texts such as 50@0.5s, which parseRestock reads.
 	Restock []string `json:"restock,omitempty" group:"sale" placeholder:"UNITS@TIME" help:"${Restock}"`
 
-	// Buyers is the number of requests. The profile constant uses Rate and Duration instead.
-	// Every request is of another user, except for duplicates.
+	// Buyers is the number of requests. With the profile constant, it follows from Rate and
+	// Duration. Each request is of another user, except for duplicates.
 	Buyers   int   `json:"buyers" group:"sale" placeholder:"N" help:"${Buyers}"`
 	Quantity int64 `json:"quantity" group:"sale" placeholder:"N" help:"${Quantity}"`
-	// Duplicates are requests by a user who has made one before, under another key. Only one
-	// may succeed.
+	// Duplicates is the share of requests by a user who has already made one under another key.
+	// Only one of the two may succeed.
 	Duplicates    float64 `json:"duplicates,omitempty" group:"rare" placeholder:"SHARE" help:"${Duplicates}"`
 	Cancellations float64 `json:"cancellations,omitempty" group:"rare" placeholder:"SHARE" help:"${Cancellations}"`
-	// Reserve, if not 0, makes buyers reserve for this time and pay with a second call. Buyers
+	// If Reserve is not 0, buyers reserve units for this time and pay with a second call. Buyers
 	// who cancel do not pay.
 	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"${Reserve}"`
 	Forget  float64       `json:"forget,omitempty" group:"rare" placeholder:"SHARE" help:"${Forget}"`
 	// Async asks services to accept a purchase first and to decide later. A strategy that cannot
 	// do so gives its final answer at once.
 	Async bool `json:"async,omitempty" group:"sale" help:"${Async}"`
-	// Copies go to different targets if there are several.
+	// Copies is the share of requests that are sent several times at once, to different targets if
+	// there are several.
 	Copies float64 `json:"copies,omitempty" group:"rare" placeholder:"SHARE" help:"${Copies}"`
-	// Cuts makes buyers hang up during a call and then repeat it.
+	// Cuts is the share of requests whose buyer hangs up during the call and then repeats it.
 	Cuts  float64 `json:"cuts,omitempty" group:"rare" placeholder:"SHARE" help:"${Cuts}"`
 	Retry int     `json:"retry,omitempty" group:"rare" placeholder:"N" help:"${Retry}"`
 
-	Profile     Profile       `json:"profile" group:"time" placeholder:"NAME" help:"${Profile}"` // empty: Closed
+	Profile     Profile       `json:"profile" group:"time" placeholder:"NAME" help:"${Profile}"` // empty for Closed
 	Concurrency int           `json:"concurrency" group:"time" placeholder:"N" help:"${Concurrency}"`
 	Rate        float64       `json:"rate,omitempty" group:"time" placeholder:"R" help:"${Rate}"`
 	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" help:"${Duration}"`
 	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"${Timeout}"`
 	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"${Seed}"`
 
-	// Require lists texts for ParseRequirement.
+	// Require has texts such as p99<50ms, which ParseRequirement reads.
 	Require []string `json:"require,omitempty" group:"rare" placeholder:"METRIC<VALUE" help:"${Require}"`
 }
 
@@ -109,20 +110,20 @@ func FlagHelp() map[string]string {
 type Profile string
 
 const (
-	// Closed lets Concurrency workers send the next request when they have an answer. If the
-	// service stalls, they send nothing meanwhile, and that does not show in the latency.
+	// With Closed, each of Concurrency workers sends its next request when it has an answer. While
+	// the service stalls, the workers send nothing, so the latency hides most of the stall.
 	Closed Profile = "closed"
 	// Spike sends all requests at once, over connections that are open.
 	Spike Profile = "spike"
-	// Constant sends Rate requests a second for Duration, however late the answers are.
+	// Constant sends Rate requests a second for Duration, however slow the answers are.
 	Constant Profile = "constant"
 )
 
 var profiles = []Profile{Closed, Spike, Constant}
 
 // DefaultScenario returns the scenario of `seckill load` without flags. It has copies, retries,
-// duplicates and cancellations, so that every run tests exactly-once, one order for each user,
-// and units that come back.
+// duplicates and cancellations. So every run tests that a request takes effect once, that a user
+// has one order, and that cancelled units come back.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
 		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second,
@@ -137,27 +138,27 @@ func ThoroughScenario() Scenario {
 	return s
 }
 
-// A run keeps every call until the judge has seen it, in at most MaxMemory bytes. A run that
-// would need more is not started.
+// A run keeps every call in memory until it is judged. A run that would need more than MaxMemory
+// bytes is not started.
 const (
 	MaxMemory   = 1 << 30
-	bytesACall  = 480 // its record, with the judge's data about it
+	bytesACall  = 480 // a call's record, with the judge's data about it
 	bytesAnUnit = 550 // an order in the ledger
 )
 
 // expectedMemory estimates the bytes that judging takes if every call is answered.
 func (s Scenario) expectedMemory() float64 {
 	requests := float64(s.Requests())
-	kept := max(0, 1-s.Cancellations-s.Forget) // units that come back are sold again
+	kept := max(0, 1-s.Cancellations-s.Forget) // share of the sold units that stay sold: the others are sold again
 	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/kept)
 	calls := requests * (1 + s.Copies*(CopiesEach-1))
-	if s.Reserve > 0 || s.Async || s.Cancellations > 0 { // a second call after a sale
+	if s.Reserve > 0 || s.Async || s.Cancellations > 0 { // the buyer pays, asks or cancels
 		calls += sales
 	}
 	return calls*bytesACall + sales*bytesAnUnit
 }
 
-// withDefaults replaces zero values by what they stand for.
+// withDefaults replaces zero values by the defaults that they stand for.
 func (s Scenario) withDefaults() Scenario {
 	if s.SKUs == 0 {
 		s.SKUs = 1
@@ -171,13 +172,13 @@ func (s Scenario) withDefaults() Scenario {
 // Open reports whether requests are sent when they are due, without waiting for answers.
 func (s Scenario) Open() bool { return s.Profile != Closed && s.Profile != "" }
 
-// Requests returns how many requests the scenario makes. If they are more than allowed, it
-// returns some number above the limit.
+// Requests returns how many requests the scenario makes. If they are more than allowed, it may
+// return any number above the limit.
 func (s Scenario) Requests() int {
 	if s.Profile != Constant {
 		return s.Buyers
 	}
-	// A product such as 0.1 × 30 must not lose its last request to rounding.
+	// A product such as 12.5 × 4.4 = 55.00000000000001 must not gain a request by rounding.
 	return int(min(math.Ceil(s.Rate*s.Duration.Seconds()-1e-9), maxRequests+1))
 }
 
@@ -190,8 +191,8 @@ func (s Scenario) dueAt(i int) time.Duration {
 	return time.Duration(float64(i) / s.Rate * float64(time.Second))
 }
 
-// ReadScenario reads a Scenario from a YAML file. Fields that the file leaves out have their
-// value in base. Unknown fields are an error. The error is an ErrConfig.
+// ReadScenario reads a Scenario from a YAML file. Fields that the file leaves out keep their value
+// in base. Unknown fields are an error. Errors are an ErrConfig.
 func ReadScenario(path string, base Scenario) (Scenario, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -205,14 +206,15 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 	switch {
 	case errors.Is(err, io.EOF):
 		return base, configError("%s: the file is empty", path)
-	case err != nil: // whose first line says what is wrong; below it the library quotes the file
+	case err != nil: // only the first line says what is wrong: below it the library quotes the file
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		return base, configError("%s: %s", path, text)
 	}
 	return s, nil
 }
 
-// decodeYAML decodes one document. The library panics at some files, such as a list that is only a tag.
+// decodeYAML decodes one document. It returns an error where the library panics, such as at a list
+// that is only a tag.
 func decodeYAML(d *yaml.Decoder, into any) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -225,7 +227,7 @@ func decodeYAML(d *yaml.Decoder, into any) (err error) {
 // Command returns the command line that repeats the sale of s with the same buyers.
 func (s Scenario) Command() string {
 	defaults := DefaultScenario().withDefaults()
-	if s.Open() { // flags that the profile does not use are an error
+	if s.Open() { // an open loop refuses the flag --concurrency
 		s.Concurrency = defaults.Concurrency
 	}
 	if s.Profile == Constant {
@@ -234,8 +236,8 @@ func (s Scenario) Command() string {
 	return "seckill load --strategy " + s.Strategy + Flags(s.withDefaults(), defaults)
 }
 
-// Flags returns the flags that turn defaults into s, each after a space. Both are structs of
-// one type, whose fields have tags for flags. Fields without a flag are left out.
+// Flags returns the flags that turn defaults into s, each after a space. The values s and defaults
+// are structs of one type. Fields whose tags describe no flag are left out.
 func Flags(s, defaults any) string {
 	is, was := reflect.ValueOf(s), reflect.ValueOf(defaults)
 	var b strings.Builder
@@ -256,7 +258,7 @@ func Flags(s, defaults any) string {
 		case reflect.Slice:
 			text = strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
 		}
-		if strings.ContainsAny(text, "<>!") { // a requirement, which the shell would take for redirections
+		if strings.ContainsAny(text, "<>!") { // a shell would read these signs in a requirement as redirections
 			text = "'" + text + "'"
 		}
 		b.WriteString(" --" + name + between + text)
@@ -272,7 +274,7 @@ type Range struct {
 
 // Check returns a *seckill.FieldError if the field's number is out of the range.
 func (r Range) Check(field string, n float64) error {
-	if n >= r.Min && n <= r.Max { // which is false for NaN
+	if n >= r.Min && n <= r.Max { // false for NaN
 		return nil
 	}
 	format := formatNumber
@@ -292,8 +294,9 @@ var durationFields = []string{"duration", "timeout", "reserve", "turn"}
 
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Ranges has the ranges of a scenario's numbers; durations are in seconds. Numbers beyond are
-// typing errors and would exhaust the machine. The page checks the same ranges.
+// Ranges has the allowed range of each number of a scenario; durations are in seconds. A number out
+// of range is probably a typing error and would exhaust the machine. The page checks the same
+// ranges.
 var Ranges = map[string]Range{
 	"sku": {1, maxSKU}, "skus": {1, 10_000}, "zipf": {0, 10},
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
@@ -303,15 +306,15 @@ var Ranges = map[string]Range{
 	"reserve": {1, 60}, // a run waits until its last reservation has expired
 }
 
-const maxSKU = 1<<53 - 1 // the service's limit
+const maxSKU = 1<<53 - 1 // the service accepts no larger SKU
 
 const maxRequests = 10_000_000
 
-// durationRange is the range of durations. A value below a millisecond is a number that was
-// typed without its unit.
+// durationRange is the range of durations. A duration below a millisecond is probably a number that
+// was typed without its unit.
 var durationRange = Range{.001, (24 * time.Hour).Seconds()}
 
-// numericFields returns the numbers that this scenario uses, by field.
+// numericFields returns the numbers that this scenario uses, by the name of their field.
 func (s Scenario) numericFields() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
@@ -336,7 +339,7 @@ func (s Scenario) numericFields() map[string]float64 {
 }
 
 // CheckRanges returns an error for each number that this scenario uses and that is out of its
-// range. Numbers without a range are not checked.
+// range. It does not check numbers for which ranges has no entry.
 func (s Scenario) CheckRanges(ranges map[string]Range) []error {
 	var errs []error
 	used := s.withDefaults().numericFields()
@@ -350,8 +353,8 @@ func (s Scenario) CheckRanges(ranges map[string]Range) []error {
 	return errs
 }
 
-// Check returns an error if a run is impossible or pointless. It calls no service. The error
-// is an ErrConfig and a *seckill.FieldError.
+// Check returns an error if a run is impossible or pointless. It calls no service. Each error is an
+// ErrConfig and a *seckill.FieldError.
 func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
 // checkReset returns an error if the run would reset the sale of the lab's shop.
@@ -404,7 +407,7 @@ func (s Scenario) checkPossible() error {
 	return nil
 }
 
-// checkFields returns an error if two fields exclude each other.
+// checkFields returns an error if a field is set that the other fields exclude.
 func (s Scenario) checkFields() error {
 	notUsed := fmt.Sprintf("the profile %q does not use it", s.Profile)
 	for _, rule := range []struct {
@@ -426,7 +429,7 @@ func (s Scenario) checkFields() error {
 	return nil
 }
 
-// demandField returns the name of the field that says how many buyers come.
+// demandField returns the name of the field that sets the number of buyers.
 func (s Scenario) demandField() string {
 	if _, used := s.numericFields()["buyers"]; used {
 		return "buyers"
@@ -434,7 +437,7 @@ func (s Scenario) demandField() string {
 	return "rate"
 }
 
-// checkDemand returns an error if the sale cannot go wrong because too few units are wanted.
+// checkDemand returns an error if the buyers want so few units that the sale cannot go wrong.
 func (s Scenario) checkDemand() error {
 	if s.Quantity > s.Stock {
 		return fieldError("quantity", "too_much", params{"stock": s.Stock},
@@ -452,7 +455,7 @@ func (s Scenario) checkDemand() error {
 	return nil
 }
 
-// fieldError returns an ErrConfig that names the field as scenario files do.
+// fieldError returns an ErrConfig that gives the field the name that it has in scenario files.
 func fieldError(field, code string, params map[string]any, format string, args ...any) error {
 	wrong := &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params}
 	return fmt.Errorf("%w: %w", ErrConfig, wrong)

@@ -19,7 +19,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A service makes the calls to one target that prepare the sale and help to judge it.
+// A service makes the calls to one target that do not buy: they prepare the sale and collect
+// evidence for the judge.
 type service struct {
 	base       string
 	adminToken string
@@ -39,12 +40,12 @@ func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	err := s.callJSON(ctx, request{path: "/readyz"}, &answer)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusServiceUnavailable {
-		err = json.Unmarshal(refused.body, &answer) // the service is alive, and a backend is down
+		err = json.Unmarshal(refused.body, &answer) // status 503 means that the service runs but a backend is down
 	}
 	return answer.Backends, err
 }
 
-// A strategy is what a target says about one of its strategies.
+// A strategy is a target's description of one of its strategies.
 type strategy struct {
 	StrategyInfo
 	Available bool     `json:"available"`
@@ -60,14 +61,14 @@ func (s service) listStrategies(ctx context.Context) ([]strategy, lockTimes, err
 	return answer.Strategies, answer.Locks, err
 }
 
-// resetSKU starts the SKU's next run. It also returns the strategies that the reset did not
-// reach.
+// resetSKU starts the SKU's next run. It also returns the names of the strategies that the reset
+// did not reach.
 func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, []string, error) {
 	var answer struct {
 		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}
-	body := map[string]int64{"stock": stock} // without a name, the SKU keeps its own
+	body := map[string]int64{"stock": stock} // the body has no name, so the SKU keeps the name it has
 	err := s.callJSON(ctx, request{method: http.MethodPut, path: skuPath(sku), body: body}, &answer)
 	return answer.Stock, answer.NotReset, err
 }
@@ -92,7 +93,7 @@ func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku,
 
 // A refusal is the error for an answer other than 200.
 type refusal struct {
-	call   string // method and URL
+	call   string // method and URL of the call
 	status int
 	body   []byte
 }
@@ -107,10 +108,10 @@ func (r *refusal) Error() string {
 
 // A request is one call of a service.
 type request struct {
-	method string // empty: GET
+	method string // empty for GET
 	path   string
-	key    string // the Idempotency-Key; empty: none
-	body   any    // as JSON; nil: none
+	key    string // the Idempotency-Key; empty for none
+	body   any    // sent as JSON; nil for no body
 }
 
 // callJSON sends one request and decodes its answer. The error is a *refusal if the status is not 200.
@@ -118,7 +119,7 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 	timeout, body := askTimeout, []byte(nil)
 	if r.body != nil {
 		timeout = resetTimeout
-		body, _ = json.Marshal(r.body) // which has numbers only
+		body, _ = json.Marshal(r.body) // cannot fail: the bodies have numbers only
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -155,12 +156,12 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 	return nil
 }
 
-// A countedLedger adds the counter that a strategy keeps outside the row of the stock. Only a
-// service can read that counter.
+// A countedLedger adds to a snapshot the counter that a strategy keeps outside the stock row. Only
+// a service can read that counter.
 type countedLedger struct {
 	Ledger
 	services   []service
-	stockStore seckill.StockStore // the counter
+	stockStore seckill.StockStore // where the counter is
 }
 
 func (l countedLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
@@ -183,11 +184,11 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot,
 	if len(errs) == len(l.services) {
 		return judge.Snapshot{}, errors.Join(errs...)
 	}
-	return snap, nil // a service that answered has no such counter
+	return snap, nil // services answered, but none has this counter
 }
 
-// A keylessLedger is the ledger of a sale without keys, in which services made the request
-// ids. It gives each order the key that the plan has for the request of its user.
+// A keylessLedger is the ledger of a sale without keys. There the services make the request ids. So
+// a keylessLedger gives each order the key that the plan has for its user's request.
 type keylessLedger struct {
 	Ledger
 	plan *plan
@@ -208,7 +209,7 @@ type stats struct {
 	InFlight         int       `json:"purchases_in_flight"`
 	Strategies       map[string]struct {
 		Purchases int64            `json:"purchases"`
-		Commands  map[string]int64 `json:"commands"` // by backend
+		Commands  map[string]int64 `json:"commands"` // number of commands sent to each backend
 	} `json:"strategies"`
 }
 
@@ -220,10 +221,10 @@ func (s service) readStats(ctx context.Context) (stats, error) {
 
 // A cost is what the purchases of a strategy have cost so far at all targets.
 type cost struct {
-	started   []time.Time // by target
+	started   []time.Time // for each target, when its process started
 	purchases int64
-	commands  map[string]int64 // by backend
-	processor float64          // seconds of the service processes
+	commands  map[string]int64 // number of commands sent to each backend
+	processor float64          // processor time of all service processes, in seconds
 }
 
 // readCost adds up the costs at all targets.
@@ -244,8 +245,8 @@ func (r *run) readCost(ctx context.Context) (cost, error) {
 	return c, nil
 }
 
-// startMeter reads the costs before the load. The function that it returns reads them
-// again, and writes the difference into the result.
+// startMeter reads the costs before the load. It returns a function that reads them again after the
+// load, and writes the difference into the result.
 func (r *run) startMeter(ctx context.Context) func(context.Context) {
 	before, err := r.readCost(ctx)
 	return func(ctx context.Context) {

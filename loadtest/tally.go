@@ -17,30 +17,30 @@ import (
 type tally struct {
 	plan *plan
 
-	mu      sync.Mutex // guards all below, and the counts of the result
+	mu      sync.Mutex // guards the fields below and the counts of the result
 	result  *Result
-	ended   bool               // every request has ended
-	answers map[string]*Answer // of calls, by code
+	ended   bool               // set when every request has ended
+	answers map[string]*Answer // answers of calls, by code
 	skus    []skuTally
-	units   int64         // sold and not given back
+	units   int64         // units sold and not given back
 	latest  time.Duration // time of the last answer to a request
 	sold    time.Duration // time of the last sale
 	times   histograms
 }
 
-// A skuTally has what a tally knows of one SKU.
+// A skuTally has the tally's data about one SKU.
 type skuTally struct {
-	minLeft   int64        // the least number of units that an answer said were left
-	uncertain bool         // a call had no answer, whatever later calls of its request were told
+	minLeft   int64        // the smallest number of units left that any answer showed
+	uncertain bool         // a call had no answer, even if a later call of its request had one
 	undecided bool         // a request that was accepted has no final answer
-	calls     []judge.Call // for the judge
+	calls     []judge.Call // every call about the SKU, for the judge
 }
 
-// histograms are in microseconds. The first three count from when a request was due, service
-// from when it was sent. lag is how late the generator itself sent requests.
+// The times in histograms are in microseconds. The first three count from when a request was due.
+// service counts from when it was sent. lag is how late the generator itself sent requests.
 type histograms struct{ all, sold, refused, service, lag *hdrhistogram.Histogram }
 
-// maxMicros is the longest time that a histogram tells apart.
+// maxMicros is the longest time that a histogram can record. Longer times count as this one.
 var maxMicros = (2 * time.Hour).Microseconds()
 
 func newTally(p *plan, r *Result) *tally {
@@ -48,8 +48,8 @@ func newTally(p *plan, r *Result) *tally {
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxMicros, 3) }
 	t := &tally{plan: p, result: r, answers: map[string]*Answer{}, skus: make([]skuTally, s.SKUs),
 		times: histograms{all: h(), sold: h(), refused: h(), service: h(), lag: h()}}
-	// A large slice that grows is copied while buyers wait. Memory that stays empty
-	// is not used.
+	// The slice gets its full size now, because growing would copy it while buyers wait. Memory
+	// that is never written costs nothing.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
 	for k := range t.skus {
 		t.skus[k] = skuTally{minLeft: s.Stock, calls: make([]judge.Call, 0, each)}
@@ -59,11 +59,10 @@ func newTally(p *plan, r *Result) *tally {
 
 func (t *tally) skuOf(p purchase) *skuTally { return &t.skus[p.sku-t.plan.scenario.SKU] }
 
-// maxOnTimeDelay limits how long after it was due a request may be sent and still be on time.
+// maxOnTimeDelay is how late a request may be sent and still count as on time.
 const maxOnTimeDelay = time.Millisecond
 
-// A timing says when a request was due, was sent, and was answered. Times count from the
-// start of the load.
+// A timing says when a request was due, sent and answered. Times count from the start of the load.
 type timing struct {
 	due, sent, answered time.Duration
 	// connectionsBusy is set if all connections were busy when the request was due.
@@ -97,7 +96,7 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
 	t.result.Counts[r.Outcome]++
 	at.answered = r.at
 	t.countOutcome(p, r, at)
-	if r.Outcome == judge.OutcomeAccepted { // there was no final answer in time
+	if r.Outcome == judge.OutcomeAccepted { // no final answer came in time
 		return
 	}
 	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: at.sent, Answered: r.at}}, r.reply)
@@ -106,12 +105,12 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
 	}
 }
 
-// countAnswered counts a request with its first answer. t.mu is held.
+// countAnswered counts a request with its first answer. The caller holds t.mu.
 func (t *tally) countAnswered(r finalReply, at timing) {
 	t.result.Requests++
 	t.result.Counts[r.Outcome]++
 	t.latest = max(t.latest, at.answered)
-	_ = t.times.all.RecordValue(toMicros(at.answered - at.due)) // which is in range
+	_ = t.times.all.RecordValue(toMicros(at.answered - at.due)) // cannot fail: toMicros keeps the value in range
 	_ = t.times.service.RecordValue(toMicros(at.answered - at.sent))
 	if at.sent-at.due > maxOnTimeDelay {
 		t.result.Late++
@@ -121,18 +120,18 @@ func (t *tally) countAnswered(r finalReply, at timing) {
 	}
 }
 
-// countOutcome counts the final outcome of a request. t.mu is held.
+// countOutcome counts the final outcome of a request. The caller holds t.mu.
 func (t *tally) countOutcome(p purchase, r finalReply, at timing) {
 	sku, latency := t.skuOf(p), toMicros(at.answered-at.due)
 	switch r.Outcome {
 	case judge.OutcomeSold:
-		if !p.cancels { // otherwise the units may be sold again before the buyer's cancellation is answered
+		if !p.cancels { // another buyer may get the units before the cancellation is answered
 			t.units += p.quantity
 		}
 		sku.minLeft = min(sku.minLeft, r.Remaining)
 		t.sold = max(t.sold, at.answered)
 		_ = t.times.sold.RecordValue(latency)
-	case judge.OutcomeReserved: // recordPayment counts the units
+	case judge.OutcomeReserved: // the units count when they are paid: see recordPayment
 		sku.minLeft = min(sku.minLeft, r.Remaining)
 		_ = t.times.sold.RecordValue(latency)
 	case judge.OutcomeAccepted:
@@ -145,8 +144,8 @@ func (t *tally) countOutcome(p purchase, r finalReply, at timing) {
 	}
 }
 
-// recordCall counts one call and keeps it for the judge. try is 0 for the first call of its
-// kind.
+// recordCall counts one call and keeps it for the judge. try is 0 for the first call of its kind in
+// a request, and counts its repetitions.
 func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,26 +163,26 @@ func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	case p.copied && p.turn > 0:
 		t.result.Copies++
 	}
-	if r.Code != "" { // the call did not do what it asked for
+	if r.Code != "" { // the service refused the call, or its answer is missing
 		t.countCode(r, call.Kind)
 	}
 }
 
-// keepCall keeps a call for the judge. t.mu is held.
+// keepCall keeps a call for the judge. The caller holds t.mu.
 func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
 	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
 	switch r.Code {
-	case codeTimeout, codeLost, codeInterrupted: // no answer came, so it has no time
+	case codeTimeout, codeLost, codeInterrupted: // no answer came, so there is no time of an answer
 		call.Answered = 0
 	}
 	sku := t.skuOf(p)
 	sku.calls = append(sku.calls, call)
 }
 
-// countCode counts an answer that refused a call or was no answer, by its code, such as
-// sold_out or pay_expired. t.mu is held.
+// countCode counts a call that was refused or not answered, by its code, such as sold_out or
+// pay_expired. The caller holds t.mu.
 func (t *tally) countCode(r reply, call judge.CallKind) {
 	code := r.Code
 	if call != judge.CallBuy {
@@ -195,9 +194,9 @@ func (t *tally) countCode(r reply, call judge.CallKind) {
 	t.answers[code].Count++
 }
 
-// recordCancellation counts a cancellation. doubt says that one of its calls had no answer, so
-// the units may be back even if the last call was refused. wasSold says that it cancelled an
-// order. Its units count as sold from now on if they are certainly not back.
+// recordCancellation counts a cancellation. doubt is true if one of its calls had no answer: then
+// the units may be back even if the last call was refused. wasSold is true if an order was
+// cancelled. If its units are certainly not back, they count as sold from now on.
 func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,8 +213,8 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	}
 }
 
-// recordPayment counts a payment. doubt says that one of its calls had no answer, and may
-// have paid.
+// recordPayment counts a payment. doubt is true if one of its calls had no answer, and so may have
+// paid.
 func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,7 +225,7 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 		t.units += p.quantity
 		t.sold = max(t.sold, r.at)
 	case r.Outcome == judge.OutcomeExpired:
-		c.Expired++ // so no earlier call has paid
+		c.Expired++ // an expired reservation proves that no earlier call has paid
 	case doubt:
 		c.Unknown++
 	default:
@@ -234,7 +233,7 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	}
 }
 
-// updateResult changes counts of the result.
+// updateResult calls change with the result while no other goroutine changes its counts.
 func (t *tally) updateResult(change func(*Result)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -256,8 +255,7 @@ func (t *tally) currentProgress() Progress {
 	return p
 }
 
-// writeSummary ends the load, which lasted for took, and writes the rates and times of the
-// result.
+// writeSummary ends the load, which lasted for took. It writes the rates and times of the result.
 func (t *tally) writeSummary(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

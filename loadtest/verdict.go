@@ -13,18 +13,19 @@ import (
 	"seckill/internal/tables"
 )
 
-// Exit statuses of a run. In a comparison, strategies that are known to break do not count.
+// These are the exit statuses of a run. In a comparison, strategies that are known to break do not
+// count.
 const (
 	ExitHeld     = 0
 	ExitOversold = 10 // oversold, and perhaps also lost units or orders
-	ExitLost     = 11 // lost or undersold, or answers that cannot all be true
-	ExitUnmet    = 12 // held, but a requirement was not met
+	ExitLost     = 11 // lost or undersold, or not all answers can be true
+	ExitUnmet    = 12 // held, but did not meet a requirement
 	ExitBlocked  = 15 // nothing oversold, lost or invented, but the sale stood still
 	ExitNotValid = 20 // the run itself proves nothing
 )
 
-// Worst returns the worse of two verdicts. "" stands for no verdict. A proven violation is
-// worse than a run that proves nothing.
+// Worst returns the worse of two verdicts. "" stands for no verdict. A proven violation is worse
+// than a run that proves nothing.
 func Worst(a, b judge.Verdict) judge.Verdict {
 	order := []judge.Verdict{"", judge.Held, Blocked, judge.NotValid, judge.Lost, judge.Oversold}
 	if slices.Index(order, b) > slices.Index(order, a) {
@@ -33,7 +34,7 @@ func Worst(a, b judge.Verdict) judge.Verdict {
 	return a
 }
 
-// ExitStatus returns the exit status that stands for the verdict.
+// ExitStatus returns the exit status for the verdict.
 func (r *Result) ExitStatus() int {
 	switch r.Verdict {
 	case judge.Held:
@@ -65,9 +66,9 @@ func (r *Result) writeVerdict(require []string) {
 	r.Signs = r.findSigns()
 }
 
-// findVerdict returns the audit's verdict unless the run has a problem. A problem takes away
-// what the run seems to prove. It does not take away a violation that is proven regardless:
-// units that were sold twice stay sold twice when the run is interrupted.
+// findVerdict returns the audit's verdict unless a problem of the run makes that verdict worthless.
+// A violation may be proven in spite of a problem: units that were sold twice stay sold twice when
+// the run is interrupted. Then the violation is the verdict.
 func (r *Result) findVerdict() judge.Verdict {
 	switch {
 	case r.Audit == nil || r.Audit.Verdict == judge.NotValid:
@@ -86,20 +87,20 @@ func (r *Result) findVerdict() judge.Verdict {
 	return verdict
 }
 
-// isUntried reports whether the run held only because its buyers did not get through: the
-// stock did not run out, and the buyers with a definite answer wanted no more units than
-// there were. checkDemand refuses scenarios that are like this from the start.
+// isUntried reports whether the run held only because its buyers did not get through: the stock did
+// not run out, and the buyers with a definite answer wanted no more units than there were.
+// Scenarios with too few buyers are refused earlier, by checkDemand.
 func (r *Result) isUntried() bool {
 	s := r.Settings
 	return r.findVerdict() == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
 		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial-r.Audit.Restocked
 }
 
-// isProven reports whether no problem of the run can explain the violation.
+// isProven reports whether the violation is certain in spite of the run's problems.
 func (r *Result) isProven(v judge.Violation) bool {
-	sku, _ := v.Params["sku"].(int64) // which a run of one SKU leaves out
+	sku, _ := v.Params["sku"].(int64) // 0 in a run of one SKU, whose violations do not name it
 	switch {
-	case v.Rule == judge.RuleNothingSold: // perhaps no request arrived
+	case v.Rule == judge.RuleNothingSold: // perhaps because no request arrived
 		return false
 	case !r.Settled && !r.settled[sku]: // purchases that still run can take units, but cannot remove orders
 		return v.Rule == judge.RuleOversold || v.Rule == judge.RuleInvented || v.Rule == judge.RuleUnacknowledged
@@ -118,14 +119,14 @@ func countUncertain(counts map[judge.Outcome]int) int {
 		counts[judge.OutcomeInProgress] + counts[judge.OutcomeAccepted]
 }
 
-// Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the
-// sale stood still: units were left, buyers asked for them, and none was sold for longer than
-// Served.PatienceMs. The judge itself does not give this verdict.
+// Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the sale
+// stood still: units were left, buyers asked for them, and none was sold for longer than
+// Served.PatienceMs. The package judge never gives this verdict.
 const Blocked judge.Verdict = "blocked"
 
-// maxStandstill returns how long the sale may stand still: as long as a buyer waits for a lock
-// and a dead holder keeps it, at the slowest of the services, and as long as planned faults
-// last. It returns 0 if no service says how long that is.
+// maxStandstill returns how long the sale may stand still. A dead holder keeps a lock for its
+// lease, and a buyer waits for the lock. The longest sum of the two at any service counts, plus the
+// time of planned faults. It returns 0 if no service reports these times.
 func (r *run) maxStandstill() time.Duration {
 	standstill := time.Duration(0)
 	for _, l := range r.locks {
@@ -137,7 +138,7 @@ func (r *run) maxStandstill() time.Duration {
 	return standstill
 }
 
-// lockTimes are the limits of a service's locks.
+// lockTimes are the limits of a service's locks, in milliseconds.
 type lockTimes struct {
 	Lease int64 `json:"lease_ms"` // how long a lock lives without renewal
 	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for a lock
@@ -174,7 +175,7 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
 			right, r.DescribeStandstill(), tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"))
 	case judge.Oversold:
-		if a.Sold <= a.Initial { // units of other SKUs are left, or the excess is only reserved
+		if a.Sold <= a.Initial { // the oversold units are of another SKU's stock, or only reserved
 			return "more of a SKU was sold or reserved than there was"
 		}
 		return fmt.Sprintf("%s sold of %s: %s too many",
@@ -185,7 +186,7 @@ func (r *Result) Summary() string {
 	return "this run proves nothing"
 }
 
-// Exercised lists what the run tried besides plain purchases, and then what it did not try.
+// Exercised returns what the run tried besides plain purchases, and what it did not try.
 func (r *Result) Exercised() (did, not []string) {
 	none := "reservations"
 	if !r.Strategy.Reserves {
@@ -230,14 +231,14 @@ type Signs struct {
 	//   - 99 of 100 answers came within Limits.LateMs after the request was due.
 	//   - At most the share Limits.Uncertain of the buyers ended with an error or without a
 	//     definite answer.
-	//   - At least the share Limits.Sold was sold of the units that buyers asked for and that
-	//     were there. This is checked only where that number is known: with one SKU, and
-	//     without cancellations and expired reservations.
+	//   - At least the share Limits.Sold of the sellable units was sold. A unit is sellable if it
+	//     was there and a buyer asked for it. Their number is known only with one SKU, and without
+	//     cancellations and expired reservations; elsewhere this is not checked.
 	//
-	// It is not_known if the run is not valid, or if all else is true and no service says how
-	// long the sale may stand still.
+	// Served is not_known if the run is not valid. It is also not_known if all else is true and no
+	// service says how long the sale may stand still.
 	Served Sign      `json:"served"`
-	Short  []Problem `json:"short"` // the conditions of Served that are not met, with figures
+	Short  []Problem `json:"short"` // the conditions of Served that are not met
 	Limits Limits    `json:"limits"`
 }
 
@@ -250,7 +251,7 @@ const (
 	NotKnown Sign = "not_known"
 )
 
-// Limits bound what counts as served.
+// Limits are the bounds within which buyers count as served.
 type Limits struct {
 	LateMs    float64 `json:"late_ms"`
 	Uncertain float64 `json:"uncertain"`
@@ -259,15 +260,16 @@ type Limits struct {
 
 var servedLimits = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
 
-// Codes of conditions that are not met, with their parameters.
+// These codes name the conditions of Served that are not met. The comment beside a code lists its
+// parameters (Problem.Params).
 const (
-	ShortStood     = "stood"     // ms, allowed_ms
-	ShortLate      = "late"      // p99_ms
-	ShortUncertain = "uncertain" // errors, unknown, of
-	ShortUnsold    = "unsold"    // sold, of
+	ShortStood     = "stood"     // parameters: ms, allowed_ms
+	ShortLate      = "late"      // parameters: p99_ms
+	ShortUncertain = "uncertain" // parameters: errors, unknown, of
+	ShortUnsold    = "unsold"    // parameters: sold, of
 )
 
-// findSigns returns both signs. The verdict is set.
+// findSigns returns both signs. Result.Verdict must be set.
 func (r *Result) findSigns() Signs {
 	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: servedLimits}
 	switch r.Verdict {
@@ -316,7 +318,8 @@ func (r *Result) findShortfalls() []Problem {
 	return short
 }
 
-// sellableUnits returns how many units could have been sold, and 0 if that is not known.
+// sellableUnits returns how many units could have been sold: those in stock that buyers asked for.
+// It returns 0 if the number is not known.
 func (r *Result) sellableUnits() int64 {
 	q := r.Settings.Quantity
 	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || r.Audit.Restocked > 0 || q < 1 {
@@ -325,19 +328,19 @@ func (r *Result) sellableUnits() int64 {
 	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[judge.OutcomeDuplicate])) * q
 }
 
-// A generator that is short of processor time measures itself. Two signs make the numbers of
-// a run worthless, even if the ledger is right:
+// A load generator that is short of processor time measures itself instead of the service. Two
+// signs make the figures of a run worthless, even if the ledger is right:
 //
-//   - Requests left late although a connection was free, and that lateness is most of the
+//   - Requests were sent late although a connection was free, and that lateness is most of the
 //     measured latency.
-//   - In a closed loop, where no request is due at a certain time, this process used up all
-//     its processors.
+//   - In a closed loop, where no request is due at a certain time, this process used up all its
+//     processors.
 //
-// To wait for a free connection is no sign: every connection waits for the service.
+// Waiting for a free connection is not such a sign: then all connections wait for the service.
 const (
-	minLag      = 10 * time.Millisecond // less is ordinary scheduling
-	maxLagShare = 0.5                   // of the p99 latency
-	maxCPUShare = 0.9                   // of the processors
+	minLag      = 10 * time.Millisecond // a shorter lag is ordinary scheduling
+	maxLagShare = 0.5                   // of the requests' p99 latency
+	maxCPUShare = 0.9                   // of the processors that this process may use
 )
 
 // findBottleneck returns a problem if the generator, or a service that cannot keep up, was the
@@ -346,7 +349,7 @@ func (r *Result) findBottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
 	used, processors := 0.0, float64(runtime.GOMAXPROCS(0))
-	if r.Processor.Generator != nil && r.Seconds >= 2 { // a shorter run does not tell
+	if r.Processor.Generator != nil && r.Seconds >= 2 { // in a shorter run this share varies too much
 		used = *r.Processor.Generator / r.Seconds
 	}
 	switch {

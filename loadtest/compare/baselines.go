@@ -19,9 +19,9 @@ import (
 	"seckill/internal/backend"
 )
 
-// baselines are bare handlers to measure beside the strategies. Each reads the same request and
-// writes the same answer with gin. In between it does nothing, or one thing that strategies
-// do as well.
+// baselines are bare handlers that are measured beside the strategies. Each reads the same request
+// and writes the same answer with gin. Between the two it does nothing, or one thing that the
+// strategies also do.
 var baselines = []struct {
 	name, title string
 	do          func(*baselineWork, context.Context, baselinePurchase) (left int64, err error)
@@ -38,7 +38,8 @@ var baselines = []struct {
 
 var needsRedis, needsMySQL = []backend.Capability{backend.Redis}, []backend.Capability{backend.RowLocks}
 
-// BaselineNames returns the names that Settings.Baselines may have, except All.
+// BaselineNames returns the names of baselines that Settings.Baselines may have. All is allowed
+// too.
 func BaselineNames() []string {
 	var all []string
 	for _, b := range baselines {
@@ -49,23 +50,23 @@ func BaselineNames() []string {
 
 const (
 	baselineStrategy = "bare"
-	baselineConns    = 64 // connections to the database, as many as two service processes have
-	// endlessStock is more than any run sells.
+	baselineConns    = 64 // connections to the database: as many as two service processes have
+	// endlessStock is more units than any run sells.
 	endlessStock = int64(1) << 52
 )
 
-// baselineWork has its own key in Redis and copies of the ledger's tables, so that it does not
-// change the ledger.
+// baselineWork is the data on which the baselines work: a Redis key of their own and copies of the
+// ledger's tables, so that the ledger does not change.
 type baselineWork struct {
 	*backend.Instance
 	db                 *sql.DB
-	key, stock, orders string       // a key in Redis and two tables
-	users              atomic.Int64 // the last user; each buys once
+	key, stock, orders string       // names of a key in Redis and of two tables
+	users              atomic.Int64 // number of the last user; each user buys once
 	server             *http.Server
 }
 
-// openBaselines serves the baselines of o on a loopback port of this process, and makes them
-// candidates. A baseline whose server is missing is not run.
+// openBaselines serves the baselines that o names on a loopback port of this process, and makes
+// them candidates. A baseline whose database or Redis is missing is not run.
 func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	config := o.Servers.Only(backend.SQL, backend.Redis)
 	config.MaxSQLConns = baselineConns
@@ -101,7 +102,7 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	gin.SetMode(gin.ReleaseMode)
 	g := gin.New()
 	w.server = &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = w.server.Serve(listener) }() // until closeBaselines
+	go func() { _ = w.server.Serve(listener) }() // closeBaselines ends it
 	for _, b := range baselines {
 		if !slices.Contains(o.Baselines, b.name) && !slices.Contains(o.Baselines, All) {
 			continue
@@ -120,7 +121,7 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// closeBaselines removes all that openBaselines made, even if that failed halfway or the
+// closeBaselines removes all that openBaselines made, even if openBaselines failed halfway or the
 // comparison was interrupted.
 func (w *baselineWork) closeBaselines() error {
 	var err error
@@ -144,7 +145,7 @@ func (w *baselineWork) closeBaselines() error {
 
 func (w *baselineWork) doNothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
 
-// takeUnit does only what every script for a sale must do.
+// takeUnit does only what every script for a sale must do: it takes the units if they are left.
 var takeUnit = redis.NewScript(`
 local left = redis.call('DECRBY', KEYS[1], ARGV[1])
 if left < 0 then
@@ -162,7 +163,7 @@ type executor interface {
 }
 
 func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselinePurchase, left int64) error {
-	user := w.users.Add(1) // each user buys once, so the user's number is also the order's id
+	user := w.users.Add(1) // each user buys once, so the user's number can also be the order's id
 	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
 		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
@@ -170,7 +171,8 @@ func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselineP
 	return err
 }
 
-// decrementAndInsert lowers a counter in Redis and inserts the order in one statement.
+// decrementAndInsert lowers a counter in Redis, and then inserts the order into MySQL in one
+// statement.
 func (w *baselineWork) decrementAndInsert(ctx context.Context, p baselinePurchase) (int64, error) {
 	left, err := w.Redis.DecrBy(ctx, w.key, p.Quantity).Result()
 	if err != nil {
@@ -197,7 +199,7 @@ func (w *baselineWork) sellInTransaction(ctx context.Context, p baselinePurchase
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = tx.Rollback() }() // which does nothing after a commit
+	defer func() { _ = tx.Rollback() }() // has no effect after a commit
 	left, err := w.takeUnits(ctx, tx, p)
 	if err == nil {
 		err = w.insertOrder(ctx, tx, p, left)

@@ -17,18 +17,18 @@ import (
 	"seckill/loadtest"
 )
 
-// Options say what to compare, and where.
+// Options say what to compare, and with which services.
 type Options struct {
 	Settings
-	Sale       loadtest.Config // its targets and ledger; the scenario is that of the settings
+	Sale       loadtest.Config // its targets and ledger are used; its scenario is replaced by that of Settings
 	Candidates []Candidate
-	NotRun     []NotRun       // chosen strategies that are known to be unavailable
-	Servers    backend.Config // of the baselines
+	NotRun     []NotRun       // strategies that were chosen but are known to be unavailable
+	Servers    backend.Config // servers that the baselines use
 
 	// OnStep, if not nil, is called before each turn.
 	OnStep func(done, total int, next Step)
 
-	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil for loadtest.Run
+	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // runs one sale; nil for loadtest.Run
 }
 
 // A Step names the entry whose turn begins.
@@ -37,8 +37,8 @@ type Step struct {
 	Concurrency int    `json:"concurrency"`
 }
 
-// Run compares the candidates. When ctx ends, it audits the current sale, and the result has
-// the measurements until then.
+// Run compares the candidates. When ctx ends, Run audits the current sale, and returns a result
+// with the measurements until then.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
@@ -63,10 +63,10 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		c.runTurn(ctx, e, turn.Round)
 	}
-	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // which may come between two sales
+	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // ctx may also have ended between two sales
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()
-	if err := errors.Join(opened, bare.closeBaselines()); err != nil { // the database may be gone
+	if err := errors.Join(opened, bare.closeBaselines()); err != nil { // such as when the database has gone
 		c.result.Problems = append(c.result.Problems, fmt.Sprintf("the baselines: %v", err))
 	}
 	return c.result
@@ -95,7 +95,8 @@ func newComparison(o Options) *comparison {
 	return c
 }
 
-// addEntry adds an entry for k with the given number of buyers at a time, unless there is one.
+// addEntry adds an entry for k with the given number of buyers at a time, unless such an entry
+// exists.
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
 	if !slices.ContainsFunc(c.result.Entries, isThis) {
@@ -105,12 +106,13 @@ func (c *comparison) addEntry(k Candidate, crowd int) {
 	}
 }
 
-// A long comparison measures its reference again after each group of groupSize turns, because
-// the machine's speed can change by half between the first and the last turn of a round.
+// A long comparison measures its reference again after each group of groupSize turns. The speed of
+// a machine can change by half between the first and the last turn of a round.
 const groupSize = 4
 
-// planTurns returns the turns in their order. In a long comparison, a turn of the reference,
-// which is the strategy of Result.RelativeTo, begins each group and ends the last one.
+// planTurns returns the turns in their order. In a long comparison, a turn of the reference
+// precedes each group, and one more ends the comparison. The reference is the strategy of
+// Result.RelativeTo.
 func (c *comparison) planTurns() []stats.Turn {
 	entries := c.result.Entries
 	turns := slices.DeleteFunc(stats.Turns(c.Rounds, len(entries)), func(t stats.Turn) bool {
@@ -152,13 +154,13 @@ func (c *comparison) finishEntries() {
 	r.setRatios()
 }
 
-// maxAddedBuyers bounds the buyers that are added to a sale: every call is kept until it is
-// judged.
+// maxAddedBuyers bounds the buyers that saleOf adds to a sale, because every call is kept in memory
+// until it is judged.
 const maxAddedBuyers = 100_000
 
-// saleOf returns the sale of e. With plenty of stock, the sale has as many buyers as came in a
-// turn at the rate of the last sale, because the first and last moments of a sale are not
-// typical.
+// saleOf returns the sale of e. With plenty of stock, one sale lasts a whole turn, because the
+// first and last moments of a sale are not typical: its buyers are as many as the last sale's rate
+// allows.
 func (c *comparison) saleOf(e *Entry) loadtest.Config {
 	sale := c.Sale
 	sale.Scenario = c.Scenario
@@ -170,13 +172,13 @@ func (c *comparison) saleOf(e *Entry) loadtest.Config {
 	return sale
 }
 
-// warmUpSale returns a small sale, which opens connections and fills caches.
+// warmUpSale returns a small sale that opens connections and fills caches.
 func (c *comparison) warmUpSale(e *Entry) loadtest.Config {
 	warm := c.saleOf(e)
 	warm.Profile, warm.Rate, warm.Duration = loadtest.Closed, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
-	warm.Plenty = true // because of many SKUs there may be more units than buyers
+	warm.Plenty = true // with many SKUs, a small sale may have more units than buyers
 	warm.Forget = 0    // every buyer pays, so that the sale need not wait until reservations expire
 	return warm
 }
@@ -196,8 +198,8 @@ func (c *comparison) runSale(ctx context.Context, e *Entry, sale loadtest.Config
 	return r, err
 }
 
-// runTurn repeats the sale of e until it was measured for long enough. In the first round, a
-// warm-up comes before, which is judged but not measured.
+// runTurn repeats the sale of e until it has been measured for Settings.Turn. In the first round, a
+// warm-up sale precedes it, which is judged but not measured.
 func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	t := Round{Round: round, Figures: map[string]float64{}}
 	var r *loadtest.Result
@@ -229,7 +231,7 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 			e.Served = worseSign(e.Served, r.Signs.Served)
 		}
 	}
-	if err != nil { // the sale was not started
+	if err != nil { // the sale could not be started
 		c.unavailable[e.Strategy] = true
 		why := strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")
 		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, why})
@@ -261,10 +263,10 @@ func worseSign(a, b loadtest.Sign) loadtest.Sign {
 	return a
 }
 
-// addVerdict adds the verdict of a sale to its round and its entry.
+// addVerdict adds the verdict of a sale to the given round and to the entry.
 func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	t.Interrupted = t.Interrupted || r.Interrupted
-	if r.Interrupted && r.Verdict == judge.NotValid { // so the sale proves nothing
+	if r.Interrupted && r.Verdict == judge.NotValid { // because the sale was cut short
 		return
 	}
 	t.Verdict, e.accepted = loadtest.Worst(t.Verdict, r.Verdict), e.accepted || r.Accepted > 0

@@ -13,14 +13,15 @@ import (
 	"seckill/loadtest"
 )
 
-// pairSentences has a verb for each metric, for "A answers 2.6 × as many buyers as B".
+// pairSentences completes, for each metric, a sentence such as "A answers 2.6 × as many buyers as
+// B".
 var pairSentences = map[string]string{
 	Answers: "answers %s × as many buyers as",
 	Sales:   "sells %s × as fast as",
 }
 
-// Answer returns sentences that say which strategy is fastest, by how much, and which strategies
-// are broken.
+// Answer returns sentences for people: which strategy is fastest, by how much, and which are
+// broken.
 func (r *Result) Answer() []string {
 	var lines []string
 	if best, other := r.findFastest(); best != nil {
@@ -46,19 +47,19 @@ func (r *Result) Answer() []string {
 	return lines
 }
 
-// findFastest returns the fastest strategy that was right, and the strategy to compare it with:
-// RelativeTo, or the second fastest if RelativeTo is the fastest.
+// findFastest returns the fastest strategy that was right, and the strategy to compare it with. The
+// latter is RelativeTo, or the second fastest if RelativeTo is the fastest.
 func (r *Result) findFastest() (best, other *Entry) {
 	var right []*Entry
 	for _, e := range r.MainEntries() {
-		// The speed of a strategy that did not hold, or is known to break, counts for nothing.
+		// Speed counts only for strategies that held and are not known to break.
 		if e.Verdict == judge.Held && !e.Breaks && e.Figures[r.Settings.By].Median() > 0 {
 			right = append(right, e)
 		}
 	}
 	breaksInProof := func(e *Entry) bool { return e.ProofBreaks != "" }
 	if holding := slices.DeleteFunc(slices.Clone(right), breaksInProof); len(holding) > 1 {
-		right = holding // a strategy that a fault breaks is not ranked before these
+		right = holding // strategies that break under a fault are left out if two others remain
 	}
 	slices.SortStableFunc(right, func(a, b *Entry) int {
 		return cmp.Compare(b.Figures[r.Settings.By].Median(), a.Figures[r.Settings.By].Median())
@@ -106,7 +107,7 @@ func (e *Entry) rightCell() string {
 	return strings.ToUpper(word)
 }
 
-// servedCell says whether the buyers were served.
+// servedCell returns whether the buyers were served, as a table shows it.
 func (e *Entry) servedCell() string {
 	switch {
 	case e.Baseline || e.Served == "":
@@ -131,7 +132,7 @@ func (e *Entry) describeFindings() string {
 	return strings.Join(append(parts, e.Problems...), ", ")
 }
 
-// medianCell shows the medians of some metrics.
+// medianCell returns the medians of the given metrics as one cell of a table.
 func (e *Entry) medianCell(ids ...string) string {
 	var cells []string
 	for _, id := range ids {
@@ -144,7 +145,7 @@ func (e *Entry) medianCell(ids ...string) string {
 	return strings.Join(cells, " / ")
 }
 
-// factorCell shows the factor to the strategy relativeTo, which is 1 for that strategy itself.
+// factorCell returns the factor to the strategy relativeTo. The factor of relativeTo itself is 1.
 func (e *Entry) factorCell(relativeTo string) string {
 	switch {
 	case e.Strategy == relativeTo && e.isCompetitor():
@@ -162,11 +163,11 @@ const tableNote = "Medians of the rounds. answers/s: definite answers, to all bu
 	"commands: sent to the backends for each purchase. CPU: processor time in ms for each request, of the service " +
 	"processes and of the servers behind them."
 
-// strategiesTable has a row for each strategy and number of buyers at a time.
+// strategiesTable has a row for each strategy and each number of buyers at a time.
 func (r *Result) strategiesTable() tables.Table {
 	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s"}}
-	if r.Settings.By == Sales { // a sale of few units is over in a moment, so that its rate of sales says nothing
+	if r.Settings.By == Sales { // a sale of few units is over in a moment, so its rate of sales says nothing
 		t.Head = append(t.Head, "sales/s")
 	}
 	t.Head = append(t.Head, "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers")
@@ -192,9 +193,9 @@ func (r *Result) strategiesTable() tables.Table {
 }
 
 // ratiosTable has a row for each strategy that was also compared with baselines, or with itself
-// when its buyers send no Idempotency-Key.
+// without Idempotency-Keys.
 func (r *Result) ratiosTable() tables.Table {
-	var names []string // of columns that have a ratio
+	var names []string // the table's columns: names with at least one ratio
 	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {
 		if slices.ContainsFunc(r.Entries, func(e *Entry) bool { return e.Ratios[name].Rounds > 0 }) {
 			names = append(names, name)
@@ -222,7 +223,7 @@ func (r *Result) ratiosTable() tables.Table {
 	return t
 }
 
-// labelOf returns a name for an entry that no other entry has.
+// labelOf returns a name for e that no other entry has.
 func (r *Result) labelOf(e *Entry) string {
 	label := e.Strategy
 	if e.Baseline {
@@ -254,7 +255,7 @@ func (r *Result) findingsTable() tables.Table {
 	return t
 }
 
-// Report returns the result in the forms for people and for programs.
+// Report returns the result in its forms for people and for programs.
 func (r *Result) Report() tables.Report {
 	run := tables.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: backend.Versions(r.Servers)}
 	rounds := fmt.Sprintf("%d in alternating order, each with a turn of at least %s for each strategy",
@@ -270,7 +271,7 @@ func (r *Result) Report() tables.Report {
 		Figures: r.lessonFigures(run)}
 }
 
-// Summary returns the outcome in a sentence.
+// Summary returns the outcome of the comparison in a sentence.
 func (r *Result) Summary() string {
 	t := r.Tally()
 	parts := []string{fmt.Sprintf("%d held as they should", t.Held)}
@@ -295,7 +296,7 @@ func (r *Result) lessonFigures(run tables.Run) any {
 	strategies := map[string]map[string]any{}
 	for _, e := range r.MainEntries() {
 		of := map[string]any{"verdict": e.Verdict}
-		if e.Factor != nil && e.Factor.High > 0 { // one round has no interval
+		if e.Factor != nil && e.Factor.High > 0 { // after one round there is no interval
 			of["factor"] = e.Factor.Spread()
 		}
 		for _, m := range metrics {

@@ -21,24 +21,24 @@ type Result struct {
 
 	Settings   Settings `json:"settings"`
 	RelativeTo string   `json:"relative_to"` // strategy whose factor is 1; empty if none was measured
-	RatioBy    string   `json:"ratio_by"`    // metric of the ratios
-	// Entries are in the order in which their strategies were named. Entries with other
-	// numbers of buyers at a time follow. In each group baselines come last.
+	RatioBy    string   `json:"ratio_by"`    // metric whose figures the ratios divide
+	// Entries are in the order in which their strategies were named. Entries with other numbers of
+	// buyers at a time come after them. Among entries with the same number, baselines come last.
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"`
 
-	references []float64 // the figure Settings.By of each turn of the reference, in a long comparison
+	references []float64 // in a long comparison, the figure Settings.By of each turn of the reference
 }
 
 // An Origin says where and how a comparison was run.
 type Origin struct {
-	Command string           `json:"command"` // without passwords
-	Version string           `json:"version"` // of seckill
+	Command string           `json:"command"` // the command line, without passwords
+	Version string           `json:"version"` // version of seckill
 	Begun   time.Time        `json:"begun"`
 	Machine tables.Machine   `json:"machine"`
 	Servers []backend.Status `json:"servers"`
-	Targets []string         `json:"targets"` // the service processes
+	Targets []string         `json:"targets"` // URLs of the service processes
 }
 
 // A NotRun is a strategy that could not be run, with the reason.
@@ -49,16 +49,16 @@ type NotRun struct {
 
 // A Candidate is a strategy or a baseline that is compared.
 type Candidate struct {
-	Strategy string `json:"strategy"` // name
+	Strategy string `json:"strategy"` // name of the strategy
 	Title    string `json:"title"`
-	Breaks   bool   `json:"breaks"` // known to break with as many processes as there are targets
-	// ProofBreaks names the questions of the proof in which the strategy breaks. No load shows
-	// them.
+	Breaks   bool   `json:"breaks"` // true if known to break with as many processes as there are targets
+	// ProofBreaks names the questions of the proof in which the strategy breaks. No load makes
+	// these failures happen.
 	ProofBreaks string `json:"proof_breaks,omitempty"`
-	Baseline    bool   `json:"baseline,omitempty"` // a bare handler, which is not judged
-	Keyless     bool   `json:"keyless,omitempty"`  // the buyers send no Idempotency-Key
+	Baseline    bool   `json:"baseline,omitempty"` // true for a bare handler, which is not judged
+	Keyless     bool   `json:"keyless,omitempty"`  // true if the buyers send no Idempotency-Key
 
-	target string // of a baseline
+	target string // URL of a baseline
 }
 
 // isCompetitor reports whether the candidate is a strategy whose buyers send keys.
@@ -69,44 +69,44 @@ type Entry struct {
 	Candidate
 	Concurrency int `json:"concurrency"`
 
-	// Verdict is the worst of all rounds. It is empty if nothing was judged. Expected is true
-	// if the strategy held, or if it broke as is known.
+	// Verdict is the worst verdict of all rounds. It is empty if nothing was judged. Expected is
+	// true if a correct strategy held, or a strategy known to break broke.
 	Verdict    judge.Verdict     `json:"verdict"`
 	Expected   bool              `json:"expected"`
-	Served     loadtest.Sign     `json:"served"`     // the worst of all sales
+	Served     loadtest.Sign     `json:"served"`     // the worst sign of all sales
 	Over       int64             `json:"over"`       // units sold beyond the stock, in the worst sale
-	Violations []judge.Violation `json:"violations"` // one for each rule
+	Violations []judge.Violation `json:"violations"` // the first violation of each rule
 	Problems   []string          `json:"problems"`
 
-	Figures map[string]stats.Spread `json:"figures"` // by metric
-	// Factor divides the figure Settings.By by that of Result.RelativeTo with as many buyers
-	// at a time.
+	Figures map[string]stats.Spread `json:"figures"` // the figures of all rounds, by metric
+	// Factor is the figure Settings.By of this entry, divided by that of Result.RelativeTo with as
+	// many buyers at a time.
 	Factor *stats.Ratio `json:"factor,omitempty"`
-	// Ratios divide the figure Result.RatioBy by that of each baseline, and by that of the
-	// same strategy without keys (WithoutKeys), with as many buyers at a time.
+	// Ratios divide the figure Result.RatioBy of this entry by the figure of other entries with as
+	// many buyers at a time: of each baseline, and of the same strategy without keys (WithoutKeys).
 	Ratios  map[string]stats.Ratio `json:"ratios,omitempty"`
 	Rounds  []Round                `json:"rounds"`
-	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // of all requests of all rounds
+	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // covers all requests of all rounds
 
 	measuring
 }
 
 // measuring is the state of an Entry while it is measured.
 type measuring struct {
-	histogram *hdrhistogram.Histogram // of all requests of all rounds
-	rate      float64                 // requests a second of the last sale
-	accepted  bool                    // requests were accepted first, which needs a key
-	reference bool                    // the entry has several turns in a round
-	turns     int                     // in the last round
+	histogram *hdrhistogram.Histogram // latencies of all requests of all rounds
+	rate      float64                 // requests a second in the last sale
+	accepted  bool                    // requests were accepted for later, which needs a key
+	reference bool                    // true for the reference of a long comparison, which has several turns in a round
+	turns     int                     // turns in the last round
 }
 
-// WithoutKeys is the name of a strategy's ratio to itself without keys.
+// WithoutKeys is the key in Entry.Ratios of a strategy's ratio to itself without Idempotency-Keys.
 const WithoutKeys = "without_keys"
 
-// A Round is one strategy's turn in one round.
+// A Round is the turn, or are the turns, of one strategy in one round.
 type Round struct {
-	Round       int                `json:"round"` // counted from 1
-	Sales       int                `json:"sales"` // how often the sale was run
+	Round       int                `json:"round"` // number of the round, from 1
+	Sales       int                `json:"sales"` // how many sales were run
 	Verdict     judge.Verdict      `json:"verdict"`
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
@@ -114,7 +114,8 @@ type Round struct {
 	references int // how many turns the reference strategy had had before this one
 }
 
-// addRound adds a turn. The figures of several turns in one round are their means.
+// addRound adds a turn. If a strategy has several turns in a round, their mean is the round's
+// figure.
 func (e *Entry) addRound(t Round) {
 	last := len(e.Rounds) - 1
 	if last < 0 || e.Rounds[last].Round != t.Round {
@@ -132,7 +133,7 @@ func (e *Entry) addRound(t Round) {
 }
 
 // nearbyReferences returns, for each round of e, the mean of the reference's turns directly before
-// and after it. It returns nil if the reference had one turn in each round.
+// and after it. It returns nil in a short comparison, whose reference has one turn in each round.
 func (r *Result) nearbyReferences(e *Entry) stats.Series {
 	if r.references == nil || e.reference {
 		return nil
@@ -147,8 +148,8 @@ func (r *Result) nearbyReferences(e *Entry) stats.Series {
 	return s
 }
 
-// MainEntries returns the entries of strategies with keys and with the number of buyers at a
-// time that the settings give.
+// MainEntries returns the entries of strategies with keys and with the number of buyers at a time
+// that Settings.Concurrency gives.
 func (r *Result) MainEntries() []*Entry {
 	var all []*Entry
 	for _, e := range r.Entries {
@@ -189,15 +190,15 @@ func (e *Entry) summarizeRounds() {
 // Broken reports whether the strategy oversold, lost or invented something.
 func (e *Entry) Broken() bool { return e.Verdict == judge.Oversold || e.Verdict == judge.Lost }
 
-// setRatios sets RelativeTo, and the factor and ratios of every entry.
+// setRatios sets RelativeTo and RatioBy, and the factor and ratios of every entry.
 func (r *Result) setRatios() {
-	for _, e := range r.MainEntries() { // the strategy conditional, otherwise the first
+	for _, e := range r.MainEntries() { // RelativeTo is the strategy conditional, or else the first
 		if r.RelativeTo == "" || e.Strategy == "conditional" {
 			r.RelativeTo = e.Strategy
 		}
 	}
 	if r.RatioBy = r.Settings.By; r.Settings.Async {
-		r.RatioBy = Answers // an accepted request is answered at once and sold later
+		r.RatioBy = Answers // accepted requests are answered at once and sold later
 	}
 	for _, e := range r.Entries {
 		for _, base := range r.Entries {
@@ -224,7 +225,7 @@ func (r *Result) setRatios() {
 	}
 }
 
-// ExitStatus returns the exit status of loadtest that stands for the comparison. If several
+// ExitStatus returns the exit status of a load run that stands for the comparison. If several
 // apply, the first in the order below counts.
 func (r *Result) ExitStatus() int {
 	has := func(match func(e *Entry) bool) bool {
@@ -245,15 +246,15 @@ func (r *Result) ExitStatus() int {
 	return loadtest.ExitHeld
 }
 
-// A Tally counts the strategies of a result by outcome.
+// A Tally counts the strategies of a result by their outcome.
 type Tally struct {
 	Held   int `json:"held"`   // correct strategies that held
-	Caught int `json:"caught"` // broken strategies that broke
-	Other  int `json:"other"`  // unexpected results
+	Caught int `json:"caught"` // strategies known to break that broke
+	Other  int `json:"other"`  // strategies with an unexpected result
 	NotRun int `json:"not_run"`
 }
 
-// Tally counts the strategies by outcome.
+// Tally counts the strategies by their outcome.
 func (r *Result) Tally() Tally {
 	t := Tally{NotRun: len(r.NotRun)}
 	for _, e := range r.MainEntries() {
@@ -269,24 +270,24 @@ func (r *Result) Tally() Tally {
 	return t
 }
 
-// Metrics of a turn, by name. Times are in milliseconds, except SellOut.
+// These metrics are measured in each turn. Times are in milliseconds, except SellOut.
 const (
 	Answers    = "answers"     // definite answers a second
-	Sales      = "sales"       // sales a second, until the last sale
+	Sales      = "sales"       // sales a second, from the first request to the last sale
 	SellOut    = "sell_out"    // seconds from the first request to the last sale, if all units were sold
-	BoughtP50  = "bought_p50"  // latency of sales
+	BoughtP50  = "bought_p50"  // latency of sales, median
 	BoughtP99  = "bought_p99"  //
-	RefusedP50 = "refused_p50" // latency of the answers sold out, busy, conflict and duplicate
+	RefusedP50 = "refused_p50" // latency of the answers sold out, busy, conflict and duplicate, median
 	RefusedP99 = "refused_p99" //
-	Commands   = "commands"    // commands to the backends for each purchase
+	Commands   = "commands"    // commands that were sent to the backends, for each purchase
 	Services   = "services"    // processor time of the service processes for each request
-	Servers    = "servers"     // processor time of the servers for each request
+	Servers    = "servers"     // processor time of the backend servers for each request
 )
 
 // A metric computes a figure from the sales of one turn.
 type metric struct {
 	id     string
-	column string // name in the lessons, with the unit
+	column string // name of the figure in the lessons, with its unit
 	// of returns false if the figure is not known.
 	of func(sales []*loadtest.Result) (float64, bool)
 }
@@ -304,7 +305,7 @@ var metrics = []metric{
 			n += c.PerPurchase
 		}
 		return n
-	}, func(r *loadtest.Result) float64 { // 1 for a sale whose commands are known
+	}, func(r *loadtest.Result) float64 { // the number of sales whose commands are known
 		return float64(min(1, len(r.Commands)))
 	})},
 	{Services, "services_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
@@ -313,8 +314,8 @@ var metrics = []metric{
 
 func answersOf(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) }
 
-// rateOf returns a metric that divides the sum of part over all sales by the sum of whole. If
-// either sum is 0, the metric is not known.
+// rateOf returns a function that computes a metric: the sum of part over all sales, divided by the
+// sum of whole. If either sum is 0, the metric is not known.
 func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		a, b := 0.0, 0.0
@@ -328,7 +329,8 @@ func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result)
 	}
 }
 
-// medianOf returns a metric: the median of a latency over the sales that have it.
+// medianOf returns a function that computes a metric: the median of a latency over the sales that
+// have it.
 func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		var all []float64

@@ -1,7 +1,7 @@
-// Package compare runs the same seeded sale with one strategy after the other,
-// in rounds that alternate their direction. A Result says of each strategy
-// whether it was right, whether it served its buyers, and how fast it was, also as
-// a factor to one of them with an interval.
+// Package compare runs the same seeded sale with one strategy after the other. It does so in
+// rounds, and every second round is in reverse order. A Result says of each strategy whether it was
+// right, whether it served its buyers, and how fast it was. The speed is also given as a factor to
+// one strategy, with an interval.
 package compare
 
 import (
@@ -17,10 +17,12 @@ import (
 	"seckill/loadtest"
 )
 
-// Settings describe a comparison completely. Flags and the page's form set them; results repeat them.
+// Settings describe a comparison completely. They are set by flags and by the page's form, and
+// results repeat them.
 type Settings struct {
 	Preset string `json:"preset" kong:"-"`
-	// Strategies are names, or only the word all. An empty list stands for the preset's.
+	// Strategies are names, or only the word all. If the list is empty, the preset's strategies are
+	// compared.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"${Strategies}"`
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"${Baselines}"`
 
@@ -29,16 +31,17 @@ type Settings struct {
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"${Crowds}"`
 
 	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"${Rounds}"`
-	// AllRounds are strategies. If there are any, all others have their turn in the first round only.
+	// AllRounds lists strategies that have a turn in every round. If the list is not empty, all
+	// other strategies have their turn in the first round only.
 	AllRounds []string `json:"all_rounds,omitempty" group:"time" placeholder:"NAME" help:"${AllRounds}"`
-	// Turn is how long a turn measures. A short sale is repeated until then. With plenty of
-	// stock, more buyers join one sale instead.
+	// Turn is how long a turn measures one strategy. A short sale is repeated for that time. With
+	// plenty of stock, one sale gets more buyers instead.
 	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"${Turn}"`
-	By   string        `json:"by" kong:"-"` // metric of the factor
+	By   string        `json:"by" kong:"-"` // metric that the factor compares
 }
 
-// FlagHelp returns the help of the flags that Settings has beside those of a Scenario, by the names
-// in its tags.
+// FlagHelp returns the help texts of the flags that Settings adds to those of a Scenario. Their
+// keys are the names in the tags of the fields.
 func FlagHelp() map[string]string {
 	usual := Presets()[0]
 	return map[string]string{
@@ -54,7 +57,7 @@ func FlagHelp() map[string]string {
 	}
 }
 
-// All stands for all strategies or baselines in a list of names.
+// All stands for all strategies, or all baselines, in a list of names.
 const All = "all"
 
 // A Preset is a comparison with a name and a text that says what it shows.
@@ -64,8 +67,8 @@ type Preset struct {
 	Settings
 }
 
-// Presets returns the presets of the command line and the page. The first is the default. They
-// have no copies and retries, whose rates cannot be compared.
+// Presets returns the presets of the command line and the page. The first is the default. No preset
+// has copies or retries, because the rates of runs with them cannot be compared.
 func Presets() []Preset {
 	preset := func(name, by, says string, change func(*Settings), strategies ...string) Preset {
 		s := Settings{Preset: name, Strategies: strategies, Scenario: loadtest.DefaultScenario(),
@@ -88,7 +91,7 @@ func Presets() []Preset {
 	}
 }
 
-// PresetNamed finds a preset.
+// PresetNamed returns the preset with the given name.
 func PresetNamed(name string) (Preset, error) {
 	all := Presets()
 	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
@@ -106,7 +109,7 @@ func PresetNames() []string {
 	return names
 }
 
-// Ranges returns the ranges of a scenario's numbers and of the comparison's own.
+// Ranges returns the ranges of a scenario's numbers and of the numbers that a comparison adds.
 func Ranges() map[string]loadtest.Range {
 	all := maps.Clone(loadtest.Ranges)
 	all["rounds"] = loadtest.Range{Min: 1, Max: stats.MaxRounds}

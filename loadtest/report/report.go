@@ -1,5 +1,5 @@
-// Package report writes load runs for people: a line that shows how one goes, and
-// its result.
+// Package report writes load runs for people. Line shows the progress of a run in one line, Of
+// reports its result.
 package report
 
 import (
@@ -35,7 +35,8 @@ func Of(r *loadtest.Result) tables.Report {
 // Name is the name of the report's block in a Markdown file.
 const Name = "load"
 
-// answerLines returns the verdict, with a sentence about a strategy that is known to break, and what the run tried.
+// answerLines returns the verdict, a sentence about the strategy if it is known to break, and what
+// the run tried.
 func answerLines(r *loadtest.Result) []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
 	switch {
@@ -81,15 +82,15 @@ func requirementsTable(r *loadtest.Result) tables.Table {
 	return t
 }
 
-// rows are facts, by name.
+// rows is a list of facts: each has a name and a text.
 type rows [][2]string
 
-// addRow adds a fact. The digits of its whole numbers are grouped.
+// addRow adds a fact. The digits of its whole numbers are grouped in threes.
 func (all *rows) addRow(name, format string, args ...any) {
 	*all = append(*all, [2]string{name, formatFigures(format, args...)})
 }
 
-// formatFigures is fmt.Sprintf with tables.Thousands for whole numbers.
+// formatFigures is fmt.Sprintf with the digits of whole numbers grouped by tables.Thousands.
 func formatFigures(format string, args ...any) string {
 	for i, arg := range args {
 		switch n := arg.(type) {
@@ -102,7 +103,7 @@ func formatFigures(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// factRows returns the figures that the verdict rests on.
+// factRows returns the figures on which the verdict rests.
 func factRows(r *loadtest.Result) rows {
 	var all rows
 	all.addRow("strategy", "%v", joinNonEmpty(" · ", r.Strategy.Name, r.Strategy.Title))
@@ -135,7 +136,7 @@ func factRows(r *loadtest.Result) rows {
 		all.addRow("ledger", "%v sold in %v%v, %v left of %v (run %v)", tables.Count(a.Sold, "unit"),
 			tables.Count(a.Orders, "order"), cancelled, a.Remaining, a.Initial, a.Run)
 	}
-	switch l := r.Linearizable; { // not linearizable is a violation
+	switch l := r.Linearizable; { // an answer "no" is a violation, which findingsTable shows
 	case l.Answer == loadtest.LinearYes:
 		all.addRow("answers", "linearizable: one buyer at a time explains all of %v", tables.Count(l.Checked, "answer"))
 	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
@@ -152,11 +153,11 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 		}
 	}
 	all.addRow("buyers", "%v", strings.Join(counts, " · "))
-	if r.Copies+r.Retries > 0 { // otherwise each buyer has made one call
+	if r.Copies+r.Retries > 0 { // without copies and retries, each buyer has made one call
 		copies, retries := tables.CountOf(r.Copies, "copy", "copies"), tables.CountOf(r.Retries, "retry", "retries")
 		all.addRow("  repeated", "%v and %v", copies, retries)
 	}
-	for _, a := range r.Answers { // "unknown" and "error" have many causes, so show each code
+	for _, a := range r.Answers { // the outcomes unknown and error have many causes, so show each code
 		if a.Outcome == judge.OutcomeUnknown || a.Outcome == judge.OutcomeError {
 			all.addRow(string(a.Outcome), "%v × %v: %v", a.Code, a.Count, a.Sample)
 		}
@@ -167,14 +168,14 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(time.Millisecond)
 	all.addRow("speed", "%v requests/s · %v sales/s · %v in %v", int64(r.RequestsPerSec+.5), int64(r.SalesPerSec+.5),
 		tables.Count(r.Requests, "request"), took)
-	all.addRow("latency", "%v", formatLatency(r.Latency)) // of the first answer, if there are two
+	all.addRow("latency", "%v", formatLatency(r.Latency)) // of first answers, if requests were accepted
 	if r.Counts[judge.OutcomeSold] > 0 {
 		all.addRow("  of sales", "%v", formatLatency(r.SoldLatency))
 	}
 	if r.Accepted > 0 {
 		all.addRow("two steps", "%v accepted at first", r.Accepted)
 	}
-	if r.Settings.Open() { // above: from when a request was due
+	if r.Settings.Open() { // the latency above counts from when a request was due
 		all.addRow("  once sent", "%v", formatLatency(r.ServiceTime))
 		all.addRow("lateness", "%v sent late · %v dropped · the generator's own p99 %v",
 			r.Late, r.Dropped, tables.Duration(r.Lag.P99))
