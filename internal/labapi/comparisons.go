@@ -18,19 +18,19 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// A Comparison holds the same sale with several strategies, in rounds.
+// A Comparison runs the same sale with several strategies in turn, in rounds.
 type Comparison struct {
 	Record
 	Settings compare.Settings    `json:"settings"`
-	Command  string              `json:"command"`           // does the same on the command line
-	Services lab.ServiceSettings `json:"services_settings"` // which a comparison does not change
+	Command  string              `json:"command"`           // the command line that makes the same comparison
+	Services lab.ServiceSettings `json:"services_settings"` // the services' settings, which do not change
 
-	Done     int             `json:"done"`           // the turns that have ended
-	Total    int             `json:"total"`          // all turns; 0 at first
+	Done     int             `json:"done"`           // number of turns that have ended
+	Total    int             `json:"total"`          // number of all turns; 0 before the first turn
 	Turn     *compare.Step   `json:"turn,omitempty"` // the current turn
-	Seconds  float64         `json:"seconds"`        // since the start, or in all
+	Seconds  float64         `json:"seconds"`        // time since the start; after the end, time from start to end
 	Verdicts *compare.Tally  `json:"verdicts,omitempty"`
-	Result   *compare.Result `json:"result,omitempty"` // summaries omit it
+	Result   *compare.Result `json:"result,omitempty"` // nil in summaries, because it is large
 }
 
 type comparisonEntry = entry[Comparison]
@@ -51,8 +51,8 @@ func (c *Comparison) isComplete() bool {
 	return c.Settings.Check() == nil && c.Result != nil && c.Result.Settings.Check() == nil
 }
 
-// readComparison reads the settings of a comparison and the strategies that they choose. A missing field is
-// taken from the preset that the query names; a missing seed is random.
+// readComparison reads the settings of a comparison, and finds the strategies that they name. A
+// missing field is taken from the preset that the query names. A missing seed is random.
 func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Info, error) {
 	var wanted compare.Settings
 	query, err := web.ReadQuery(c.Request, "preset")
@@ -75,7 +75,7 @@ func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Inf
 		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
 	blameFixedFields(p, wanted.Scenario)
-	chosen := s.Strategies // the result lists those that cannot run here as not run
+	chosen := s.Strategies // all of them: the result lists those that cannot run here as not run
 	if !slices.Equal(wanted.Strategies, []string{compare.All}) {
 		chosen = s.chosenStrategies(wanted.Strategies, len(s.Strategies), p)
 	}
@@ -99,7 +99,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// Service processes that ended are started again, because the figures depend on the number of processes.
+	// If a service process has ended, all are restarted, because their number affects the figures.
 	serving := s.Lab.ServiceSettings()
 	err = s.ensureServing(c.Request.Context(), serving)
 	targets := s.liveServices()
@@ -119,7 +119,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	return err
 }
 
-// performComparison holds the sales of a comparison. It returns the final value of the comparison.
+// performComparison runs the sales of a comparison. It returns the final value of the comparison.
 func (s *Server) performComparison(ctx context.Context, e *comparisonEntry, chosen []catalog.Info,
 	targets []string) Comparison {
 	result := s.Compare(ctx, chosen, compare.Options{Settings: s.comparisons.readEntry(e).Settings,

@@ -11,21 +11,22 @@ import (
 
 const (
 	heartbeatInterval = 10 * time.Second
-	// writeTimeout bounds one write to a page. A page that reads nothing delays the end of the lab by this time.
+	// writeTimeout bounds one write to a page, because the end of the lab waits for it.
 	writeTimeout = 2 * time.Second
-	// minEventGap is the minimum time between two events, so that changes in between are sent together.
+	// minEventGap is the minimum time between two groups of events to a page.
 	minEventGap = 100 * time.Millisecond
 )
 
-// streamEvents sends a page its events. `hello` lists all runs; `run` is a whole run that changed;
-// `comparison` is the summary of a comparison that changed; after `lab` the page asks for the status again. A
-// page that opens late gets the same state as one that was open all the time.
+// streamEvents sends events to a page. The event `hello` lists all runs. `run` is a whole run that
+// changed. `comparison` is the summary of a comparison that changed. After `lab` the page asks for
+// the lab's status again. A page that opens late gets the same state as a page that was open all
+// the time.
 func (s *Server) streamEvents(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{Context: c, control: http.NewResponseController(c.Writer)}
-	_ = out.control.SetReadDeadline(time.Time{}) // the server's deadline would end the stream
+	_ = out.control.SetReadDeadline(time.Time{}) // without this, the server's read deadline would end the stream
 	sent := &sentState{lab: s.notifier.labChanges.Load(), runs: s.runs.revisionBeforeNewest(),
 		comparisons: s.comparisons.revisionBeforeNewest()}
 	_, _ = io.WriteString(c.Writer, "retry: 1000\n\n")
@@ -42,7 +43,7 @@ func (s *Server) streamEvents(c *gin.Context) error {
 		select {
 		case <-changed:
 		case <-heartbeat.C:
-			out.writeEvent("lab", gin.H{}) // a service process may have died
+			out.writeEvent("lab", gin.H{}) // the page asks for the status, as a service process may have died
 		case <-ctx.Done():
 		}
 		select {
@@ -53,13 +54,13 @@ func (s *Server) streamEvents(c *gin.Context) error {
 	return nil
 }
 
-// sentState holds the revisions that one page has received.
+// sentState holds the revisions up to which one page has received the changes.
 type sentState struct {
 	lab               int64
 	runs, comparisons int
 }
 
-// sendChanges sends what has changed since the last call. It sends copies, so that a slow page delays nothing.
+// sendChanges sends what has changed since its last call. It holds no lock meanwhile.
 func (s *Server) sendChanges(sent *sentState, out *stream) {
 	if n := s.notifier.labChanges.Load(); n > sent.lab {
 		sent.lab = n

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/web"
 )
 
-// routeGames adds the calls about games. A game needs no labLock: it has databases of its own, and nobody
-// reads figures from it.
+// routeGames adds the calls about games. A game does not take the labLock: it has databases of its
+// own, and its times are not shown as figures.
 func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"levels": s.Games.Levels()}) })
 	lab.POST("/replays", s.handlerOf(s.replayGame))
@@ -35,8 +35,8 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 		func(ctx context.Context, g *game.Game, u undo) (game.State, error) { return g.Undo(ctx, u.Moves) }))
 }
 
-// gameHandler returns a handler that answers with the state of a game after do. defaults is the body of a call
-// that omits every field.
+// gameHandler returns a handler that calls do and answers with the state of the game. defaults is
+// the body for a call that omits every field.
 func gameHandler[Body any](s *Server, defaults Body,
 	do func(context.Context, *game.Game, Body) (game.State, error)) gin.HandlerFunc {
 	return s.handlerOf(func(c *gin.Context) error {
@@ -53,8 +53,8 @@ func gameHandler[Body any](s *Server, defaults Body,
 	})
 }
 
-// explainGameError returns a refusal as it is. Any other error becomes a problem that says that the servers of
-// the game failed.
+// explainGameError returns a refusal unchanged. Any other error becomes a problem that says that
+// the servers of the game failed.
 func (s *Server) explainGameError(err error) error {
 	var p *web.Problem
 	if err == nil || errors.As(err, &p) {

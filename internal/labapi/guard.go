@@ -11,7 +11,7 @@ import (
 	"seckill/internal/web"
 )
 
-// contentPolicy allows the page its own files only. data: is for the image of a shared trace.
+// contentPolicy allows the page its own files only, and data: for the image of a trace.
 const contentPolicy = "default-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
@@ -25,8 +25,8 @@ func setHeaders(c *gin.Context) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// checkHost refuses requests that are addressed to another name. A foreign web site can point its name at
-// 127.0.0.1 and would then have the same origin as this page (DNS rebinding).
+// checkHost refuses requests whose Host is not ours. A foreign web site can make its name resolve
+// to 127.0.0.1. Its page would then have the same origin as ours (DNS rebinding).
 func (s *Server) checkHost(c *gin.Context) error {
 	if name := web.Hostname(c.Request.Host); !s.isOurName(name, c.Request) {
 		return forbiddenProblem("This lab does not answer to the name “" + name +
@@ -35,7 +35,8 @@ func (s *Server) checkHost(c *gin.Context) error {
 	return nil
 }
 
-// isOurName reports whether name is this machine, the address of the listener, or the address that r arrived at.
+// isOurName reports whether name is this machine, the listener's address, or the local address of
+// the request's connection.
 func (s *Server) isOurName(name string, r *http.Request) bool {
 	if strings.EqualFold(name, "localhost") || name != "" && strings.EqualFold(name, web.Hostname(s.Addr)) {
 		return true
@@ -48,7 +49,7 @@ func (s *Server) isOurName(name string, r *http.Request) bool {
 	return ip.IsLoopback() || local != nil && web.Peer(local.String()) == ip.Unmap()
 }
 
-// checkOrigin refuses calls of another site's page that change something.
+// checkOrigin refuses calls by which a page of another site would change something.
 func checkOrigin(c *gin.Context) error {
 	if page := web.ForeignPage(c.Request); page != "" && !web.IsSafe(c.Request.Method) {
 		return forbiddenProblem(page + " may not drive this lab.")
@@ -56,15 +57,16 @@ func checkOrigin(c *gin.Context) error {
 	return nil
 }
 
-// checkAdmin refuses calls that change something in the lab, unless the operator makes them. Calls to the
-// service always pass, because the service checks them itself. It sees all of them come from this machine, so
-// the proxy adds the service's token only to calls of the operator.
+// checkAdmin refuses calls that change something in the lab, unless they come from the operator.
+// Calls for the service always pass, because the service checks them itself. To the service, all
+// calls seem to come from this machine. So the proxy adds the service's token only to calls of the
+// operator.
 func (s *Server) checkAdmin(c *gin.Context) error {
 	r := c.Request
 	why := s.whyNotOperator(r)
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
-		c.Set(operatorKey, why == "") // see forwardCall
+		c.Set(operatorKey, why == "") // forwardCall reads this value
 	case why != "" && !web.IsSafe(r.Method):
 		if s.Token != "" {
 			c.Header("WWW-Authenticate", "Bearer")
@@ -74,7 +76,7 @@ func (s *Server) checkAdmin(c *gin.Context) error {
 	return nil
 }
 
-// whyNotOperator says why a request may not come from the operator; "" if it does.
+// whyNotOperator returns why a request may not come from the operator, or "" if it does.
 func (s *Server) whyNotOperator(r *http.Request) string {
 	given := web.Bearer(r)
 	switch why := web.NotLocal(r); {
@@ -91,5 +93,6 @@ func forbiddenProblem(detail string) *web.Problem {
 	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
 }
 
-// operatorKey is the key in a gin.Context that says whether the operator makes a call to the service.
+// operatorKey is the key in a gin.Context for whether a call to the service comes from the
+// operator.
 const operatorKey = "seckill.operator"

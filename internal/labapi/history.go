@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// A History is a folder that keeps the results of a lab after its end. Each entry is a JSON file, which people
-// can copy, send and delete. The first entry makes the folder. The History "" keeps nothing. Several labs may
-// use a folder at the same time.
+// A History is a folder that keeps the results of a lab after the lab's end. Each entry is a JSON
+// file that people can copy, send and delete. The folder is made with the first entry. The History
+// "" keeps nothing. Several labs may use one folder at the same time.
 type History string
 
-// An entryKind is the prefix of the file names of its entries.
+// An entryKind is the first part of the file names of its entries.
 type entryKind string
 
 const (
@@ -22,7 +22,7 @@ const (
 	kindTrace      entryKind = "trace"
 )
 
-// historyFormat is the format that this program writes and reads.
+// historyFormat is the number of the file format that this program writes and reads.
 const historyFormat = 1
 
 type historyFile[T any] struct {
@@ -34,7 +34,6 @@ func (h History) fileName(k entryKind, id string) string {
 	return filepath.Join(string(h), string(k)+"-"+id+".json")
 }
 
-// writeEntry writes a new entry.
 func (h History) writeEntry(k entryKind, id string, entry any) error {
 	if h == "" {
 		return nil
@@ -49,15 +48,16 @@ func (h History) writeEntry(k entryKind, id string, entry any) error {
 	return os.WriteFile(h.fileName(k, id), text, 0o600)
 }
 
-// removeEntry removes an entry. It ignores errors.
+// removeEntry removes an entry if it can.
 func (h History) removeEntry(k entryKind, id string) {
 	if h != "" {
 		_ = os.Remove(h.fileName(k, id))
 	}
 }
 
-// readEntries returns the entries of a kind by their ids. It ignores other files: of another program or version,
-// or half written because a lab was killed or the disk was full.
+// readEntries returns the entries of a kind by their ids. It ignores files of other programs or
+// versions. It also ignores a file that is half written, because a lab was killed or the disk was
+// full.
 func readEntries[T any](h History, k entryKind) map[string]T {
 	all := map[string]T{}
 	if h == "" {
@@ -66,7 +66,7 @@ func readEntries[T any](h History, k entryKind) map[string]T {
 	files, _ := os.ReadDir(string(h)) // the folder may not exist yet
 	for _, file := range files {
 		id, found := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(k)+"-")
-		if !found || !file.Type().IsRegular() { // reading a named pipe would block
+		if !found || !file.Type().IsRegular() { // a named pipe is skipped, because reading it would block
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(string(h), file.Name()))
@@ -78,8 +78,8 @@ func readEntries[T any](h History, k entryKind) map[string]T {
 	return all
 }
 
-// fillLists replaces each nil slice or map with an empty one, because pages expect them. It reports whether no
-// slice has a nil element.
+// fillLists replaces each nil slice or map in v by an empty one, because pages expect lists. It
+// returns false if a slice has a nil element, which no page can show.
 func fillLists(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:

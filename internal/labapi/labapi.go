@@ -37,46 +37,47 @@ import (
 // A Config configures a Server.
 type Config struct {
 	Page       fs.FS // index.html and the files that it loads
-	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
+	Guarantees fs.FS // the matrix of `seckill prove`, and its counterexamples
 	Strategies []catalog.Info
-	Strategy   string  // sells in the shop until the operator chooses another
-	History    History // the folder for results of this lab; with "" they end with the lab
+	Strategy   string  // the shop sells with it until the operator chooses another
+	History    History // the folder for results; with "" the results are lost when the lab ends
 
 	// Addr is the listener's address. Requests must be addressed to it or to this machine.
 	Addr string
-	// Token, if not empty, must come with each call that changes something, except a buyer's calls. Without a
-	// Token only this machine may make such calls.
+	// If Token is not empty, each call that changes something must carry it, except calls of
+	// buyers. If Token is empty, only this machine may make such calls.
 	Token   string
-	Version string // of this program
+	Version string // version of this program
 	Log     *slog.Logger
 
 	Backing
 }
 
-// Backing is the part of a Config that needs a running lab. It may be empty at first: the servers of a lab take
-// seconds to start, and Server.Open adds it then.
+// Backing is the part of a Config that needs a running lab. The servers of a lab take seconds to
+// start. So a Server may begin without a Backing, and get it later by Server.Open.
 type Backing struct {
 	Lab Lab
-	// Missing says why a strategy cannot run here; nil if it can.
+	// Missing returns the reasons why a strategy cannot run here, or nil if it can run.
 	Missing func(catalog.Info) []string
-	// Load is loadtest.Run, except in tests.
+	// Load is loadtest.Run; tests replace it.
 	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
-	Ledger loadtest.Ledger // verdicts are judged from it
-	// Compare is compare.Run on the lab's servers, except in tests.
+	Ledger loadtest.Ledger // source of the verdicts
+	// Compare is compare.Run on the lab's servers; tests replace it.
 	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
-	// Trace records one purchase, or two that race: explore.RecordTrace, but for tests.
+	// Trace is explore.RecordTrace, which records one purchase, or two that race; tests replace it.
 	Trace func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
-	// Games holds the games in which people schedule commands. Server.Close ends them.
+	// Games holds the games in which people schedule the buyers' commands. Server.Close ends the
+	// games.
 	Games *game.Games
 	// ServiceToken is sent with admin calls to the service processes.
 	ServiceToken string
 }
 
-// A Server is the http.Handler of a lab. It serves files at once; calls wait for Open.
+// A Server is the http.Handler of a lab. It serves files at once, and holds other calls until Open.
 type Server struct {
 	Config
 	opened      chan struct{} // closed by Open
-	id          string        // of this process, which tells a page that the lab was restarted
+	id          string        // id of this process; a new id tells a page that the lab was restarted
 	router      *gin.Engine
 	notifier    *notifier
 	runs        *store[Run]
@@ -109,13 +110,13 @@ func New(c Config) *Server {
 	return s
 }
 
-// Open adds the lab to a server that was made without, and lets the waiting calls go on.
+// Open adds a lab to a server that was made without one. Calls that waited for it go on.
 func (s *Server) Open(b Backing) {
 	s.Backing = b
 	close(s.opened)
 }
 
-// waitForLab holds a call until Open.
+// waitForLab holds a call until Open has added the lab.
 func (s *Server) waitForLab(c *gin.Context) {
 	select {
 	case <-s.opened:
@@ -196,7 +197,8 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 }
 
 func notFound(c *gin.Context) error {
-	if strings.Contains(c.GetHeader("Accept"), "text/html") { // a person: the page says which screens there are
+	// A person opened the address in a browser. The page shows which screens there are.
+	if strings.Contains(c.GetHeader("Accept"), "text/html") {
 		c.Redirect(http.StatusFound, "/#"+c.Request.URL.EscapedPath())
 		return nil
 	}
@@ -204,24 +206,25 @@ func notFound(c *gin.Context) error {
 		Detail: "There is nothing at " + c.Request.URL.Path + "."}
 }
 
-// noService has the code with which the service says that it provably took nothing.
+// noService answers calls while no service runs. It has the code with which the service, too, says
+// that a call has certainly taken no unit.
 var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusServiceUnavailable,
 	Detail: "No service process answers, so nothing was sent. The lab's status says where their logs are."}
 
-// answerTime bounds a call. It is longer than any call of the lab, and than any answer of a service.
+// answerTime bounds the time of a call. All calls of the lab and of a service take less.
 const answerTime = 90 * time.Second
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/api/lab/v1/events" { // HEAD of a stream would never end
+	if r.URL.Path != "/api/lab/v1/events" { // the answer to a HEAD of the event stream would never end
 		r = web.HeadAsGet(r)
 	}
 	s.router.ServeHTTP(w, r)
 }
 
-// Close ends the streams, stops the run or the comparison that is under way, and waits for its verdict until
-// ctx ends.
+// Close ends the event streams. It stops the run or comparison under way, and waits for its verdict
+// until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
-	s.background.starting.Lock() // work that is starting is stopped below, and no more starts afterwards
+	s.background.starting.Lock() // work that is just starting is stopped below; later work does not start
 	s.background.close()
 	s.background.starting.Unlock()
 	s.runs.stopEntry(nil)
@@ -243,12 +246,12 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// background is the work that outlives the calls that began it.
+// background is the work that goes on after the calls that began it.
 type background struct {
 	starting sync.Mutex     // held while work starts
-	running  sync.WaitGroup // Close waits for it
+	running  sync.WaitGroup // counts the work; Close waits for it
 	closing  context.Context
-	close    func() // ends closing
+	close    func() // cancels closing
 }
 
 // A Lab runs servers and service processes, and injects faults. fault.Lab implements it.
@@ -256,7 +259,7 @@ type Lab interface {
 	Backends() []backend.Status
 	Services() []lab.Service
 	Topology() string
-	// ServiceSettings returns the settings of the running service processes. Serve changes them by a restart.
+	// ServiceSettings returns the running service processes' settings. Serve changes them.
 	ServiceSettings() lab.ServiceSettings
 	Serve(context.Context, lab.ServiceSettings) error
 	Faults() []fault.Status
@@ -288,15 +291,15 @@ func (s *Server) notifyLabChange() {
 	s.notifier.notifyAll()
 }
 
-// A labLock gives the lab to one run, comparison or trace at a time. Two at once would share processors and
-// disturb each other's figures.
+// A labLock gives the lab to one run, comparison or trace at a time. Two at the same time would
+// share the processors and falsify each other's figures.
 type labLock struct {
 	mu   sync.Mutex
-	what string // describes the holder, as in "a run of naive"; "" if there is none
+	what string // describes the holder, as in "a run of naive"; "" while the lock is free
 }
 
-// acquire takes the lock until release is called. A second call of release does nothing. The error says who
-// holds the lock.
+// acquire takes the lock for the given work. The caller releases it by calling release; further
+// calls of release do nothing. If the lock is taken, the error says by what work.
 func (l *labLock) acquire(what string) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -312,8 +315,8 @@ func (l *labLock) acquire(what string) (release func(), err error) {
 	}), nil
 }
 
-// serveFile serves a file of a folder. If name is "", the path of the call names the file. A browser that has
-// the file gets it again only if it changed.
+// serveFile serves a file of dir. If name is "", the call's path names the file. A browser that has
+// the file already gets it again only if the file has changed.
 func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 	return s.handlerOf(func(c *gin.Context) error {
 		name := cmp.Or(name, strings.TrimPrefix(c.Param("path"), "/"))
@@ -322,7 +325,7 @@ func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 			return notFound(c)
 		}
 		sum := sha256.Sum256(text)
-		c.Header("Cache-Control", "no-cache") // ask whether it changed
+		c.Header("Cache-Control", "no-cache") // the browser must ask whether the file has changed
 		c.Header("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
 		http.ServeContent(c.Writer, c.Request, name, time.Time{}, bytes.NewReader(text))
 		return nil
@@ -333,7 +336,7 @@ func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 // or another language.
 func (s *Server) serveCourse(c *gin.Context) {
 	chapters, err := course.Chapters()
-	if err != nil { // embedded, and checked by the tests of the course
+	if err != nil { // cannot happen: the chapters are embedded, and tests read them all
 		panic(err)
 	}
 	c.JSON(http.StatusOK, gin.H{"chapters": chapters})

@@ -25,8 +25,8 @@ var serviceTransport = &http.Transport{
 	DisableCompression:  true,
 }
 
-// forwardCall sends a call to the next service process. It never tries another one, because the call may be a
-// purchase.
+// forwardCall sends a call to one service process; the processes take turns. If that process fails,
+// it tries no other one, because the call may be a purchase that was made.
 func (s *Server) forwardCall(c *gin.Context) error {
 	services := s.liveServices()
 	if len(services) == 0 {
@@ -36,7 +36,8 @@ func (s *Server) forwardCall(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// The whole body is read first, so that nothing is sent if the caller fails to send it.
+	// The proxy reads the whole body before it sends anything. If the caller fails to send it all,
+	// the service gets nothing.
 	body, err := web.ReadBody(c.Writer, c.Request)
 	if err != nil {
 		return err
@@ -44,12 +45,13 @@ func (s *Server) forwardCall(c *gin.Context) error {
 	sent := c.Request.Clone(c.Request.Context())
 	sent.Body, sent.ContentLength, sent.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	proxy := &httputil.ReverseProxy{
-		// Rewrite, unlike Director, drops the forwarding headers of the caller and adds none.
+		// Unlike Director, Rewrite drops the forwarding headers of the caller and adds none.
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			// SetURL drops a malformed query. The service must see and refuse it, because it may name a strategy.
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
-			// The caller's token is for this page. The service has another token, for calls of the operator.
+			// The caller's token is for the lab. The service has a token of its own, which only
+			// calls of the operator get.
 			r.Out.Header.Del("Authorization")
 			if c.GetBool(operatorKey) {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
@@ -65,7 +67,7 @@ func (s *Server) forwardCall(c *gin.Context) error {
 
 func (s *Server) writeProxyError(w http.ResponseWriter, r *http.Request, err error) {
 	level := slog.LevelWarn
-	if r.Context().Err() != nil { // the caller has closed the connection, or its sending half
+	if r.Context().Err() != nil { // the caller has closed the connection, or its sending half, and reads no answer
 		level = slog.LevelDebug
 	}
 	s.Log.Log(r.Context(), level, "proxy", "method", r.Method, "path", r.URL.Path, "error", err)

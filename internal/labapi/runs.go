@@ -20,29 +20,29 @@ import (
 	"seckill/loadtest"
 )
 
-// A Run is the same sale with one strategy or several at the same time. It is Done when at least one lane has a
-// result.
+// A Run is the same sale with one strategy, or with several at the same time. Each strategy's sale
+// is a lane. A Run is Done when at least one lane has a result.
 type Run struct {
 	Record
 	Settings Settings       `json:"settings"`
 	Error    string         `json:"error,omitempty"`
-	Version  string         `json:"version,omitempty"` // of this program
+	Version  string         `json:"version,omitempty"` // version of this program
 	Machine  tables.Machine `json:"machine,omitzero"`
-	// Shop is set if the buyers join the shop's sale from ComesAt on. Such a run restarts no service process.
+	// Shop is true if the buyers join the shop's sale, from ComesAt on. No service restarts then.
 	Shop    bool      `json:"shop,omitempty"`
 	ComesAt time.Time `json:"comes_at,omitzero"`
 
-	Lanes  []Lane            `json:"lanes"` // one for each strategy, in the order of the settings
+	Lanes  []Lane            `json:"lanes"` // one for each strategy, in the order of Settings.Strategies
 	Faults []fault.Happening `json:"faults"`
 
-	injector *fault.Injector // nil for a run from the history
+	injector *fault.Injector // injects the faults; nil for a run from the history
 }
 
 type runEntry = entry[Run]
 
 var runType = entryType[Run]{kind: kindRun, record: (*Run).record, summary: Run.summary, isComplete: (*Run).isComplete}
 
-// summary returns a copy without the points of the lanes, which are most of a run.
+// summary returns a copy without the points of the lanes, because they take most of a run's memory.
 func (r Run) summary() Run {
 	r.Lanes = slices.Clone(r.Lanes)
 	for i := range r.Lanes {
@@ -72,8 +72,8 @@ func (s *Server) startRun(c *gin.Context) error {
 	return err
 }
 
-// beginRun begins a run and answers the call. what describes the run for those who want the lab meanwhile.
-// joinShop is nil, or changes the run into one that joins the shop's sale.
+// beginRun begins a run and answers the call. The text what describes the run to people who want
+// the lab meanwhile. joinShop is nil, or changes the run so that it joins the shop's sale.
 func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop func(*Run)) (*runEntry, error) {
 	release, err := s.labLock.acquire(what)
 	if err != nil {
@@ -102,7 +102,8 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop
 	return e, nil
 }
 
-// addFault plans a fault of a run that is under way. If its time is over, the fault happens at once.
+// addFault plans a fault for a run that is under way. If the planned time is past, the fault
+// happens at once.
 func (s *Server) addFault(c *gin.Context) error {
 	e, err := s.runs.findEntry(c)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *Server) addFault(c *gin.Context) error {
 }
 
 const (
-	// buyerTimeout limits how long a buyer of the lab waits for an answer.
+	// buyerTimeout bounds how long a buyer in the lab waits for an answer.
 	buyerTimeout = 15 * time.Second
 	// restartTimeout bounds how long the service processes may take to finish their purchases and restart.
 	restartTimeout = time.Minute
@@ -160,14 +161,13 @@ func (s *Server) performRun(ctx context.Context, e *runEntry) Run {
 	return final
 }
 
-// isServing reports whether all service processes run, with these settings.
 func (s *Server) isServing(w lab.ServiceSettings) bool {
 	return s.Lab.ServiceSettings() == w &&
 		!slices.ContainsFunc(s.Lab.Services(), func(service lab.Service) bool { return !service.Up })
 }
 
-// ensureServing restarts the service processes with these settings, unless they run so already. It does not
-// stop when ctx ends, so that a stopped run leaves a lab that works.
+// ensureServing restarts the service processes with these settings, unless they already run with
+// them. It finishes the restart even if ctx ends, so that the lab works after a run was stopped.
 func (s *Server) ensureServing(ctx context.Context, w lab.ServiceSettings) error {
 	if s.isServing(w) {
 		return nil
@@ -178,7 +178,7 @@ func (s *Server) ensureServing(ctx context.Context, w lab.ServiceSettings) error
 	return s.Lab.Serve(restarting, w)
 }
 
-// prepareServices restarts the service processes with the settings of the run.
+// prepareServices makes the service processes run with the settings of the run.
 func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) error {
 	if err := s.ensureServing(ctx, w.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
@@ -204,21 +204,21 @@ func (r Run) awaitStart(ctx context.Context) {
 	}
 }
 
-// A Lane is the sale of one strategy in a run, on a SKU of its own.
+// A Lane is the sale of one strategy in a run. It has a SKU of its own, or joins the shop's sale.
 type Lane struct {
 	Strategy string `json:"strategy"`
 	SKU      int64  `json:"sku"`
-	Command  string `json:"command,omitempty"` // holds the same sale on the command line, without faults
+	Command  string `json:"command,omitempty"` // the command line that runs the same sale, without the faults
 
-	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
+	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest progress
 	Result   *loadtest.Result   `json:"result,omitempty"`
-	Error    string             `json:"error,omitempty"` // why there is no result
+	Error    string             `json:"error,omitempty"` // why the lane has no result
 
-	// Points are drawn by the charts. Summaries omit them.
+	// Points are the figures that the charts show. Summaries omit them.
 	Points []Point `json:"points,omitempty"`
 }
 
-// A Point of a lane's charts.
+// A Point has the figures of a lane at one time.
 type Point struct {
 	At   float64 `json:"at"`   // seconds since the start
 	Rate float64 `json:"rate"` // answers per second
@@ -227,11 +227,12 @@ type Point struct {
 }
 
 const (
-	// sku is sold by comparisons and by the first lane of a run. The other lanes sell the following SKUs.
+	// sku is the SKU of comparisons, and of the first lane of a run. The other lanes sell the SKUs
+	// after it.
 	sku      = 1
 	maxLanes = 4
-	// minPointGap is the minimum time between two points, in seconds. The last report of a run may come right
-	// after the previous report. Over so short a time a rate says nothing.
+	// minPointGap is the minimum time between two points, in seconds. The last report of a run may
+	// come right after the report before. A rate over so short a time says nothing.
 	minPointGap = 0.03
 	// maxPoints bounds the points of a lane, because every event of the run carries all of them.
 	maxPoints = 400
@@ -245,7 +246,8 @@ func newLanes(w Settings) []Lane {
 	return lanes
 }
 
-// addProgress sets the latest progress and adds a point. It drops every second point when there are too many.
+// addProgress sets the latest progress and adds a point. At maxPoints it first drops every second
+// point.
 func (l *Lane) addProgress(p loadtest.Progress) {
 	l.Progress = &p
 	at := p.Elapsed.Seconds()
@@ -262,14 +264,15 @@ func (l *Lane) addProgress(p loadtest.Progress) {
 	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
 }
 
-// editLane returns the i-th lane for a change. It replaces the slice, which older copies of the run share.
+// editLane returns the i-th lane for a change. Older copies of the run keep their lanes.
 func (r *Run) editLane(i int) *Lane {
 	r.Lanes = slices.Clone(r.Lanes)
 	return &r.Lanes[i]
 }
 
-// sellLanes holds the sales of all lanes at the same time. A lane begins when every lane is ready, and is judged
-// when the buyers of every lane have their answers. The others do not wait for a lane that has failed.
+// sellLanes runs the sales of all lanes at the same time. Every lane begins when all lanes are
+// ready. Every lane is judged when the buyers of all lanes have their answers. A lane that has
+// failed does not hold up the other lanes.
 func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 	targets := s.liveServices()
 	var beginning, ending, lanes sync.WaitGroup

@@ -22,15 +22,16 @@ import (
 // Settings describe a run completely, so that it can be repeated.
 type Settings struct {
 	Strategies []string `json:"strategies"`
-	// Scenario applies to every lane; strategy and SKU differ. The seed gives all lanes the same buyers in the
-	// same order.
+	// Scenario is the scenario of every lane. Only the strategy and the SKU differ. By the seed,
+	// all lanes have the same buyers in the same order.
 	loadtest.Scenario
 	lab.ServiceSettings
 }
 
-// limits of a run, which the page checks, too. They are narrower than the limits of a scenario, because a run
-// is kept in memory and people watch it. The maximum pause ends before the audit of a run gives up waiting for
-// purchases without an answer. The maximum lease is shorter than the maximum pause.
+// limits has the allowed ranges of a run's settings; the page checks them, too. They are narrower
+// than the ranges of a scenario, because a run is kept in memory and people watch it. A pause of
+// maximum length ends before the audit stops waiting for purchases without an answer. The maximum
+// lease is shorter than the maximum pause.
 var limits = map[string]loadtest.Range{
 	"stock": {Min: 1, Max: 1_000_000}, "buyers": {Min: 1, Max: 200_000}, "concurrency": {Min: 1, Max: 1024},
 	"quantity": {Min: 1, Max: 1000}, "rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120},
@@ -45,7 +46,7 @@ const (
 	pauseMarginMS = 2000
 )
 
-// defaultScenario returns the default scenario of the command line without duplicates and cancellations.
+// defaultScenario returns the scenario of `seckill load` without duplicates and cancellations.
 func defaultScenario() loadtest.Scenario {
 	s := loadtest.DefaultScenario()
 	s.Strategy, s.Duplicates, s.Cancellations, s.Timeout, s.Seed = "", 0, 0, buyerTimeout, newSeed()
@@ -54,8 +55,8 @@ func defaultScenario() loadtest.Scenario {
 
 func newSeed() uint64 { return rand.Uint64() }
 
-// readSettings reads a run's settings. A missing field gets its default; missing settings of the service
-// processes stay as they are.
+// readSettings reads a run's settings. A missing field gets its default. A missing setting of the
+// service processes keeps its current value.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	w := Settings{Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
 	if err := web.ReadJSON(c.Writer, c.Request, &w); err != nil {
@@ -66,7 +67,7 @@ func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	return w, asError(p)
 }
 
-// asError returns p if it lists at least one invalid field; otherwise nil.
+// asError returns p if p lists an invalid field; otherwise nil.
 func asError(p *web.Problem) error {
 	if p.Errors == nil {
 		return nil
@@ -74,14 +75,15 @@ func asError(p *web.Problem) error {
 	return p
 }
 
-// checkSettings adds all errors in a run's settings to p.
+// checkSettings adds an error to p for each invalid field of a run's settings.
 func (s *Server) checkSettings(w *Settings, p *web.Problem) {
 	s.chosenStrategies(w.Strategies, maxLanes, p)
 	blameFixedFields(p, w.Scenario)
 	for _, err := range w.CheckRanges(limits) {
 		blameFields(p, err)
 	}
-	if w.ServiceSettings != s.Lab.ServiceSettings() { // the current settings were given when the lab was started
+	// The current settings need no check: a person chose them when the lab was started.
+	if w.ServiceSettings != s.Lab.ServiceSettings() {
 		for name, value := range map[string]int{"services": w.Services, "lease_ms": w.Lease, "wait_ms": w.Wait,
 			"poll_ms": w.Poll} {
 			blameFields(p, limits[name].Check(name, float64(value)))
@@ -98,7 +100,8 @@ func (s *Server) checkSettings(w *Settings, p *web.Problem) {
 	blameFields(p, w.laneScenario(0).Check())
 }
 
-// blameFixedFields blames the fields that the lab sets by itself.
+// blameFixedFields adds an error to p for each field that callers may not set, because the lab
+// does.
 func blameFixedFields(p *web.Problem, s loadtest.Scenario) {
 	if s.Strategy != "" {
 		p.Blame("strategy", "unused", nil, "leave it out: strategies names them")
@@ -108,7 +111,8 @@ func blameFixedFields(p *web.Problem, s loadtest.Scenario) {
 	}
 }
 
-// chosenStrategies returns the strategies with these names, and adds invalid names to p.
+// chosenStrategies returns the strategies with these names. It adds an error to p for each invalid
+// name.
 func (s *Server) chosenStrategies(names []string, maxNames int, p *web.Problem) []catalog.Info {
 	switch n := len(names); {
 	case n == 0:
@@ -137,16 +141,16 @@ func blameFields(p *web.Problem, err error) {
 	}
 }
 
-// laneScenario returns the scenario of one lane of a run: the sale of w with the lane's strategy, on a SKU of its
-// own.
+// laneScenario returns the scenario of one lane of a run: the run's scenario with the strategy and
+// the SKU of the lane.
 func (w *Settings) laneScenario(lane int) loadtest.Scenario {
 	s := w.Scenario
 	s.Strategy, s.SKU = w.Strategies[lane], sku+int64(lane)
 	return s
 }
 
-// findStrategy returns the strategy that a field names. It blames the field if there is no such strategy or it
-// cannot run here.
+// findStrategy returns the strategy with this name. If there is none, or if it cannot run here, it
+// adds an error to p about the given field.
 func (s *Server) findStrategy(field, name string, p *web.Problem) catalog.Info {
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
 	params := map[string]any{"name": name}
@@ -168,7 +172,7 @@ func (s *Server) findStrategy(field, name string, p *web.Problem) catalog.Info {
 	return catalog.Info{}
 }
 
-// checkFault adds the errors in a fault of a run to p, and sets missing fields to their defaults.
+// checkFault adds an error to p for each invalid field. It sets missing fields to defaults.
 func (s *Server) checkFault(f *fault.Planned, run Settings, p *web.Problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here fault.Status) bool { return here.Kind == f.Kind })

@@ -18,13 +18,13 @@ import (
 	"seckill/internal/web"
 )
 
-// A shop holds the state that all buyers' pages share, except stock and start, which the service keeps.
+// A shop holds what the pages of all buyers share. The service keeps the stock and the start.
 type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
-	rivals   *runEntry     // the latest rivals; nil if there were none
-	joined   int64         // the run of the SKU that the rivals joined
-	notice   time.Duration // between sending rivals and their first purchase
+	rivals   *runEntry     // the latest run of rivals; nil if there was none
+	joined   int64         // run number of the sale that the rivals joined
+	notice   time.Duration // time between sending rivals and their first purchase
 
 	ledger ledgerCache
 }
@@ -35,14 +35,14 @@ func (s *Server) showShop(c *gin.Context) {
 	s.answerShop(c)
 }
 
-// answerShop is called with shop.mu locked.
+// answerShop answers with the state of the shop. The caller holds shop.mu.
 func (s *Server) answerShop(c *gin.Context) {
 	info := s.shop.strategy
 	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined,
 		"sku_id": seckill.ShopSKU, "strategy": info.Name, "stock": visibleStock(info), "reserves": info.Reserves})
 }
 
-// visibleStock returns the store of the number of units that buyers see.
+// visibleStock returns the stock store whose number of units buyers see.
 func visibleStock(i catalog.Info) seckill.StockStore {
 	if i.Stock == seckill.InRowAndRedis || i.Stock == seckill.InStream {
 		return seckill.InRow
@@ -50,8 +50,9 @@ func visibleStock(i catalog.Info) seckill.StockStore {
 	return i.Stock
 }
 
-// setShop changes the strategy of future purchases. The operator must reset the SKU afterwards, because a sale
-// from two stock stores cannot be judged. setShop refuses while rivals buy; they would buy in the next sale.
+// setShop changes the strategy of future purchases. The operator must reset the SKU afterwards: a
+// sale from two stock stores cannot be judged. setShop refuses while rivals buy, because some of
+// them would buy in the next sale.
 func (s *Server) setShop(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`
@@ -75,18 +76,19 @@ func (s *Server) setShop(c *gin.Context) error {
 	return nil
 }
 
-// Rivals are the buyers of a run that joins the shop's sale. They buy from the same stock as the visitors of
-// the shop. Otherwise their run is like any other.
+// Rivals are the buyers of a run that joins the shop's sale. They compete with the shop's visitors
+// for the same stock. In all else, their run is like any other.
 const (
 	defaultRivals = 2000
 	minRivals     = 100
 	maxRivals     = 5000
 
-	defaultNotice = 3 * time.Second // lets visitors get ready
+	defaultNotice = 3 * time.Second // time for visitors to get ready
 	ledgerTimeout = 3 * time.Second
 )
 
-// startRivals sends rivals, which buy after the notice or at the start of the sale.
+// startRivals sends rivals. They begin to buy after the notice, or at the start of the sale if that
+// is later.
 func (s *Server) startRivals(c *gin.Context) error {
 	body := struct {
 		Buyers int `json:"buyers"`
@@ -117,7 +119,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
 	e, err := s.beginRun(c, wanted, tables.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
-		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // no command joins a sale
+		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // no command line joins a sale, so the lane shows none
 	})
 	if err == nil {
 		s.shop.rivals, s.shop.joined = e, sale.Run
@@ -125,7 +127,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	return err
 }
 
-// shopSale returns the stock row of the shop. The error is noService or nothingOnSale if the shop cannot sell.
+// shopSale returns the shop's stock row. The error can be noService, nothingOnSale or noLedger.
 func (s *Server) shopSale(ctx context.Context) (judge.Stock, error) {
 	if len(s.liveServices()) == 0 {
 		return judge.Stock{}, noService
@@ -139,7 +141,7 @@ func (s *Server) shopSale(ctx context.Context) (judge.Stock, error) {
 	return snap.Stock, err
 }
 
-// readShop reads the ledger of the shop's sale.
+// readShop reads the ledger of the shop's sale. The error is nothingOnSale or noLedger.
 func (s *Server) readShop(ctx context.Context) (judge.Snapshot, error) {
 	if s.Ledger == nil {
 		return judge.Snapshot{}, noLedger
@@ -162,7 +164,7 @@ var (
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
 
-// lastRivals returns the run of the latest rivals; nil if there were none. The caller holds shop.mu.
+// lastRivals returns the latest run of rivals, or nil if there was none. The caller holds shop.mu.
 func (s *Server) lastRivals() *Run {
 	if s.shop.rivals == nil {
 		return nil
@@ -171,8 +173,8 @@ func (s *Server) lastRivals() *Run {
 	return &r
 }
 
-// A ledgerCache holds the ledger of the shop's sale, which all pages share. The cache reads the whole ledger
-// each time, because a cancelled order changes the meaning of the other orders.
+// A ledgerCache holds the ledger of the shop's sale for all pages. It reads the whole ledger each
+// time, because a cancelled order changes how the other orders count.
 type ledgerCache struct {
 	mu      sync.Mutex
 	readAt  time.Time
@@ -187,34 +189,37 @@ const (
 	maxLatest      = 60
 )
 
-// A ledgerPage is the state of the sale as pages show it. It has no order ids, because a buyer can cancel an
-// order by its id.
+// A ledgerPage is the state of the sale as pages show it. It has no order ids, because anyone who
+// knows an order's id can cancel the order.
 type ledgerPage struct {
 	Run      int64 `json:"run"`
 	Initial  int64 `json:"initial"`
 	Sold     int64 `json:"sold"`     // units of active orders, except reservations that are not paid yet
 	Reserved int64 `json:"reserved"` // units of reservations that are not paid yet
-	Twice    int64 `json:"twice"`    // units with two holders or more
-	// Known reports whether holders are counted. They are not once units were given back and may be sold again.
+	Twice    int64 `json:"twice"`    // units that two or more orders hold
+	// Known is true if holders are counted. Once units were given back, they are not: the units may
+	// be sold again.
 	Known  bool        `json:"holders_known"`
-	Latest []shopOrder `json:"latest"`          // newest first
+	Latest []shopOrder `json:"latest"`          // the newest orders, newest first
 	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user in the query
 }
 
 // A shopOrder is one order of the sale.
 type shopOrder struct {
-	Place     int    `json:"place"` // in the order of writing, from 1
+	Place     int    `json:"place"` // number of the order in the order of writing, from 1
 	User      int64  `json:"user_id"`
 	Quantity  int64  `json:"quantity"`
 	Remaining int64  `json:"remaining"`
 	Status    string `json:"status"`
-	// Reservation is the state of a reservation; "" for an order that did not begin as one.
+	// Reservation is the state of the reservation with which the order began, or "" if there was
+	// none.
 	Reservation seckill.ReservationState `json:"reservation,omitempty"`
-	Holders     int                      `json:"holders"` // orders for the same units, with this one; 0 if not known
+	Holders     int                      `json:"holders"` // orders for the same units, with this one; 0: not known
 	At          time.Time                `json:"at"`
 }
 
-// shopLedger answers with the sale's latest orders, and with that of one user.
+// shopLedger answers with the latest orders of the sale, and with the order of the user in the
+// query.
 func (s *Server) shopLedger(c *gin.Context) error {
 	query, err := web.ReadQuery(c.Request, "user_id")
 	if err != nil {
@@ -224,7 +229,7 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// The read goes on if this page closes, because other pages wait for it, too.
+	// The read goes on if this page closes, because other pages wait for its result, too.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), ledgerTimeout)
 	defer cancel()
 	s.shop.mu.Lock()
@@ -234,7 +239,7 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	return answerJSON(c, http.StatusOK, page, err)
 }
 
-// pageFor returns the page for a user. It reads the ledger again if the last read is too old.
+// pageFor returns the page for a user. It reads the ledger first if the last read is too old.
 func (l *ledgerCache) pageFor(user int64, stock seckill.StockStore,
 	read func() (judge.Snapshot, error)) (ledgerPage, error) {
 	l.mu.Lock()

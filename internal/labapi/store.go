@@ -15,15 +15,15 @@ import (
 	"seckill/internal/web"
 )
 
-// A State of a run or a comparison. One that a page stopped is judged as well, and so ends as Done.
+// A State says how far a run or a comparison is. One that a page stops is judged and ends Done.
 type State string
 
 const (
-	Preparing State = "preparing" // the service processes restart with the settings of the run
+	Preparing State = "preparing" // the service processes are restarted with the settings of the run
 	Running   State = "running"
-	Stopping  State = "stopping" // a page stopped it, and buyers under way are waited for
-	Done      State = "done"     // it has a result
-	Failed    State = "failed"   // it has no result
+	Stopping  State = "stopping" // a page has stopped the run, and calls under way are awaited
+	Done      State = "done"     // ended with a result
+	Failed    State = "failed"   // ended without a result
 )
 
 // Ended reports whether the state is final.
@@ -33,46 +33,46 @@ func (s State) Ended() bool { return s == Done || s == Failed }
 type Record struct {
 	ID      string    `json:"id"`
 	State   State     `json:"state"`
-	Stopped bool      `json:"stopped"` // a page ended it early
+	Stopped bool      `json:"stopped"` // true if a page ended it early
 	Started time.Time `json:"started"`
 }
 
 func (r *Record) record() *Record { return r }
 
-// isFinal reports whether r can be from the history, which keeps only what has ended. A start in the future is
-// accepted for a day, because clocks differ.
+// isFinal reports whether r can come from the history, which keeps only entries that have ended.
+// Their start may be up to a day in the future, because clocks differ.
 func (r *Record) isFinal() bool {
 	return r.State.Ended() && !r.Started.IsZero() && r.Started.Before(time.Now().Add(24*time.Hour))
 }
 
-// maxEntries limits how many entries a store keeps. A new entry replaces the oldest.
+// maxEntries bounds how many entries a store keeps. Beyond it, a new entry replaces the oldest.
 const maxEntries = 50
 
-// A store keeps the runs, the comparisons or the traces of this lab. Entries that have ended are also files of
-// the history, which labs of other times have written, too.
+// A store keeps the runs, the comparisons or the traces of a lab. Entries that have ended are also
+// files in the history. The history may have entries of earlier labs and of other labs.
 type store[T any] struct {
 	entryType[T]
 	server *Server
 
 	mu       sync.Mutex
-	entries  []*entry[T] // oldest first; only the newest may be under way
-	revision int         // grows with every change of an entry
+	entries  []*entry[T] // oldest first; only the last may be under way
+	revision int         // number of changes of all entries so far
 }
 
 // An entryType says how a store handles its values.
 type entryType[T any] struct {
 	kind       entryKind
 	record     func(*T) *Record
-	summary    func(T) T     // returns a copy without the large parts
-	isComplete func(*T) bool // reports whether a value that ended has all that a page reads
+	summary    func(T) T     // returns a copy of a value without its large parts
+	isComplete func(*T) bool // reports whether a value that has ended has all that a page reads
 }
 
-// An entry is one value of a store. Readers get a copy that shares its slices. So a change replaces a slice or
-// appends to it, and never edits its elements.
+// An entry is one value of a store. Readers get a copy that shares the value's slices. So a change
+// must replace a slice or append to it, and must never edit its elements.
 type entry[T any] struct {
 	value    T
-	revision int    // the store's revision after the last change
-	stop     func() // asks the work to end
+	revision int    // the store's revision after the entry's last change
+	stop     func() // asks the work that changes the entry to end
 }
 
 // openStore returns a store with the entries of the server's history.
@@ -81,9 +81,9 @@ func openStore[T any](server *Server, types entryType[T]) *store[T] {
 	for id, value := range readEntries[T](server.History, s.kind) {
 		e := &entry[T]{value: value}
 		if !s.record(&e.value).isFinal() || !s.isComplete(&e.value) || !fillLists(reflect.ValueOf(&e.value)) {
-			continue // the file is not ours, so it is left alone
+			continue // the file is not one of ours, so it is ignored and kept
 		}
-		s.record(&e.value).ID = id // files may have been renamed
+		s.record(&e.value).ID = id // the name counts, because people may rename files
 		s.entries = append(s.entries, e)
 	}
 	slices.SortFunc(s.entries, func(a, b *entry[T]) int {
@@ -112,8 +112,9 @@ func (s *store[T]) addEntry(e *entry[T]) {
 	s.markChanged(e)
 }
 
-// perform adds an entry and runs work in the background, which returns the final value of the entry. Then it
-// calls release, which gives up the lab. After Server.Close the error is game.LabCloses.
+// perform adds an entry, and runs work in the background. work returns the final value of the
+// entry. Then perform calls release, which gives up the lab. After Server.Close the error is
+// game.LabCloses.
 func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
 	b := &s.server.background
 	b.starting.Lock()
@@ -127,7 +128,7 @@ func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
 		defer e.stop()
 		final := work()
 		s.saveEntry(final)
-		release() // before pages see the end, so that they can begin the next run at once
+		release() // precedes the change below, so that a page that sees the end can begin the next run at once
 		s.changeEntry(e, func(value *T) { *value = final })
 	})
 	return nil
@@ -147,7 +148,6 @@ func (s *store[T]) markChanged(e *entry[T]) {
 	s.server.notifier.notifyAll()
 }
 
-// saveEntry writes a final value into the history.
 func (s *store[T]) saveEntry(final T) {
 	id := s.record(&final).ID
 	if err := s.server.History.writeEntry(s.kind, id, final); err != nil {
@@ -156,7 +156,7 @@ func (s *store[T]) saveEntry(final T) {
 	}
 }
 
-// stopEntry asks the work of an entry to end. If e is nil, it stops the entry that is under way.
+// stopEntry asks the work of an entry to end. If e is nil, it stops every entry that is under way.
 func (s *store[T]) stopEntry(e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *store[T]) stopEntry(e *entry[T]) {
 	}
 }
 
-// findEntry returns the entry whose id is in the path of a call.
+// findEntry returns the entry whose id is in the call's path.
 func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,13 +183,12 @@ func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, maxEntries)}
 }
 
-// answerCreated answers the call that has begun an entry.
+// answerCreated answers the call that began an entry.
 func (s *store[T]) answerCreated(c *gin.Context, value T) {
 	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", s.kind, s.record(&value).ID))
 	c.JSON(http.StatusCreated, s.summary(value))
 }
 
-// answerEntry answers with the whole entry.
 func (s *store[T]) answerEntry(c *gin.Context) error {
 	e, err := s.findEntry(c)
 	if err == nil {
@@ -198,7 +197,8 @@ func (s *store[T]) answerEntry(c *gin.Context) error {
 	return err
 }
 
-// answerStop stops an entry. The entry ends a moment later, because the sale so far is judged first.
+// answerStop stops an entry. The entry ends a moment later, because its sale so far is judged
+// first.
 func (s *store[T]) answerStop(c *gin.Context) error {
 	e, err := s.findEntry(c)
 	if err == nil {
@@ -214,7 +214,7 @@ func (s *store[T]) readEntry(e *entry[T]) T {
 	return e.value
 }
 
-// listEntries returns summaries, newest first.
+// listEntries returns the summaries of all entries, newest first.
 func (s *store[T]) listEntries() []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,8 +225,8 @@ func (s *store[T]) listEntries() []T {
 	return all
 }
 
-// revisionBeforeNewest returns the revision from which a new page gets changes. The page has the list of
-// summaries, so it needs only the newest entry as a whole.
+// revisionBeforeNewest returns the revision after which a new page needs all changes. The page has
+// the summaries of all entries. So it needs only the newest entry as a whole.
 func (s *store[T]) revisionBeforeNewest() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +236,7 @@ func (s *store[T]) revisionBeforeNewest() int {
 	return s.entries[len(s.entries)-1].revision - 1
 }
 
-// changedSince returns the values that changed after a revision, oldest first, and the current revision.
+// changedSince returns the values changed after a revision, oldest first, and the new revision.
 func (s *store[T]) changedSince(revision int) ([]T, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,8 +249,8 @@ func (s *store[T]) changedSince(revision int) ([]T, int) {
 	return changed, s.revision
 }
 
-// A notifier wakes all pages, which then read what has changed. A slow page misses intermediate states and
-// never delays a run.
+// A notifier wakes all pages' streams, which then read what has changed. A slow page may miss
+// intermediate states, and never delays a run.
 type notifier struct {
 	mu         sync.Mutex
 	changed    chan struct{}
@@ -266,8 +266,8 @@ func (n *notifier) notifyAll() {
 	n.changed = make(chan struct{})
 }
 
-// nextChange returns a channel that the next change closes. Call it before you read, so that no change is
-// missed.
+// nextChange returns a channel that is closed at the next change. Call nextChange before you read
+// the state. Then no change is missed.
 func (n *notifier) nextChange() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

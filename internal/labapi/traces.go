@@ -13,7 +13,7 @@ import (
 	"seckill/loadtest"
 )
 
-// A LiveTrace is the record of one purchase, or of two that raced.
+// A LiveTrace is the record of one purchase, or of two purchases that raced.
 type LiveTrace struct {
 	Record
 	*explore.Trace
@@ -23,12 +23,13 @@ var traceType = entryType[LiveTrace]{kind: kindTrace, record: (*LiveTrace).recor
 	summary:    func(t LiveTrace) LiveTrace { return LiveTrace{Record: t.Record} },
 	isComplete: func(t *LiveTrace) bool { return t.Trace != nil && t.Strategy != "" }}
 
-// traceTimeout is longer than any wait for a lock.
+// traceTimeout bounds a trace. It is longer than any wait for a lock.
 const traceTimeout = 20 * time.Second
 
-// makeTrace lets one buyer purchase, or two at the same time, and answers with every command that they sent.
-// They buy in this process, not in the service processes, and a SKU of their own. It holds the lab's lock,
-// because a run would disturb the times.
+// makeTrace lets one buyer, or two at the same time, purchase, and answers with every command that
+// was sent. The purchases run in this process instead of a service process, and on a SKU of their
+// own. makeTrace takes the lab's lock, because a run at the same time would distort the trace's
+// times.
 func (s *Server) makeTrace(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`
