@@ -1,6 +1,6 @@
-// Package backend connects to MySQL or MariaDB (or SQLite), Redis, ZooKeeper and etcd. An Instance is one set of
-// connection pools and sessions. All its connections go through one Dialer, and the tap sees all its commands.
-// A service process has one Instance; a test may have several.
+// Package backend connects to MySQL or MariaDB (or SQLite), Redis, ZooKeeper and etcd. An Instance
+// is one set of connection pools and sessions. All its connections are opened by one Dialer, and
+// package tap sees all its commands. A service process has one Instance; a test may have several.
 package backend
 
 import (
@@ -20,8 +20,8 @@ import (
 	"seckill/internal/zkclient"
 )
 
-// A Capability is something that a strategy needs from the backends. An embedded engine offers fewer capabilities
-// than a real server, so a strategy need not ask for the Tier.
+// A Capability is something that a strategy needs from the backends. An embedded engine offers
+// fewer capabilities than a real server, so a strategy need not check the Tier.
 type Capability string
 
 const (
@@ -30,7 +30,7 @@ const (
 	Procedures    Capability = "Procedures"    // stored procedures
 	SkipLocked    Capability = "SkipLocked"    // SELECT … FOR UPDATE SKIP LOCKED
 	ReadCommitted Capability = "ReadCommitted" // transactions that write at READ COMMITTED
-	Redis         Capability = "Redis"         // one Redis
+	Redis         Capability = "Redis"         // a Redis server or Cluster
 	RedisQuorum   Capability = "RedisQuorum"   // five independent Redis nodes
 	ZooKeeper     Capability = "ZooKeeper"
 	Etcd          Capability = "Etcd"
@@ -54,17 +54,17 @@ const (
 	NameEtcd      = "etcd"
 )
 
-// A Config contains the addresses of the backends that an instance uses. A backend with an empty address is not
-// configured. The addresses are flags of the commands.
+// A Config contains the addresses of the backends that an instance uses. A backend without an
+// address is not configured. Commands have a flag for each address.
 type Config struct {
 	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"${MySQLDSN}"`
 	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"${SQLitePath}"`
 	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" help:"${RedisAddrs}"`
 
-	// RedisSentinels replaces RedisAddrs: the instance uses the primary that the sentinels name.
+	// RedisSentinels replaces RedisAddrs: sentinels name the primary server that is used.
 	RedisSentinels []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" help:"${Sentinels}"`
 
-	// RedisRing replaces RedisAddrs: a hash of the key chooses the server.
+	// RedisRing replaces RedisAddrs: a hash of the key chooses one of the servers.
 	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" help:"${Ring}"`
 	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" help:"${RedlockAddrs}"`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" help:"${ZooKeeper}"`
@@ -73,22 +73,22 @@ type Config struct {
 	// Tiers maps the name of a backend to its tier. A configured backend without an entry is Given.
 	Tiers map[string]Tier `kong:"-"`
 
-	// MaxSQLConns limits the connections of each of the two SQL pools: one for the business, one for locks.
-	// 0 means 32.
+	// MaxSQLConns limits the connections of each of the two SQL pools. One pool is for purchases,
+	// the other for locks. 0 means 32.
 	MaxSQLConns int `kong:"-"`
-	// RowLockWait limits how long the SQL server lets a statement wait for a row. It is rounded up to whole seconds,
-	// the unit of MySQL. 0 means 3 s.
+	// RowLockWait limits how long the SQL server lets a statement wait for a row. It is rounded up
+	// to whole seconds, because MySQL counts in seconds. 0 means 3 s.
 	RowLockWait time.Duration `kong:"-"`
-	// CreateNothing makes Open check the SQL server without opening a database, because opening creates a missing
-	// one.
+	// If CreateNothing is true, Open checks the SQL server without opening a database. Opening
+	// would create the database if it is missing.
 	CreateNothing bool `kong:"-"`
-	// WrapConn, if not nil, wraps every new connection. Tests use it to lose replies.
+	// If WrapConn is not nil, it wraps every new connection. Tests use it to lose replies.
 	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
 	// ZooKeeperSession is the session timeout that the client requests. 0 means 6 s.
 	ZooKeeperSession time.Duration `kong:"-"`
 }
 
-// FlagHelp has the help of the flags of a Config, by the names in its tags.
+// FlagHelp has the help texts of a Config's flags. Their keys are the names in the fields' tags.
 var FlagHelp = map[string]string{
 	"MySQLDSN":   "MySQL or MariaDB: user:password@tcp(host:port)/database?tls=true.",
 	"SQLitePath": "SQLite file, instead of MySQL.",
@@ -108,26 +108,26 @@ type Instance struct {
 	Config     Config
 	Dialer     *Dialer
 	DB         *gorm.DB
-	LockDB     *gorm.DB // MySQL and MariaDB only: a second pool, for locks
-	Database   string   // the name of the MySQL or MariaDB database
+	LockDB     *gorm.DB // the second pool, for locks; only with MySQL and MariaDB
+	Database   string   // name of the MySQL or MariaDB database
 	Redis      redis.UniversalClient
-	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
+	RedisNodes []*redis.Client // clients of the independent nodes of RedlockAddrs
 	ZooKeeper  *zkclient.Client
 	Etcd       *clientv3.Client
-	// Background is locked for reading while a command runs whose sender does not wait for it: a quorum does not
-	// wait for all of its nodes. Close waits until no such command runs.
+	// A quorum does not wait for the answers of all its nodes. While such a command still runs, its
+	// sender has locked Background for reading. Close waits until no such command runs.
 	Background sync.RWMutex
 
-	// Lacks maps every capability that a server denied when Open asked for it to the reason.
+	// Lacks has, for each capability that a server denied to Open, the reason.
 	Lacks map[Capability]string
 
 	opened
 }
 
-// opened has what the open methods of an Instance add.
+// opened has what the methods openMySQL, openRedis and so on add to an Instance.
 type opened struct {
-	versions map[string]string // by the name of the backend
-	closers  []func() error    // called in reverse order
+	versions map[string]string // version of each server, by the name of its backend
+	closers  []func() error    // called by Close, the last one first
 }
 
 // A Status is the state of one configured backend.
@@ -155,8 +155,8 @@ func Versions(servers []Status) []string {
 	return versions
 }
 
-// Open connects to every configured backend. The error contains the name and the address of the first backend that
-// cannot be used. Later, each client reconnects by itself when its server comes back.
+// Open connects to every configured backend. The error names the first backend that cannot be used,
+// with its address. A client reconnects by itself when its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn, conns: map[*trackedConn]bool{}},
 		Lacks: map[Capability]string{}, opened: opened{versions: map[string]string{}}}
@@ -196,7 +196,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Tier returns the tier of the backend with this name.
+// Tier returns the tier of the backend with the given name.
 func (in *Instance) Tier(name string) Tier {
 	if t := in.Config.Tiers[name]; t != "" {
 		return t
@@ -207,18 +207,18 @@ func (in *Instance) Tier(name string) Tier {
 	return Given
 }
 
-// Kill simulates the death of this instance's process. Its sockets are closed without a farewell to the servers, and
-// every later command fails. Close must still be called.
+// Kill simulates the death of this instance's process. It closes the sockets without ending the
+// sessions on the servers, and every later command fails. Close must still be called.
 func (in *Instance) Kill() { in.Dialer.Kill() }
 
-// Close ends every session and pool, and every command that still waits for an answer.
+// Close ends every session and pool. Commands that still wait for an answer fail.
 func (in *Instance) Close() error {
 	var errs []error
 	for _, closeOne := range slices.Backward(in.closers) {
 		errs = append(errs, closeOne())
 	}
 	in.closers = nil
-	in.Background.Lock() // does not take long: the pools are closed, so the remaining commands fail
+	in.Background.Lock() // this wait is short: the pools are closed, so the remaining commands fail
 	defer in.Background.Unlock()
 	return errors.Join(errs...)
 }
@@ -252,7 +252,7 @@ func (in *Instance) askSQL(ctx context.Context) error {
 	return in.DB.WithContext(ctx).Raw("SELECT 1").Scan(&one).Error
 }
 
-// askRedlock fails without a majority of the nodes, as the lock does.
+// askRedlock returns an error if no majority of the nodes answers, as the lock does.
 func (in *Instance) askRedlock(ctx context.Context) error {
 	_, err := in.reachMajority(ctx)
 	return err
@@ -266,7 +266,7 @@ func (in *Instance) askZooKeeper(ctx context.Context) error {
 	return err
 }
 
-// askEtcd reads a missing key. The read succeeds only if a majority of the servers is up.
+// askEtcd reads a missing key. This succeeds only if a majority of the servers is up.
 func (in *Instance) askEtcd(ctx context.Context) error {
 	_, err := in.Etcd.Get(ctx, "seckill/status")
 	return err

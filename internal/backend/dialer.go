@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// ErrKilled is the error of every dial after Kill.
+// ErrKilled is the error of every dial after Dialer.Kill.
 var ErrKilled = errors.New("this instance was killed")
 
 // A Dialer opens every network connection of one instance. Its Kill simulates the death of the instance's process.
 type Dialer struct {
-	wrap func(net.Conn) net.Conn // see Config.WrapConn
+	wrap func(net.Conn) net.Conn // Config.WrapConn
 
 	mu    sync.Mutex
 	conns map[*trackedConn]bool
@@ -23,7 +23,7 @@ type Dialer struct {
 
 const dialTimeout = 3 * time.Second
 
-// dial connects to a server of a backend (tap.SQL, …), like net.Dialer.DialContext.
+// dial is net.Dialer.DialContext for a server of the given backend (tap.SQL, tap.Redis and so on).
 func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.Conn, error) {
 	d.mu.Lock()
 	dead := d.dead
@@ -49,8 +49,8 @@ func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.C
 	return tracked, nil
 }
 
-// dialAny returns nil if one of the servers accepts a connection, else the error of the last one. The clients of some
-// backends would retry forever without reporting such an error.
+// dialAny returns nil if one of the servers accepts a connection. Otherwise it returns the error of
+// the last server. The clients of some backends would retry forever without reporting this error.
 func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) error {
 	var last error
 	for _, addr := range addrs {
@@ -89,8 +89,8 @@ type trackedConn struct {
 	backend string
 }
 
-// SyscallConn lets go-redis and the MySQL driver check whether the server has closed an idle connection. Without the
-// check they would send a command on a closed connection, and its outcome would be unknown.
+// SyscallConn lets go-redis and the MySQL driver check whether the server has closed an idle
+// connection. Otherwise they would send a command on it, whose outcome would be unknown.
 func (c *trackedConn) SyscallConn() (syscall.RawConn, error) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {
@@ -106,8 +106,8 @@ func (c *trackedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// LocalPorts returns the local ports of the open connections to a backend (tap.SQL, …). A server lists its clients
-// by these ports.
+// LocalPorts returns the local ports of the open connections to a backend (tap.SQL, tap.Redis and
+// so on). A server's list of clients shows these ports.
 func (d *Dialer) LocalPorts(backend string) []string {
 	var ports []string
 	d.mu.Lock()

@@ -10,21 +10,21 @@ import (
 
 // A Kind is one kind of backend.
 type Kind struct {
-	Name      string // NameMySQL, …
-	Title     string // the name in messages, as in "no Redis is configured"
+	Name      string // such as NameMySQL
+	Title     string // name in messages, such as Redis in "no Redis is configured"
 	Offers    []Capability
 	Addresses []Address
 
-	ask func(*Instance, context.Context) error // sends a question and returns nil if the backend answers
+	ask func(*Instance, context.Context) error // returns nil if the backend answers a question
 }
 
 // An Address is one field of Config that contains the address of a backend.
 type Address struct {
-	Flag, Env string // from the tag of the field
-	index     []int  // of the field
+	Flag, Env string // from the tag of the Config field
+	index     []int  // index of the Config field
 }
 
-// addressFields returns the Addresses of fields of Config.
+// addressFields returns the Addresses for the given fields of Config.
 func addressFields(names ...string) []Address {
 	var all []Address
 	for _, name := range names {
@@ -37,7 +37,8 @@ func addressFields(names ...string) []Address {
 // Kinds lists all backends, in the order in which tables show them.
 var Kinds = []Kind{
 	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB",
-		Offers:    []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted}, // SQLite offers only SQL
+		// With SQLite only SQL: see sqliteLacks.
+		Offers:    []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted},
 		Addresses: addressFields("MySQLDSN", "SQLitePath")},
 	{Name: NameRedis, ask: (*Instance).askRedis, Title: "Redis", Offers: []Capability{Redis},
 		Addresses: addressFields("RedisAddrs", "RedisSentinels", "RedisRing")},
@@ -49,7 +50,7 @@ var Kinds = []Kind{
 		Offers: []Capability{Etcd}, Addresses: addressFields("EtcdEndpoints")},
 }
 
-// In returns the addresses that this field of c contains.
+// In returns the addresses that c has in this field.
 func (a Address) In(c Config) []string {
 	field := reflect.ValueOf(c).FieldByIndex(a.index)
 	if list, ok := field.Interface().([]string); ok {
@@ -69,7 +70,7 @@ func (a Address) setIn(c *Config, to []string) {
 	}
 }
 
-// In returns the addresses of a backend in c; nil if it is not configured.
+// In returns the addresses of this backend in c, or nil if it is not configured.
 func (k Kind) In(c Config) []string {
 	var addresses []string
 	for _, a := range k.Addresses {
@@ -78,7 +79,7 @@ func (k Kind) In(c Config) []string {
 	return addresses
 }
 
-// Flags returns the flags that configure the backend in c, joined by "and".
+// Flags returns the flags with which c configures this kind of backend, joined by "and".
 func (k Kind) Flags(c Config) string {
 	var flags []string
 	for _, a := range k.Addresses {
@@ -99,7 +100,7 @@ func (k Kind) offersAny(needs []Capability) bool {
 	return slices.ContainsFunc(k.Offers, func(c Capability) bool { return slices.Contains(needs, c) })
 }
 
-// KindOf returns the kind of backend that offers a capability. need may also be a Right.
+// KindOf returns the kind of backend that offers a capability. The capability may also be a Right.
 func KindOf(need Capability) (Kind, bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Offers, need.server()) })
 	if i < 0 {
@@ -117,7 +118,7 @@ func Names() []string {
 	return names
 }
 
-// NamesOf returns the names of the backends that offer any of the needs, without duplicates.
+// NamesOf returns the names of the backends that offer at least one of the needs.
 func NamesOf(needs ...Capability) []string {
 	names := []string{}
 	for _, k := range Kinds {
@@ -128,7 +129,7 @@ func NamesOf(needs ...Capability) []string {
 	return names
 }
 
-// Only returns c with only those backends that offer at least one of the needs.
+// Only returns a copy of c that has only the backends that offer at least one of the needs.
 func (c Config) Only(needs ...Capability) Config {
 	for _, k := range Kinds {
 		if !k.offersAny(needs) {
@@ -138,7 +139,7 @@ func (c Config) Only(needs ...Capability) Config {
 	return c
 }
 
-// Or returns c with the backends it lacks taken from other.
+// Or returns a copy of c. Backends that c does not configure are taken from other.
 func (c Config) Or(other Config) Config {
 	for _, k := range Kinds {
 		if len(k.In(c)) == 0 {
@@ -153,7 +154,7 @@ const quorumNodes = 5
 var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures",
 	SkipLocked: "SKIP LOCKED", ReadCommitted: "READ COMMITTED"}
 
-// Has reports whether the configured backends offer a capability, and if not, why.
+// Has reports whether the configured backends offer a capability. If not, the text says why.
 func (c Config) Has(need Capability) (bool, string) {
 	k, known := KindOf(need)
 	addresses := k.In(c)
@@ -172,8 +173,8 @@ func (c Config) Has(need Capability) (bool, string) {
 		k.Title, k.Addresses[0].Flag)
 }
 
-// Has reports whether the instance offers a capability, and if not, why. In addition to Config.Has it knows what a
-// server has denied.
+// Has reports whether the instance offers a capability. If not, the text says why. Unlike
+// Config.Has, it also knows what a server has denied.
 func (in *Instance) Has(need Capability) (bool, string) {
 	if why := in.Lacks[need]; why != "" {
 		return false, why
@@ -181,8 +182,8 @@ func (in *Instance) Has(need Capability) (bool, string) {
 	return in.Config.Has(need)
 }
 
-// Environment returns the environment variables with which `seckill serve` uses the backends of c. The variables of
-// backends that are not configured are empty.
+// Environment returns the environment variables with which `seckill serve` uses the backends of c.
+// For a backend that is not configured, the variable is empty.
 func (c Config) Environment() map[string]string {
 	env := map[string]string{}
 	for _, k := range Kinds {
@@ -193,5 +194,5 @@ func (c Config) Environment() map[string]string {
 	return env
 }
 
-// Set sets the first of the backend's address fields in c.
+// Set sets the first address field of this kind of backend in c.
 func (k Kind) Set(c *Config, addresses ...string) { k.Addresses[0].setIn(c, addresses) }

@@ -22,16 +22,16 @@ import (
 const redisConns = 64
 
 const (
-	redisTimeout   = 3 * time.Second // for an answer of Redis
-	redlockTimeout = time.Second     // for an answer of one node of a quorum
+	redisTimeout   = 3 * time.Second // maximum wait for an answer of Redis
+	redlockTimeout = time.Second     // maximum wait for an answer of one node of a quorum
 )
 
-// DefaultMaster is the name by which sentinels know the primary. The sample configuration of Redis uses it.
+// DefaultMaster is the name of the primary server in the sample configuration for sentinels.
 const DefaultMaster = "mymaster"
 
-// RedisError classifies the error of a command that changes data. If Redis was not reached or refused the command,
-// nothing was changed, and the error is ErrBusy or ErrUnavailable. Any other error, including an error inside a
-// script, may have come after a change, and is ErrUnknown.
+// RedisError classifies the error of a command that changes data. If Redis was not reached, or
+// refused the command, nothing was changed: the error is ErrBusy or ErrUnavailable. Any other error
+// may have come after a change, also an error inside a script: the error is ErrUnknown.
 func RedisError(err error) error {
 	var refused redis.Error
 	var network *net.OpError
@@ -61,8 +61,8 @@ func failedInScript(refused redis.Error) bool {
 	return strings.Contains(text, "user_script:") || strings.Contains(text, "Error compiling script")
 }
 
-// firstWriteErrors lists the codes of errors that only the first write of a script can cause. Redis does not check
-// for them after a script has written (scriptPrepareForRun and scriptCall in its script.c).
+// firstWriteErrors lists errors that only the first write of a script can cause: Redis does not
+// check for them after a write (scriptPrepareForRun and scriptCall in its script.c).
 var firstWriteErrors = []string{"OOM", "READONLY", "NOREPLICAS", "MISCONF"}
 
 func (in *Instance) openRedis(ctx context.Context) error {
@@ -95,7 +95,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	return nil
 }
 
-// redisVersion asks for the version; "Redis" if the command INFO is forbidden.
+// redisVersion returns the server's version. It returns "Redis" if the command INFO is forbidden.
 func redisVersion(ctx context.Context, c redis.Cmdable) string {
 	info, err := c.Info(ctx).Result()
 	if err != nil {
@@ -104,9 +104,9 @@ func redisVersion(ctx context.Context, c redis.Cmdable) string {
 	return RedisVersion(info)
 }
 
-// explainRedis adds to an error what go-redis leaves out: the name of a user who lacks a right, or the message of a
-// server that refuses a new connection (in protected mode, or with too many clients). Such a server sends its message
-// and closes the connection. go-redis ignores the message and reports that its next write failed.
+// explainRedis adds to an error what go-redis leaves out: the name of a user who lacks a right, or
+// the message of a server that refuses connections (protected mode, too many clients). Such a
+// server sends its message and closes. go-redis reports only that its next write failed.
 func (in *Instance) explainRedis(ctx context.Context, address string, err error) error {
 	var answer redis.Error
 	login, wrong := ParseRedis(address)
@@ -123,7 +123,7 @@ func (in *Instance) explainRedis(ctx context.Context, address string, err error)
 		return err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(redlockTimeout)) // a server that accepts the connection sends nothing
+	_ = conn.SetDeadline(time.Now().Add(redlockTimeout)) // a server that accepts connections would send nothing
 	said, _ := io.ReadAll(io.LimitReader(conn, 300))
 	if message, refused := strings.CutPrefix(string(said), "-"); refused {
 		return errors.New(strings.TrimSpace(message))
@@ -145,9 +145,9 @@ func (in *Instance) redisOptions(hosts []string, login *redis.Options, timeout t
 	}
 }
 
-// newRedis returns a client of one server, of a Cluster, or of the primary that sentinels name. In the last case the
-// client asks the sentinels before each new connection. When they name another primary, it closes all connections to
-// the old one. A command without an answer then has an unknown outcome, as with a single server.
+// newRedis returns a client of one server, of a Cluster, or of the primary that sentinels name.
+// With sentinels, it asks them before each new connection. When they name another primary, it
+// closes all connections to the old one. A command without an answer has an unknown outcome.
 func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	hasSentinels := len(in.Config.RedisSentinels) > 0
 	addresses := in.Config.RedisAddrs
@@ -162,10 +162,11 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	if hasSentinels {
 		o.MasterName = DefaultMaster
 		o.SentinelUsername, o.SentinelPassword = login.Username, login.Password
-		o.DialerRetries = 1 // if the primary is down, ask the sentinels again instead of waiting for it
+		o.DialerRetries = 1 // if the primary is down, ask the sentinels for another instead of dialing again
 	}
 	c := redis.NewUniversalClient(o)
-	if cluster, ok := c.(*redis.ClusterClient); ok { // one call may send commands to several nodes: tap each node
+	// One call may send commands to several nodes, so the tap is on each node.
+	if cluster, ok := c.(*redis.ClusterClient); ok {
 		cluster.OnNewNode(func(node *redis.Client) { node.AddHook(tap.RedisHook{Node: node.Options().Addr}) })
 	} else {
 		c.AddHook(tap.RedisHook{})
@@ -176,14 +177,14 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 // newNode returns a client of one of several independent servers.
 func (in *Instance) newNode(host string, login *redis.Options, timeout time.Duration, name string) *redis.Client {
 	o := in.redisOptions([]string{host}, login, timeout)
-	o.DialerRetries = 1 // a server that is down must not delay the others
+	o.DialerRetries = 1 // dial once: a server that is down must not delay the others
 	c := redis.NewClient(o.Simple())
 	c.AddHook(tap.RedisHook{Node: name})
 	return c
 }
 
-// openRedlock fails without a majority of the nodes, as the lock does. The service can start while a minority of them
-// is down or hangs.
+// openRedlock connects to the independent nodes of RedlockAddrs. It returns an error if no majority
+// answers. So the service can start while a minority of the nodes is down or hangs.
 func (in *Instance) openRedlock(ctx context.Context) error {
 	for i, address := range in.Config.RedlockAddrs {
 		a, err := ParseRedis(address)
@@ -210,8 +211,8 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 	return nil
 }
 
-// reachMajority pings all nodes concurrently. As soon as a majority has answered, it returns one of them. As soon as
-// no majority is possible, it returns an error.
+// reachMajority pings all nodes concurrently. When a majority has answered, it returns one of these
+// nodes. When a majority has become impossible, it returns an error.
 func (in *Instance) reachMajority(ctx context.Context) (*redis.Client, error) {
 	type answer struct {
 		node *redis.Client
@@ -239,7 +240,7 @@ func (in *Instance) reachMajority(ctx context.Context) (*redis.Client, error) {
 	}
 }
 
-// askRedis returns nil if Redis answers. Of a ring, every shard must answer.
+// askRedis returns nil if Redis answers. With a ring, every shard must answer.
 func (in *Instance) askRedis(ctx context.Context) error {
 	ring, isRing := in.Redis.(*redis.Ring)
 	if !isRing {
@@ -253,8 +254,8 @@ func (in *Instance) askRedis(ctx context.Context) error {
 	})
 }
 
-// RedisVersion returns the version that an answer to INFO contains. Valkey also reports the version of Redis with
-// which it is compatible, so Valkey is looked for first. The answer of the embedded engine contains no version.
+// RedisVersion returns the version in an answer to INFO. Valkey's answer also has a Redis version,
+// so Valkey is looked for first. The answer of the embedded engine has no version.
 func RedisVersion(info string) string {
 	for _, maker := range []string{"Valkey", "Redis"} {
 		for line := range strings.Lines(info) {
@@ -266,14 +267,15 @@ func RedisVersion(info string) string {
 	return "miniredis"
 }
 
-// dialRedis returns a dial function whose connections wrap every error in noAnswer, so that go-redis does not repeat
-// a command whose reply was lost.
+// dialRedis returns a dial function. Its connections wrap every error in noAnswer, so that go-redis
+// does not repeat a command whose reply was lost.
 //
-// Such a command may have run, and repeating it could deduct, or give back, twice. For a single server MaxRetries -1
-// prevents that. The client of a Cluster, however, also repeats commands, up to MaxRedirects times, after errors that
-// look like a lost connection or a timeout. noAnswer hides these properties of an error. go-redis then closes the
-// connection and repeats nothing. It still repeats a command that provably has not run: after a failed dial, and
-// after refusals such as MOVED and ASK.
+// Such a command may have run, and repeating it could deduct, or give back, twice. For a single
+// server, MaxRetries -1 prevents the repetition. But the client of a Cluster also repeats commands,
+// up to MaxRedirects times, after errors that look like a lost connection or a timeout. noAnswer
+// hides these properties of an error. go-redis then closes the connection and repeats nothing. It
+// still repeats a command that has certainly not run: after a failed dial, and after refusals such
+// as MOVED and ASK.
 func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := in.Dialer.dial(ctx, tap.Redis, network, addr)
@@ -286,15 +288,15 @@ func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network,
 				syscall.Conn // see trackedConn.SyscallConn
 			}{redisConn{c}, c.(syscall.Conn)}, nil
 		}
-		host, _, _ := net.SplitHostPort(addr) // the certificate must be valid for this host
+		host, _, _ := net.SplitHostPort(addr) // the server's certificate must be valid for this host
 		t := tls.Client(c, &tls.Config{ServerName: host})
 		if err := t.HandshakeContext(ctx); err != nil {
 			c.Close()
 			return nil, err
 		}
-		// An encrypted connection has no SyscallConn. A server may send session tickets at any time, and go-redis
-		// would take them for an unexpected answer. So only the next command notices that the server has closed an
-		// idle connection, and the outcome of this command is unknown.
+		// An encrypted connection has no SyscallConn. A server may send session tickets at any
+		// time, and go-redis would take a ticket for an unexpected answer. So a connection that the
+		// server has closed is noticed only at the next command, whose outcome is unknown.
 		return redisConn{t}, nil
 	}
 }
@@ -318,8 +320,8 @@ func markUnanswered(err error) error {
 	return &noAnswer{err}
 }
 
-// noAnswer wraps an error of an open connection. It hides io.EOF and Timeout(), after which go-redis would repeat the
-// command.
+// noAnswer wraps an error of an open connection. It hides io.EOF and Timeout(). After these two,
+// go-redis would repeat the command.
 type noAnswer struct{ err error }
 
 func (e *noAnswer) Error() string { return e.err.Error() }
@@ -328,9 +330,9 @@ func (e *noAnswer) Is(target error) bool {
 	return target != io.EOF && target != io.ErrUnexpectedEOF && errors.Is(e.err, target)
 }
 
-// newRing returns a client that chooses the shard of a key by a hash of the key and of the shard's number (rendezvous
-// hashing). The keys of a shard that does not answer are unavailable. By default go-redis would move them to other
-// shards, which do not have the locks and counters of the lost one.
+// newRing returns a client of several independent servers (shards). It chooses the shard of a key
+// by rendezvous hashing. If a shard does not answer, its keys are unavailable. By default go-redis
+// would move them to other shards, which lack the locks and counters of this one.
 func (in *Instance) newRing() (redis.UniversalClient, error) {
 	addresses, login, err := parseRedisList(in.Config.RedisRing)
 	if err != nil {
@@ -346,20 +348,20 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 		NewClient: func(o *redis.Options) *redis.Client {
 			return in.newNode(o.Addr, login, redisTimeout, names[o.Addr])
 		},
-		MaxRetries:  -1, // 0 would mean three retries
+		MaxRetries:  -1, // -1 means none; 0 would mean three retries
 		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
 	}), nil
 }
 
-// redisCalls lists a sample call, without its key, of every command that a strategy or one of its scripts uses.
+// redisCalls has a call, without its key, for every command that strategies and scripts send.
 var redisCalls = [...]any{"BLPOP", "DECRBY", "DEL", "EVAL script 1", "EVALSHA script 1", "EXEC", "EXISTS", "GET",
 	"GETSET", "HDEL", "HEXISTS", "HGET", "HLEN", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "MGET", "MULTI",
 	"PEXPIRE", "PSETEX", "PTTL", "PUBLISH", "SET", "SUBSCRIBE", "TYPE", "UNWATCH", "WATCH", "XACK", "XADD",
 	"XAUTOCLAIM", "XDEL", "XGROUP CREATE", "XLEN", "XPENDING", "XRANGE", "XREADGROUP GROUP writers me STREAMS", "ZADD",
 	"ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZREM", "ZSCORE"}
 
-// deniedLua returns the names of the commands in ARGV that the current user may not send with the keys and the
-// channel of the service. It needs Redis 7. Unlike ACL DRYRUN it needs no administrator's rights.
+// deniedLua returns the names of the commands in ARGV that the current user may not send with our
+// keys and channel. It needs Redis 7, but unlike ACL DRYRUN no administrator's rights.
 const deniedLua = `
 local denied, channel = {}, 'redisson_lock__channel:{seckill:lock:stock:1}'
 for _, call in ipairs(ARGV) do
@@ -376,17 +378,18 @@ for _, call in ipairs(ARGV) do
 end
 return denied`
 
-// Right returns the capability to send a command to the servers of a capability, Redis or RedisQuorum.
+// Right returns the capability to send a command to servers with the capability Redis or
+// RedisQuorum.
 func Right(of Capability, command string) Capability { return of + Capability(" "+command) }
 
-// server returns the capability to which a Right belongs. Of any other capability it returns c itself.
+// server returns the capability to which a Right belongs, or any other capability unchanged.
 func (c Capability) server() Capability {
 	of, _, _ := strings.Cut(string(c), " ")
 	return Capability(of)
 }
 
-// askRights adds to Lacks the commands that the user may not send to Redis. It adds nothing if the server is too old
-// to answer.
+// askRights adds to Lacks the commands that the user may not send to Redis. If the server is too
+// old to answer, it adds nothing.
 func (in *Instance) askRights(ctx context.Context, c redis.Scripter, of Capability, addresses []string) {
 	denied, err := c.Eval(ctx, deniedLua, nil, redisCalls[:]...).StringSlice()
 	if redis.IsPermissionError(err) {

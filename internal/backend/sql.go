@@ -17,7 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/ncruces/go-sqlite3"
 	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
-	_ "github.com/ncruces/go-sqlite3/embed" // the SQLite library itself
+	_ "github.com/ncruces/go-sqlite3/embed" // embeds the SQLite library
 	"github.com/ncruces/go-sqlite3/gormlite"
 	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
@@ -60,7 +60,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	return in.openLockPool(connector)
 }
 
-// MySQLVersion returns the server and its version, from the answer to SELECT VERSION().
+// MySQLVersion returns a server's name and version from its answer to SELECT VERSION().
 func MySQLVersion(answer string) string {
 	if number, _, _ := strings.Cut(answer, "-"); strings.Contains(answer, "MariaDB") {
 		return "MariaDB " + number
@@ -68,8 +68,8 @@ func MySQLVersion(answer string) string {
 	return "MySQL " + answer
 }
 
-// rowLockWait limits how long the server lets a statement wait for a row. Without this limit the statement of a buyer
-// who has left would wait on. MySQL counts the limit in whole seconds.
+// rowLockWait returns how long the server lets a statement wait for a row. Without this limit, the
+// statement of a buyer who has left would wait on. MySQL counts the limit in whole seconds.
 func (in *Instance) rowLockWait() time.Duration { return cmp.Or(in.Config.RowLockWait, 3*time.Second) }
 
 // maxConns limits each of the two SQL pools.
@@ -78,14 +78,14 @@ func (in *Instance) maxConns() int { return cmp.Or(in.Config.MaxSQLConns, 32) }
 func (in *Instance) openPool(c sqldriver.Connector, conns int) *sql.DB {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns) // so that purchases seldom wait for a new connection
+	db.SetMaxIdleConns(conns) // keep all connections, so that purchases seldom wait for a new one
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	in.closers = append(in.closers, db.Close)
 	return db
 }
 
-// openLockPool opens a second pool, for locks. In a single pool the waiters for a lock could occupy every connection,
-// and the holder would get none to finish its purchase. The pool connects when the first lock is acquired.
+// openLockPool opens a second pool, for locks. In a single pool, waiters for a lock could occupy
+// every connection, and the holder could not finish. The pool connects at the first lock.
 func (in *Instance) openLockPool(c sqldriver.Connector) error {
 	var err error
 	in.LockDB, err = gorm.Open(
@@ -97,7 +97,7 @@ func (in *Instance) openLockPool(c sqldriver.Connector) error {
 // mysqlConnector returns a connector with the options on which every strategy relies.
 func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, error) {
 	cfg = cfg.Clone()
-	cfg.Logger = &mysql.NopLogger{} // the driver also returns its errors
+	cfg.Logger = &mysql.NopLogger{} // errors are not logged here, because the driver also returns them
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return in.Dialer.dial(ctx, tap.SQL, network, addr)
 	}
@@ -106,15 +106,16 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, erro
 	cfg.WriteTimeout = 5 * time.Second
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
-	cfg.InterpolateParams = true // one round trip per statement instead of two (prepare, execute)
-	// RowsAffected counts the rows that match, as in SQLite. By default MySQL omits rows that already have the new
-	// value, and checking this number would repair strategies that are broken on purpose.
+	cfg.InterpolateParams = true // send each statement in one round trip instead of two (prepare, execute)
+	// RowsAffected then counts the rows that match, as in SQLite. By default MySQL omits rows that
+	// have the new value, and strategies that check the number would notice conflicts meant to be
+	// missed.
 	cfg.ClientFoundRows = true
 	return mysql.NewConnector(cfg)
 }
 
-// prepareServer creates the database if the account has the right to. It returns the statement that sets the sqlPins
-// of a session.
+// prepareServer creates the database if the account has the right to do so. It returns the
+// statement that sets the sqlPins in a session.
 func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (string, error) {
 	server := cfg.Clone()
 	server.DBName = ""
@@ -140,7 +141,7 @@ func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (strin
 	if _, err = conn.ExecContext(ctx, pins); err == nil {
 		_, err = conn.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
 	}
-	if sqlerr.Number(err) == sqlerr.DatabaseDenied { // the database may exist already; opening it will tell
+	if sqlerr.Number(err) == sqlerr.DatabaseDenied { // opening the database will fail if it is missing
 		err = nil
 	}
 	return pins, err
@@ -152,11 +153,12 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	}
 	file, err := os.OpenFile(in.Config.SQLitePath, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return fmt.Errorf("the SQLite file cannot be used: %w", err) // SQLite's own error comes later, without a reason
+		// SQLite itself would report an error only later, and without a reason.
+		return fmt.Errorf("the SQLite file cannot be used: %w", err)
 	}
 	file.Close()
-	// An immediate transaction takes the write lock of the database at BEGIN. A deferred transaction would fail
-	// half-way if another one writes first.
+	// An immediate transaction takes the database's write lock at BEGIN. A deferred one would fail
+	// at its first write if another transaction has written meanwhile.
 	dsn := "file:" + in.Config.SQLitePath +
 		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"
 	inner, err := (&sqlitedriver.SQLite{}).OpenConnector(dsn)
@@ -179,7 +181,7 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	return nil
 }
 
-// addLastInsertID defines LAST_INSERT_ID(expr) in SQLite. In MySQL an UPDATE uses it to return the new value.
+// addLastInsertID defines LAST_INSERT_ID(expr) for SQLite. MySQL's UPDATEs return values with it.
 func addLastInsertID(c *sqlite3.Conn) error {
 	return c.CreateFunction("LAST_INSERT_ID", 1, sqlite3.INNOCUOUS,
 		func(ctx sqlite3.Context, arg ...sqlite3.Value) {
@@ -190,7 +192,7 @@ func addLastInsertID(c *sqlite3.Conn) error {
 
 func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version string, name func(string) string) error {
 	db, err := gorm.Open(d, &gorm.Config{
-		Logger:                 logger.Discard, // gorm also returns its errors, and the caller logs them
+		Logger:                 logger.Discard, // gorm also returns the errors, and the callers log them
 		SkipDefaultTransaction: true,           // strategies begin their own transactions
 	})
 	if err != nil {
@@ -206,7 +208,7 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 }
 
 func explainUnreachable(name, address string, err error) error {
-	if errors.Is(err, context.Canceled) { // the caller stopped, so the server is not to blame
+	if errors.Is(err, context.Canceled) { // the caller has cancelled, so the server is not to blame
 		return err
 	}
 	err = fmt.Errorf("%s at %s cannot be used: %w", name, address, err)
@@ -216,10 +218,10 @@ func explainUnreachable(name, address string, err error) error {
 	return err
 }
 
-// errSilent means that a server accepted a connection but did not answer in time.
+// errSilent means that a server has accepted a connection but has not answered in time.
 var errSilent = errors.New("no answer in time")
 
-// nobodyAnswered reports whether err means that no server listens at the address, or that it does not answer.
+// nobodyAnswered reports whether no server listens at the address, or none answered.
 func nobodyAnswered(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) && network.Op == "dial" || errors.Is(err, errSilent) ||
@@ -227,10 +229,10 @@ func nobodyAnswered(err error) bool {
 		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// A readOnlyError wraps the error of a read-only server. Such a server has changed nothing, and has rolled back a
-// transaction whose COMMIT it refuses. After a failover it is the old primary. The error therefore counts as
-// driver.ErrBadConn, so that database/sql closes the connection: the next one may lead to the new primary. (The
-// driver's option RejectReadOnly does the same, but hides the message of the server.)
+// A readOnlyError wraps the error of a read-only server, such as an old primary after a failover.
+// The server has changed nothing; a transaction whose COMMIT it refused is rolled back. The error
+// counts as driver.ErrBadConn, so that database/sql closes the connection: the next may lead to the
+// new primary. (The driver's RejectReadOnly does the same, but hides the server's message.)
 type readOnlyError struct{ error }
 
 func (e readOnlyError) Is(target error) bool { return target == sqldriver.ErrBadConn }
@@ -245,13 +247,13 @@ func leaveReadOnly(err error) error {
 	return err
 }
 
-// EnsureProcedure runs text, which creates the stored procedure name, unless the database has the procedure with
-// exactly this text. It first drops a procedure with another text, which another build has created. Several processes
-// may do so at the same time.
+// EnsureProcedure makes sure that the database has the stored procedure with the given name and
+// exactly this text. If the database has the procedure with another text, from another build, it
+// drops that one first. Several processes may call EnsureProcedure at the same time.
 func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) error {
 	db := in.DB.WithContext(ctx)
-	// bodies has at most one element. The server hides the body of a procedure that another account has created, so
-	// the element is empty. If the SQL mode at its creation was another one, the mode is appended to the body.
+	// bodies has at most one element. It is empty if another account created the procedure: then
+	// the server hides the body. If the SQL mode at its creation differs, the mode is appended.
 	var bodies []string
 	err := db.Raw("SELECT COALESCE(IF(sql_mode = @@sql_mode, routine_definition, "+
 		"CONCAT(routine_definition, sql_mode)), '') "+
@@ -266,7 +268,7 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	if err == nil {
 		err = db.Exec(text).Error
 	}
-	if err == nil || sqlerr.Number(err) == sqlerr.ProcedureExists { // another process was faster
+	if err == nil || sqlerr.Number(err) == sqlerr.ProcedureExists { // another process has created it meanwhile
 		return nil
 	}
 	if sqlerr.IsDenied(err) {
@@ -276,45 +278,46 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	return fmt.Errorf("create the stored procedure %s: %w", name, err)
 }
 
-// sqlPins lists session variables of MySQL and MariaDB that change the meaning of our statements. Every session gets
-// these values, regardless of the server's defaults and of the address. Variables that a server does not know are
-// left out.
+// sqlPins lists session variables of MySQL and MariaDB that change the meaning of our statements.
+// Every session sets them to these values, regardless of the server's defaults and of the address.
+// Variables that a server does not know are left out.
 //
-// Two variables of the same kind cannot be set in a session, but cause no harm. innodb_rollback_on_timeout: after a
-// timeout we always roll back the transaction. lower_case_table_names: all names of our tables and columns are in
-// lower case. Whether a server is read-only can change with every failover: see readOnlyError.
+// Two variables that also change the meaning cannot be set in a session, but do no harm.
+// innodb_rollback_on_timeout: after a timeout we always roll back the transaction.
+// lower_case_table_names: all our tables and columns have lower-case names. Whether a server is
+// read-only can change with every failover: see readOnlyError.
 var sqlPins = []struct{ name, value string }{
-	{"autocommit", "1"},             // otherwise a single statement is never committed
-	{"completion_type", "NO_CHAIN"}, // otherwise COMMIT begins the next transaction, with an old snapshot
-	// Strategies rely on REPEATABLE READ, and set any other level for a single transaction. MySQL and MariaDB call
-	// the variable differently.
+	{"autocommit", "1"},             // with 0, a single statement would never be committed
+	{"completion_type", "NO_CHAIN"}, // with CHAIN, COMMIT would begin the next transaction, with an old snapshot
+	// Strategies rely on REPEATABLE READ. If they need another level, they set it for one
+	// transaction. MySQL and MariaDB have different names for the variable.
 	{"tx_isolation", "'REPEATABLE-READ'"}, {"transaction_isolation", "'REPEATABLE-READ'"},
 	{"tx_read_only", "0"}, {"transaction_read_only", "0"},
-	// This replaces the server's modes, because some of them change the syntax, or read an empty text as NULL. Without
-	// strict mode an INSERT of several rows would write '' in place of NULL, although it must fail.
+	// This value replaces the server's modes: some change the syntax, or read an empty text as
+	// NULL. In strict mode, an INSERT of several rows with a NULL fails, instead of writing ''.
 	{"sql_mode", "'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'"},
-	{"sql_safe_updates", "0"}, // if set, the server refuses an UPDATE without an index
+	{"sql_safe_updates", "0"}, // with 1, the server would refuse an UPDATE that uses no index
 	{"sql_auto_is_null", "0"},
 	{"unique_checks", "1"},
 	{"time_zone", "'+00:00'"},
-	{"lc_messages", "'en_US'"}, // the ledger reads the name of a column or key from an error message
+	{"lc_messages", "'en_US'"}, // the ledger finds the name of a column or key in the text of an error
 	{"character_set_client", "utf8mb4"},
 	{"character_set_results", "utf8mb4"},
 	{"collation_connection", "utf8mb4_general_ci"},
-	// ON, the default since MariaDB 11.6.2, would repair some strategies that are broken on purpose. An address may
-	// set it, because no correct strategy depends on it.
+	// The value ON, the default since MariaDB 11.6.2, would repair some strategies that are broken
+	// on purpose. An address may set ON, because correct strategies work with both values.
 	{snapshotIsolation, "OFF"},
 }
 
-// allRows sets variables that every server knows. It runs first, because with other values the query for the
-// remaining variables could fail.
+// allRows sets variables that every server knows. It must run first: with other values, the query
+// for the existing sqlPins could fail.
 const allRows = "SET sql_big_selects = 1, sql_select_limit = 18446744073709551615"
 
 const snapshotIsolation = "innodb_snapshot_isolation"
 
-// pinSettings returns the statement that sets sqlPins in a session. It asks the server once which of the variables
-// exist. If the server refuses writes at READ COMMITTED, it adds that to Lacks. chosen contains the variables that
-// the address sets.
+// pinSettings returns the statement that sets sqlPins in a session. It asks the server once which
+// of these variables exist. If the server refuses writes at READ COMMITTED, pinSettings adds
+// ReadCommitted to Lacks. The map chosen contains the variables that the address sets.
 func (in *Instance) pinSettings(ctx context.Context, db *sql.Conn, chosen map[string]string) (string, error) {
 	names := "'log_bin', 'binlog_format'"
 	for _, pin := range sqlPins {

@@ -15,19 +15,20 @@ import (
 
 // Articles contains the results of RunArticles.
 type Articles struct {
-	// Central and Segmented repeat article B's experiment: a lock table with one central row, and one with a
-	// hundred. Ratio is how many times as long an operation on the central row takes. B measured 8 s and 5 s.
+	// Central and Segmented repeat an experiment of article B with two lock tables: one has one
+	// central row, the other a hundred rows. Ratio is how many times as long an operation takes
+	// with the central row. The article measured 8 s and 5 s.
 	Central, Segmented *Trial
 	Ratio              stats.Spread
-	// Polls and Leases vary two numbers that article E leaves to the reader: the pause between two attempts of a
-	// lock that polls, and its lease.
+	// Article E describes a lock that polls, and leaves two numbers open: the pause between two
+	// attempts (Polls) and the lease (Leases). The trials vary them.
 	Polls, Leases []*Trial
-	Lock          string // the name of the lock that polls
+	Lock          string // name of the lock that polls
 	TaskMS        float64
 }
 
-// Pauses and leases are tried as multiples of the task's length. Article E recommends a pause in proportion to the
-// task, and a lease of several times the task.
+// Pauses and leases are tried as multiples of the task's length. Article E recommends a pause in
+// proportion to the task, and a lease of several times the task.
 var (
 	pollFactors  = []float64{0.2, 0.5, 1, 2, 4, 10}
 	leaseFactors = []float64{0.5, 1, 2, 3, 5, 10}
@@ -38,8 +39,9 @@ const (
 	tableContenders = 50
 )
 
-// RunArticles measures the three locks of the options: a lock table with one central row, one with a hundred, and a
-// lock that polls. Articles contains every result so far, also if there is an error.
+// RunArticles measures three locks. The options must name, in this order, the lock table with one
+// central row, the one with a hundred, and the lock that polls. If there is an error, Articles has
+// the results so far.
 func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 	central, segmented, polling := o.Locks[0], o.Locks[1], o.Locks[2]
 	settings := catalog.DefaultSettings()
@@ -61,8 +63,8 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 		s := settings
 		s.LockPoll = max(time.Millisecond, o.Hold/5)
 		s.LockLease = max(time.Millisecond, multiply(o.Hold, x))
-		// The lengths of the tasks are exponentially distributed, because a lease must also cover the few tasks that
-		// take several times the mean.
+		// Task lengths are exponentially distributed. So a few tasks take several times the mean,
+		// and a lease must cover these, too.
 		hold := func() time.Duration { return multiply(o.Hold, rand.ExpFloat64()) }
 		a.Leases = append(a.Leases, sweep(s.LockLease, s, hold))
 	}
@@ -75,8 +77,8 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 	return a, err
 }
 
-// newTableTrial returns a trial with five times as many names as contenders. So the contenders hardly ever wait for
-// the same name, and the trial measures how they disturb each other in the lock table.
+// newTableTrial returns a trial with five times as many names as contenders. So two contenders
+// hardly ever wait for the same name. The trial shows how they disturb each other in the table.
 func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 	trial := o.newTrial(info, s, tableContenders)
 	trial.load.keys = make([]string, 5*tableContenders)
@@ -93,10 +95,10 @@ var (
 	expiredPercent = percentOfAcquired(func(p Pass) int { return p.Expired })
 )
 
-// ArticlesName is the counterpart of LocksName for these figures.
+// ArticlesName is the name of these figures in Markdown and JSON files, as LocksName is for Run's.
 const ArticlesName = "articles"
 
-// Report returns the results in all forms: tables for people, and JSON.
+// Report returns the results as tables for people and as JSON for programs.
 func (a *Articles) Report(run tables.Run) tables.Report {
 	ratio := ""
 	if a.Ratio.Median() > 0 {
@@ -123,7 +125,7 @@ func (a *Articles) Report(run tables.Run) tables.Report {
 		}{run, a.Lock, a.TaskMS, a.Ratio, sweepFigures(a.Polls), sweepFigures(a.Leases)}}
 }
 
-// sweepFigures returns the figures of every value that could be measured.
+// sweepFigures returns the figures of each tried value that could be measured.
 func sweepFigures(all []*Trial) []map[string]any {
 	var figures []map[string]any
 	for _, s := range all {

@@ -1,7 +1,9 @@
-// Package bench measures locks on real servers, and repeats the experiments that the articles describe.
+// Package bench measures locks on real servers, and repeats experiments that two articles about
+// locks describe (see Articles).
 //
-// Each locked name has a counter that only its lock protects, and every holder increments it. If a counter is too
-// low in the end, the lock had two holders at a time. The report then calls the lock invalid and shows no figures.
+// Each locked name has a counter that only its lock protects, and every holder increments it. If a
+// counter is too low in the end, two contenders held the lock at a time. The report then calls the
+// lock invalid and shows no figures.
 package bench
 
 import (
@@ -19,7 +21,7 @@ import (
 	"seckill/internal/tables"
 )
 
-// Options of a run. Fields with a help text are flags of the command line.
+// Options are the options of a benchmark. Those with a help text are also flags.
 type Options struct {
 	Backends backend.Config `kong:"-"`
 	Locks    []catalog.Info `kong:"-"`
@@ -31,19 +33,20 @@ type Options struct {
 	Rounds     int           `default:"3" help:"How often every lock is measured, in alternating order."`
 	For        time.Duration `default:"2s" help:"${BenchFor}"`
 
-	// Progress is called before each pass with the passes done, their total and the next pass.
+	// Progress is called before each pass with the number of passes done, of all, and the next
+	// pass.
 	Progress func(done, total int, what string) `kong:"-"`
 }
 
 // A Trial is one lock under one load, and the passes in which it was measured.
 type Trial struct {
-	Lock       string // the name of its strategy, with "-gated" behind it if the lock is behind a gate
-	Contenders int    // 1: a single contender acquires and releases the lock without a pause
+	Lock       string // name of the strategy, with "-gated" appended if the contenders pass a gate first
+	Contenders int    // with 1, the contender acquires and releases the lock without a pause
 	Passes     []Pass
-	Error      string // why the lock could not be measured; "" if it was
+	Error      string // why the lock could not be measured; "" if it could
 
 	load load
-	ms   float64 // the value that a sweep tries, in milliseconds; 0 outside of a sweep
+	ms   float64 // in a sweep, the value that this trial has, in milliseconds; otherwise 0
 }
 
 func (o Options) newTrial(info catalog.Info, s catalog.Settings, contenders int) *Trial {
@@ -79,12 +82,12 @@ type Report struct {
 	Trials []*Trial
 }
 
-// minTurns is how often each contender of a fair lock gets the lock in one pass, at least. With fewer turns the
-// figure fewest/most would be chance.
+// minTurns is the number of times that each contender of a fair lock gets the lock in one pass, at
+// least. With fewer turns, the ratio of the fewest to the most would be chance.
 const minTurns = 10
 
-// Run measures all locks, uncontended and contended. A lock that fails does not stop the others; the end of ctx
-// does. The report contains every result so far, also if there is an error.
+// Run measures all locks, with one contender and with several. A lock that fails does not stop the
+// others; the end of ctx does. If there is an error, the report has the results so far.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{HoldMS: 1000 * o.Hold.Seconds(), Rounds: o.Rounds}
 	for i, n := range append([]int{1}, o.Contenders...) {
@@ -119,7 +122,7 @@ func (o Options) measureTrials(ctx context.Context, trials []*Trial) error {
 			continue
 		}
 		pass, err := s.load.measurePass(ctx, o.Backends, s.Contenders)
-		if err == nil || pass.Lost > 0 { // an overlap counts even if the pass failed afterwards
+		if err == nil || pass.Lost > 0 { // keep a failed pass that has seen two holders at once
 			pass.Round = turn.Round
 			s.Passes = append(s.Passes, pass)
 		}
@@ -176,11 +179,11 @@ func (r *Report) reportTables() []tables.Table {
 	return all
 }
 
-// A column of a table shows the median of a figure.
+// A column of a table shows the median of a figure for each trial.
 type column struct {
 	head   string
 	of     figure
-	spread bool // also show the lowest and the highest round
+	spread bool // also shows the lowest and the highest round
 }
 
 var (
@@ -188,8 +191,8 @@ var (
 	waitOfSlowest  = column{"p99 ms", waitP99, false}
 )
 
-// trialTable returns a table with one row for each trial. A row of a sweep begins with the value that was tried,
-// any other row with the name of the lock.
+// trialTable returns a table with one row for each trial. In a sweep, a row begins with the value
+// that was tried. Otherwise it begins with the name of the lock.
 func trialTable(title, first string, columns []column, trials ...*Trial) tables.Table {
 	t := tables.Table{Title: title, Words: 1, Head: []string{first}}
 	for _, c := range columns {
@@ -198,7 +201,7 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 	for _, s := range trials {
 		row, void := []string{s.Lock}, ""
 		switch {
-		case s.ms > 0: // lost updates are one of the figures of a sweep
+		case s.ms > 0: // in a sweep, lost updates are a figure of the row, not a reason to hide it
 			row[0] = tables.Number(s.ms)
 		case s.lostUpdates() > 0:
 			void = fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lostUpdates())
@@ -223,13 +226,13 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 	return t
 }
 
-// LocksName names the block of these figures in Markdown files, and their member in the JSON file that the lessons
-// read.
+// LocksName is the name of these figures: of their block in Markdown files, and of their member in
+// the JSON file that the lessons read.
 const LocksName = "locks"
 
-// Report returns the results in all forms: tables for people, and JSON.
+// Report returns the results as tables for people and as JSON for programs.
 func (r *Report) Report(run tables.Run) tables.Report {
-	locks := map[string]map[int]any{} // by the number of contenders
+	locks := map[string]map[int]any{} // for each lock, its figures by the number of contenders
 	for _, s := range r.Trials {
 		if !s.isValid() {
 			continue

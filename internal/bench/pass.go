@@ -21,22 +21,22 @@ type Pass struct {
 	Locks int     // acquisitions within the measured time
 	Rate  float64 // Locks per second
 
-	// WaitP50 and WaitP99 are quantiles, in milliseconds, of the time that an acquisition took. They include
-	// every acquisition that began within the measured time, even if it ended later.
+	// WaitP50 and WaitP99 are quantiles of the time that an acquisition took, in milliseconds. They
+	// include every acquisition that began within the measured time, even if it ended later.
 	WaitP50 float64
 	WaitP99 float64
 
-	// MinLocks and MaxLocks are the acquisitions of the contender that got the fewest and the most.
+	// MinLocks and MaxLocks are the fewest and the most acquisitions of any contender.
 	MinLocks int
 	MaxLocks int
 
 	// Acquired counts all acquisitions, including those before and after the measured time.
 	Acquired int
-	// Lost counts the increments that another holder has overwritten. Any means that two held the lock at a time.
+	// Lost counts increments that another holder overwrote. If not 0, two held the lock at a time.
 	Lost int
-	// Expired counts holders that had lost the lock before they released it.
+	// Expired counts the times that a holder had lost the lock before it released the lock.
 	Expired int
-	// Commands is the mean number of commands per acquisition and release.
+	// Commands is the mean number of commands for an acquisition and its release.
 	Commands float64
 }
 
@@ -48,8 +48,8 @@ func waitP50(p Pass) float64          { return p.WaitP50 }
 func waitP99(p Pass) float64          { return p.WaitP99 }
 func commandsPerLock(p Pass) float64  { return p.Commands }
 
-// fewestOverMost divides MinLocks by MaxLocks. 1 means that every contender got the lock equally often, 0 that one
-// never got it.
+// fewestOverMost divides MinLocks by MaxLocks. The result is 1 if every contender got the lock
+// equally often, and 0 if a contender never got it.
 func fewestOverMost(p Pass) float64 {
 	if p.MaxLocks == 0 {
 		return 0
@@ -57,7 +57,7 @@ func fewestOverMost(p Pass) float64 {
 	return float64(p.MinLocks) / float64(p.MaxLocks)
 }
 
-// percentOfAcquired returns the figure that divides part by all acquisitions, in percent.
+// percentOfAcquired returns a figure: part as a percentage of all acquisitions.
 func percentOfAcquired(part func(Pass) int) figure {
 	return func(p Pass) float64 {
 		if p.Acquired == 0 {
@@ -72,13 +72,13 @@ type load struct {
 	info     catalog.Info
 	settings catalog.Settings
 	keys     []string             // names to lock; successive acquisitions take successive names
-	hold     func() time.Duration // how long to hold the lock; nil: not at all
-	warmUp   time.Duration        // before the measured time
+	hold     func() time.Duration // returns how long to hold the lock; nil to release it at once
+	warmUp   time.Duration        // time before the measured time
 	measured time.Duration
-	gated    bool // the contenders pass a gate first
+	gated    bool // true if the contenders pass a gate first
 }
 
-// A gatedLocker lets one contender at a time wait for each key, in the order in which they came.
+// A gatedLocker lets only one contender at a time wait for each key. Others queue at its gate.
 type gatedLocker struct {
 	lock.Locker
 	gate lock.Gate[struct{}]
@@ -109,13 +109,13 @@ func (l gatedLease) Release(ctx context.Context) error {
 	return l.Lease.Release(ctx)
 }
 
-// maxOverrun is how much longer than planned a pass may take. It needs that time to connect, and to let every waiting
-// contender have the lock once more at the end. Some locks fail to wake the last waiters.
+// maxOverrun is how much longer than planned a pass may take: to connect, and to let each waiting
+// contender have the lock once more. Some locks fail to wake the last waiters.
 const maxOverrun = 20 * time.Second
 
 var errStalled = errors.New("the lock stalled: a contender did not get it, or could not release it")
 
-// measurePass measures the lock once, from a single process: all contenders share its connections and sessions.
+// measurePass measures the lock once, from one process whose contenders share its connections.
 func (l load) measurePass(ctx context.Context, config backend.Config, contenders int) (pass Pass, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.warmUp+l.measured+maxOverrun, errStalled)
 	defer cancel()
@@ -138,8 +138,8 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 	if l.gated {
 		r.locker = &gatedLocker{Locker: r.locker}
 	}
-	// The first acquisition is not measured, because it may create something on a server, such as the parent of a
-	// queue's nodes.
+	// The first acquisition may create something on a server, such as the parent of a queue's
+	// nodes. So it is not measured.
 	lease, _, err := r.acquireNext(ctx)
 	if err != nil {
 		return pass, err
@@ -163,13 +163,13 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 type runningPass struct {
 	load
 	locker            lock.Locker
-	begin, end        time.Time // of the measured time
+	begin, end        time.Time // begin and end of the measured time
 	turn              atomic.Int64
 	counters          []unsafeCounter // one for each key
 	acquired, expired atomic.Int64
 }
 
-// An unsafeCounter loses an increment if two overlap.
+// An unsafeCounter loses an increment if two increments overlap.
 type unsafeCounter struct{ n atomic.Int64 }
 
 func (u *unsafeCounter) incrementAround(work func()) {
@@ -181,11 +181,11 @@ func (u *unsafeCounter) incrementAround(work func()) {
 // A contender acquires and releases the lock until the pass ends.
 type contender struct {
 	locks int             // acquisitions within the measured time
-	waits []time.Duration // of the acquisitions that began within the measured time
+	waits []time.Duration // waits of the acquisitions that began within the measured time
 }
 
-// acquireNext acquires the next key as a purchase would, but waits without a limit. It also returns the counter of
-// that key.
+// acquireNext acquires the next key as a purchase would, but with no limit on the wait. It also
+// returns the counter of that key.
 func (r *runningPass) acquireNext(ctx context.Context) (lock.Lease, *unsafeCounter, error) {
 	o := r.info.LockOptions(r.settings)
 	o.Wait = -1
@@ -199,7 +199,7 @@ func (r *runningPass) measure(ctx context.Context, contenders int) (Pass, error)
 	r.begin, r.end = now.Add(r.warmUp), now.Add(r.warmUp+r.measured)
 	all := make([]contender, contenders)
 	group, contending := errgroup.WithContext(ctx)
-	// A holder releases its lock even after the pass has ended or was cancelled.
+	// A holder can release its lock even after the pass has ended or was cancelled.
 	releasing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
 	defer cancel()
 	for i := range all {
