@@ -1,10 +1,10 @@
-// Package chaos runs a sale with a fault in its middle, for every strategy and every fault. Each pair is a
-// cell of its result: the judge's verdict, the longest time without a sale, and whether sales went on.
+// Package chaos runs a sale with a fault in the middle, for every strategy and every fault. The result has
+// a cell for each pair: the judge's verdict, the longest time without a sale, and whether sales went on.
 //
 // A cell's sale has two parts. In the first part buyers come at a constant rate while the fault happens, and
 // there is more stock than they can buy. The second part begins when the fault is over and every process
-// runs again: other buyers buy the rest. It shows whether sales go on, and whether more units are sold than
-// there were. A cell is "not tested" if its fault took no effect or could not matter.
+// runs again: other buyers buy the rest. The second part shows whether sales go on, and whether more units
+// are sold than there were. A cell is "not tested" if its fault took no effect or could not matter.
 package chaos
 
 import (
@@ -39,21 +39,22 @@ type Options struct {
 	Faults     []fault.Name    // None stands for the control run
 	Sale       loadtest.Config // where requests go; each cell sets the scenario
 	Settings   Settings
-	Earlier    *Result                            // its cells are not run again; may be nil
+	Earlier    *Result                            // cells that Earlier has tested are not run again; may be nil
 	OnStep     func(done, total int, what string) // called before each cell; may be nil
 
-	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
+	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // runs a sale; nil stands for loadtest.Run
 }
 
 // Settings apply to all cells.
 type Settings struct {
 	Seed  uint64  `json:"seed,string"`
 	Rate  float64 `json:"rate"`     // buyers per second in the first part
-	Where string  `json:"topology"` // of the lab
+	Where string  `json:"topology"` // the topology of the lab
 	lab.ServiceSettings
 }
 
-// Default holds the default settings. Their lease ends during a fault that lasts.
+// Default holds the default settings. The lease is shorter than faultDuration, so a lease can end
+// during a fault.
 var Default = Settings{Rate: 200, Where: lab.Single,
 	ServiceSettings: lab.ServiceSettings{Services: 2, Lease: 1000, Wait: 500, Poll: 10}}
 
@@ -62,7 +63,7 @@ const (
 	sku = 1
 
 	loadBeforeFault = 500 * time.Millisecond
-	faultDuration   = 1600 * time.Millisecond // of a fault that ends by itself
+	faultDuration   = 1600 * time.Millisecond // how long a fault lasts that ends by itself
 	loadAfterFault  = time.Second
 	firstPart       = loadBeforeFault + faultDuration + loadAfterFault
 
@@ -77,13 +78,14 @@ const (
 // stock returns more units than the buyers of the first part can buy.
 func (s Settings) stock() int64 { return int64(s.Rate*firstPart.Seconds()) + 100 }
 
-// slack is added to the duration of the fault, a buyer's wait and the lease: for the sum a sale may stand
-// still. It makes up for leases in etcd, which last two seconds at least, and for a busy machine.
+// slack is extra time that a sale may stand still without being called blocked, beyond the fault, a
+// buyer's wait and the lease. A lease in etcd lasts two seconds at least, and the machine may be busy.
 func (s Settings) slack() time.Duration {
 	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }
 
-// Run runs the cells, strategy by strategy. When ctx ends, the current cell and the following are left out.
+// Run runs the cells, strategy by strategy. When ctx ends, the result lacks the current cell and
+// all later ones.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
@@ -119,8 +121,8 @@ func Run(ctx context.Context, o Options) *Result {
 	return r
 }
 
-// isApplicable reports whether the lab can inject a fault, and whether the fault is about all backends or one
-// that the strategy uses.
+// isApplicable reports whether the lab can inject a fault that the strategy can notice. A strategy
+// does not notice a fault of a backend that it does not use.
 func isApplicable(info catalog.Info, name fault.Name, available []fault.Status) bool {
 	return name == None || slices.ContainsFunc(available, func(f fault.Status) bool {
 		return f.Kind == name && f.Available && (f.Uses == "" || slices.Contains(info.Needs, f.Uses))
@@ -132,7 +134,7 @@ func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Services) || info.Unfit(o.Settings.Where) != "" {
 		return true
 	}
-	f, err := fault.Find(name) // there is none for the control run
+	f, err := fault.Find(name) // an error means the control run, which has no fault
 	return err == nil && info.Guarantees[f.Question] != catalog.Holds
 }
 
@@ -146,7 +148,7 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 		}
 	}
 	mayAnswerWrongly := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
-	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // the ledger balances
+	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // the orders themselves are right
 	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && onlyAnswersAreWrong)
 }
 
@@ -165,7 +167,7 @@ func (o Options) scenario(strategy string, name fault.Name) loadtest.Scenario {
 	return s
 }
 
-// runBothParts returns an error if a part of the sale could not be held.
+// runBothParts runs both parts of a cell's sale. An error means that a part could not be run.
 func (o Options) runBothParts(ctx context.Context, t *trial) error {
 	if err := o.Lab.Serve(ctx, o.Settings.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
@@ -183,12 +185,13 @@ func (o Options) runBothParts(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// runFirstPart injects the fault while buyers come. It returns how many units they left.
+// runFirstPart injects the fault while buyers come. It returns the number of units that were not
+// sold.
 func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	sale := t.sale
 	var began time.Time // when the first buyers came
 	sale.OnProgress = func(p loadtest.Progress) {
-		// After the last buyer a pause means nothing.
+		// A pause after the last buyer has come is no standstill, so it is not recorded.
 		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(sale.Duration) {
 			t.Course = append(t.Course, [3]int{at, p.Counts[judge.OutcomeSold], p.Uncertain()})
 		}
@@ -214,7 +217,7 @@ func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if began.IsZero() { // the stock is not set, so the second part could not sell either
+	if began.IsZero() { // nobody set the stock, so the second part could not sell either
 		return 0, fmt.Errorf("no buyer came: %v", first.Problems)
 	}
 	if all := in.Faults(); len(all) > 0 {

@@ -20,9 +20,9 @@ import (
 // A paperLab records faults and injects none.
 type paperLab struct {
 	effect fault.Effect
-	fails  error // of every injection
+	fails  error // the error of every injection
 	serves error
-	came   chan struct{} // a value for each injection
+	came   chan struct{} // receives a value at each injection
 }
 
 func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fault.Injection, error) {
@@ -52,7 +52,8 @@ var vague = catalog.Info{Name: "vague", Guarantees: sound.Guarantees.Breaks(cata
 // mortal breaks when the holder of its lock dies.
 var mortal = catalog.Info{Name: "mortal", Guarantees: sound.Guarantees.Breaks(catalog.DeadHolder)}
 
-// wrongAnswers returns a sale whose ledger balances although buyers got wrong answers.
+// wrongAnswers returns a sale in which buyers got wrong answers, although its orders and stock
+// agree.
 func wrongAnswers() *loadtest.Result { return sale(judge.Lost, 600, 600, judge.RuleNotLinearizable) }
 
 // sale returns the result of one part of a sale.
@@ -90,7 +91,7 @@ func options(l *paperLab, parts ...*loadtest.Result) Options {
 	return o
 }
 
-// runParts runs the cells with these results of their parts, in fake time.
+// runParts runs the cells in fake time. The parts of the sales have the given results.
 func runParts(t *testing.T, l *paperLab, change func(*Options), parts ...*loadtest.Result) (r *Result) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(l, parts...)
@@ -206,7 +207,8 @@ func TestNoSecondPart(t *testing.T) {
 	}
 }
 
-// A cell that did not hold has its course, and the begin and the end of its fault. A cell that held is short.
+// A cell whose strategy did not hold has the course of the sale, and the begin and the end of the
+// fault. A cell whose strategy held has neither.
 func TestCourseOfACell(t *testing.T) {
 	for _, verdict := range []judge.Verdict{judge.Held, judge.Lost} {
 		c := (&trial{Cell: Cell{Stood: 1.3, Course: [][3]int{{1, 3, 0}}}, verdict: verdict,
@@ -219,7 +221,8 @@ func TestCourseOfACell(t *testing.T) {
 	}
 }
 
-// The units left may be unreadable only after a fault that empties the server with the stock. Then the sale stops.
+// The number of units left may be unreadable only after a fault that emptied the server with the
+// stock. The sale then stops.
 func TestStockIsGone(t *testing.T) {
 	for name, want := range map[fault.Name]string{fault.RestartRedis: "stopped", fault.KillService: wordNotValid} {
 		l := &paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
@@ -259,7 +262,7 @@ func TestTheNumberIsCorrected(t *testing.T) {
 	}
 }
 
-// The JSON form of Units is read again as it was written.
+// Units written as JSON and read again are the same.
 func TestUnitsInJSON(t *testing.T) {
 	want := Units{ToldSold: 1, Unknown: 2, Initial: 3, Left: 4, InLedger: 5}
 	text, err := json.Marshal(want)

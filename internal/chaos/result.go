@@ -17,7 +17,7 @@ import (
 // A Result holds all cells of a run. --json writes it and --resume reads it.
 type Result struct {
 	Command  string       `json:"command"`
-	Repeat   string       `json:"repeat"` // repeats the cell of STRATEGY and FAULT
+	Repeat   string       `json:"repeat"` // command that runs a cell again; has STRATEGY and FAULT as placeholders
 	Begun    string       `json:"begun"`  // a date
 	Machine  string       `json:"machine"`
 	Servers  []string     `json:"servers"`
@@ -34,7 +34,8 @@ type Row struct {
 	Cells    []*Cell `json:"cells"`
 }
 
-// testedCell returns a cell of an earlier result; nil if the cell must be run again.
+// testedCell returns the cell of a strategy and a fault from an earlier result; nil if it must be
+// run again.
 func (r *Result) testedCell(strategy string, name fault.Name) *Cell {
 	if r == nil {
 		return nil
@@ -164,7 +165,7 @@ func (r *Result) Report() tables.Report {
 }
 
 // A Cell is the result of one strategy with one fault. The zero Cell means that the fault does not apply to
-// the strategy. A cell that held has only its word and Stood. The JSON form of a Cell is stable.
+// the strategy. A cell whose strategy held has only a Word and Stood. The JSON form of a Cell is stable.
 type Cell struct {
 	Word string `json:"word,omitempty"` // the verdict, or why there is none
 	// Wrong is set if the sale broke or stood still, and the strategy promises not to.
@@ -177,8 +178,8 @@ type Cell struct {
 	Rules  []string `json:"rules,omitempty"` // the rules that were broken
 	Units  Units    `json:"units,omitzero"`
 	After  int      `json:"after,omitempty"`  // requests sold in the second part
-	Fault  []int    `json:"fault,omitempty"`  // its begin and its end in tenths of a second, if it took effect
-	Course [][3]int `json:"course,omitempty"` // of the first part: tenths of a second, units sold, unknown outcomes
+	Fault  []int    `json:"fault,omitempty"`  // begin and end of a fault that took effect, in tenths of a second
+	Course [][3]int `json:"course,omitempty"` // the first part: tenths of a second, requests sold, unknown outcomes
 }
 
 // Units counts the units and requests of a cell's whole sale: of the first part, in which the fault happens, and of
@@ -187,7 +188,7 @@ type Units struct {
 	ToldSold int64 // requests that were answered "sold"
 	Unknown  int64 // requests without an answer
 	Initial  int64
-	Left     int64 // after the first part
+	Left     int64 // units that the first part left
 	InLedger int64
 }
 
@@ -202,14 +203,14 @@ func (u *Units) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Words of cells without a verdict.
+// Values of Cell.Word for cells without a verdict.
 const (
 	wordNotValid  = "proves nothing"
 	wordNotTested = "not tested" // the fault took no effect, or could not matter
 	wordStopped   = "stopped"    // nothing was sold after the fault, although units were left
 )
 
-// didNotHold reports whether the sale broke or stood still.
+// didNotHold reports whether the sale broke a rule, stood still, or did not go on after the fault.
 func (c *Cell) didNotHold() bool {
 	switch c.Word {
 	case string(judge.Oversold), string(judge.Lost), string(loadtest.Blocked), wordStopped:
@@ -218,7 +219,8 @@ func (c *Cell) didNotHold() bool {
 	return false
 }
 
-// Tested reports whether the sale was judged with the fault, or broke without it.
+// Tested reports whether the cell says something about the strategy. Otherwise the sale must be run
+// again.
 func (c *Cell) Tested() bool {
 	return c.Word != "" && c.Word != wordNotValid && c.Word != wordNotTested
 }
@@ -227,10 +229,10 @@ func (c *Cell) Tested() bool {
 type trial struct {
 	Cell
 	fault fault.Name
-	sale  loadtest.Config // of the first part
+	sale  loadtest.Config // the configuration of the first part
 
-	happened   *fault.Happening // nil in a control run
-	verdict    judge.Verdict    // the worse one of both parts
+	happened   *fault.Happening // the injected fault; nil in a control run
+	verdict    judge.Verdict    // the worse verdict of the two parts
 	violations []judge.Violation
 	problems   []string
 }
@@ -287,8 +289,8 @@ func onlyRule(violations []judge.Violation, rule string) bool {
 		!slices.ContainsFunc(violations, func(v judge.Violation) bool { return v.Rule != rule })
 }
 
-// addPart adds the result of one part of the sale. It accepts that the second part was cut off, because a
-// sale that stands still would never end.
+// addPart adds the result of one part of the sale. A second part that was cut off is still judged,
+// because a sale that stands still would never end.
 func (t *trial) addPart(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
 	var violations []judge.Violation
@@ -296,12 +298,13 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 		violations = r.Audit.Violations
 	}
 	if first && t.onlyDataWasLost(violations, judge.RuleCounterDisagrees) {
-		// A refusal by the row corrects the number in Redis, and the second part has one.
+		// The number in Redis is wrong only for now: the second part ends with a refusal by the row
+		// in MySQL, which corrects the number.
 		verdict, violations = judge.Held, nil
 	}
 	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the only problem is the interruption
 	case verdict != judge.NotValid || r.Audit == nil:
-	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0: // without a sale it has stopped
+	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0: // without a sale: wordStopped
 		verdict = loadtest.Blocked
 	case cutOff || t.onlyDataWasLost(violations, judge.RuleUnknownStore):
 		verdict = judge.Held
@@ -334,8 +337,8 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 	}
 }
 
-// onlyDataWasLost reports whether the fault emptied a server and only one rule is broken: the number of units
-// in that server cannot be read, or differs from the row. The orders are right.
+// onlyDataWasLost reports whether the fault emptied a server and only the given rule is broken. The
+// number of units in that server is then missing or differs from the row, but the orders are right.
 func (t *trial) onlyDataWasLost(violations []judge.Violation, rule string) bool {
 	f, _ := fault.Find(t.fault)
 	return t.faultTookEffect() && f.Question == catalog.NodeLoss && onlyRule(violations, rule)
@@ -345,7 +348,8 @@ func (t *trial) faultTookEffect() bool {
 	return t.happened != nil && t.happened.Effect != nil && t.happened.Effect.TookEffect
 }
 
-// isMeaningful reports whether the fault took effect and could matter, or the trial is a control run.
+// isMeaningful reports whether the trial tests the strategy: the fault took effect and could
+// matter, or the trial is a control run.
 func (t *trial) isMeaningful() bool {
 	return t.fault == None ||
 		t.faultTookEffect() && t.happened.State != fault.HasFailed && t.happened.Effect.CouldMatter

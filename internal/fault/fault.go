@@ -22,8 +22,8 @@ type Name string
 type Fault struct {
 	Name     Name
 	Describe string // in one line
-	// Question is the column of the guarantee matrix that asks the same. A strategy that holds there must
-	// withstand this fault.
+	// Question is the column of the guarantee matrix that asks about this kind of fault. A strategy
+	// that holds in that column must withstand the fault.
 	Question catalog.Question
 	Lasts    bool // the fault ends by itself, after Aim.For
 
@@ -163,8 +163,8 @@ type Aim struct {
 	Strategy string        // the strategy of the current sale
 	SKU      int64         // the SKU of the current sale
 	For      time.Duration // the duration of a fault that ends by itself
-	// AwaitPurchase waits up to a second for a purchase in the process that the fault will hit. A fault
-	// without a purchase could not matter.
+	// AwaitPurchase waits up to a second for a purchase in the process that the fault will hit. A
+	// fault that hits no purchase could not matter.
 	AwaitPurchase bool
 }
 
@@ -181,7 +181,8 @@ type Status struct {
 	Service   bool               `json:"service"`        // the fault hits the service process Aim.Service
 	Lasts     bool               `json:"lasts"`          // the fault ends by itself
 	Uses      backend.Capability `json:"uses,omitempty"` // only strategies that use this backend can notice the fault
-	// Question is the column of the guarantee matrix that asks the same; "" if none does.
+	// Question is the column of the guarantee matrix that asks about this kind of fault; "" if no
+	// column does.
 	Question catalog.Question `json:"question,omitempty"`
 }
 
@@ -219,7 +220,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	}
 	defer s.process.Harm.Unlock()
 	switch {
-	case f.AtHolder(): // the harm is done to its end, because half of it could not be undone
+	case f.AtHolder(): // do all of the harm even if ctx ends, because half of it could not be undone
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), harmTimeout)
 		defer cancel()
@@ -235,14 +236,15 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	return i, err
 }
 
-// harmTimeout bounds the harm that is done once a purchase stands at a point.
+// harmTimeout limits how long it takes to harm a purchase that has been stopped at a point (see
+// package point).
 const harmTimeout = 20 * time.Second
 
 // An Injection is the result of Inject.
 type Injection struct {
 	Effect Effect
-	// Undo ends a fault that lasts, and may change its effect. It is called once. A fault that has ended
-	// already is no error. Undo is nil if nothing lasts.
+	// Undo ends a fault that lasts, and may change its effect. The caller calls Undo once. If the
+	// fault has ended already, Undo returns no error. Undo is nil if there is nothing to end.
 	Undo func(context.Context, *Effect) error
 }
 
@@ -254,7 +256,8 @@ type Effect struct {
 	// CouldMatter reports whether the fault happened while units were left and a purchase was under way in a
 	// process that it hit. It is true if the stock and the purchases are not known.
 	CouldMatter bool `json:"could_matter"`
-	// Why says why the fault took no effect or could not matter; "" if it did and could.
+	// Why says why the fault took no effect or could not matter; "" if it took effect and could
+	// matter.
 	Why Why `json:"why,omitempty"`
 
 	Service      int           `json:"service,omitempty"`    // the process that was hit, from 1; 0 for a server

@@ -12,11 +12,12 @@ import (
 	"seckill/internal/lab"
 )
 
-// A harm does a fault to the process of a strike, whose Harm is locked.
+// A harm does what a fault is about, such as killing the process strike.process. The caller has
+// locked the mutex Harm of that process.
 type harm func(context.Context, *strike) (*Injection, error)
 
-// newInjection returns the record of a fault that was done. undo ends the fault; it is nil if the
-// fault is over at once.
+// newInjection returns the record of a fault that has happened. The function undo ends the fault. A
+// fault that ends at once has no undo (nil).
 func (s *strike) newInjection(tookEffect bool, undo func(context.Context, *Effect) error) (*Injection, error) {
 	e := s.before
 	e.TookEffect = tookEffect
@@ -77,14 +78,16 @@ func restartServer(ctx context.Context, s *strike) (*Injection, error) {
 	if err := s.process.Kill(ctx); err != nil {
 		return nil, err
 	}
-	// The server must come back even if ctx ends, because it is the only one.
+	// The server must come back even if ctx ends, because the sale has no other server of this
+	// kind.
 	if err := s.process.Restart(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
 	return s.newInjection(s.process.Done() != run, nil)
 }
 
-// restartEmptyRedis restarts Redis. It sets a key before; the fault took effect if the key is gone afterwards.
+// restartEmptyRedis restarts Redis. It sets a key first. The fault took effect if the key is gone
+// after the restart.
 func restartEmptyRedis(ctx context.Context, s *strike) (*Injection, error) {
 	if err := s.markRedis(ctx); err != nil {
 		return nil, fmt.Errorf("leave a mark in Redis: %w", err)
@@ -126,8 +129,8 @@ func (s *strike) holdLink(end func(*lab.Relay), directions ...int) (*Injection, 
 	})
 }
 
-// loseLeader kills the leader of several servers and waits until the others have a new one. Undo starts the
-// killed server again.
+// loseLeader kills the leader of several servers and waits until the other servers have elected a
+// new leader. Undo starts the killed server again.
 func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
 	if !s.servers.IsIntact() {
 		return nil, fmt.Errorf("one of the servers beside %s is lost already", s.process.Name)
@@ -156,9 +159,9 @@ func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
 	})
 }
 
-// failOverRedis stops replication while the primary still acknowledges writes, and sets a key. Undo kills
-// the primary: the sentinels promote a replica, which lacks the key, and the old primary comes back as a
-// replica.
+// failOverRedis stops replication while the primary still acknowledges writes, and sets a key. Undo
+// kills the primary. The sentinels then promote a replica, which lacks the key, and the old primary
+// comes back as a replica.
 func failOverRedis(ctx context.Context, s *strike) (*Injection, error) {
 	primary := s.process
 	err := s.servers.StopReplication(ctx)
@@ -213,7 +216,7 @@ func (s *strike) withRedis(ctx context.Context, do func(*backend.Instance) error
 // lockStockRow locks the stock row for longer than statements wait for a lock (error 1205).
 func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	c := s.lab.Config().Only(backend.SQL)
-	c.RowLockWait = harmTimeout // buyers may hold the row
+	c.RowLockWait = harmTimeout // wait longer than a buyer, who may hold the row
 	in, err := backend.Open(ctx, c)
 	if err != nil {
 		return nil, err
@@ -221,7 +224,8 @@ func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
 	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
-	// The waits are counted after the SELECT, so that a wait of the SELECT itself is not taken for a buyer's.
+	// Count the waits after the SELECT, which may itself have waited. A later change of the count
+	// is a buyer's wait.
 	waits, errWaits := rowLockWaits(ctx, in.DB)
 	if err = errors.Join(err, errWaits); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())
@@ -246,8 +250,9 @@ func rowLockWaits(ctx context.Context, db *gorm.DB) (int64, error) {
 	return n, err
 }
 
-// pauseHolderProcess pauses the process of the held purchase. The process holds the purchase no longer than
-// the pause lasts. So both go on together, before a warning can reach the purchase.
+// pauseHolderProcess pauses the process of the held purchase. The process itself holds the purchase
+// no longer than the pause lasts. So the purchase goes on at once when the process does, before a
+// warning that its lease has ended can reach it.
 func pauseHolderProcess(ctx context.Context, s *strike) (*Injection, error) {
 	i, err := pauseProcess(ctx, s)
 	if err != nil {
@@ -261,7 +266,8 @@ func pauseHolderProcess(ctx context.Context, s *strike) (*Injection, error) {
 	return i, nil
 }
 
-// hangPurchase leaves the held purchase where it stands. Undo releases it.
+// hangPurchase lets the held purchase stand until Undo releases it. The process of the purchase
+// goes on.
 func hangPurchase(_ context.Context, s *strike) (*Injection, error) {
 	begun := time.Now()
 	return s.newInjection(true, func(_ context.Context, e *Effect) error {
@@ -275,7 +281,7 @@ func hangPurchase(_ context.Context, s *strike) (*Injection, error) {
 }
 
 // cutConnections closes the connections of the holder's process, which ends the sessions that backends tie
-// to a connection. The purchase stands for a while, so that another buyer gets the lock first.
+// to a connection. The purchase stays held until Undo, so that another buyer gets the lock first.
 func cutConnections(ctx context.Context, s *strike) (*Injection, error) {
 	closed, err := s.pointsOf(s.process).Cut(ctx)
 	if err == nil && closed == 0 {

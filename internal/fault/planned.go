@@ -12,10 +12,10 @@ import (
 type Planned struct {
 	Kind    Name `json:"kind"`
 	Service int  `json:"service"`          // the service process that is hit, from 1; 0 for a fault at a holder
-	At      int  `json:"at_ms"`            // the time after the first buyers came
-	For     int  `json:"for_ms,omitempty"` // the duration of a fault that ends by itself
-	// Strategy is the name of the strategy for whose lock holder the fault waits; "" stands for the first strategy
-	// of the run.
+	At      int  `json:"at_ms"`            // milliseconds since the first buyers came
+	For     int  `json:"for_ms,omitempty"` // duration in milliseconds of a fault that ends by itself
+	// Strategy names a strategy of the run; "" stands for the first. A fault at a holder waits for
+	// the holder of a lock of this strategy.
 	Strategy      string `json:"strategy,omitempty"`
 	AwaitPurchase bool   `json:"-"` // see Aim
 }
@@ -26,7 +26,8 @@ func (p Planned) AtHolder() bool {
 	return f.AtHolder()
 }
 
-// A Happening is a planned fault with its progress. At and Service tell when and where it really happened.
+// A Happening is a planned fault with its progress. Once the fault has happened, At and Service say
+// when and where.
 type Happening struct {
 	Planned
 	Until  int     `json:"until_ms,omitempty"`
@@ -40,7 +41,7 @@ type State string
 
 const (
 	IsPlanned State = "planned"
-	IsWaiting State = "waiting" // for a holder
+	IsWaiting State = "waiting" // the fault waits for the holder of a lock
 	IsOn      State = "on"
 	IsOver    State = "over"
 	HasFailed State = "failed" // the fault did not happen or did not end; Error says why
@@ -58,8 +59,8 @@ type Sale struct {
 // An InjectFunc injects a fault, as Lab.Inject does.
 type InjectFunc func(context.Context, Name, Aim) (*Injection, error)
 
-// An Injector injects the planned faults of sales that begin together. It undoes faults that last when the
-// sales end.
+// An Injector injects the planned faults of sales that begin together. When the sales end, it
+// undoes the faults that still last.
 type Injector struct {
 	inject   InjectFunc
 	sales    []Sale
@@ -92,10 +93,11 @@ func NewInjector(ctx context.Context, inject InjectFunc, sales []Sale, onChange 
 // Begin starts the clock of the planned faults when the first buyers come. Further calls do nothing.
 func (in *Injector) Begin() { in.begin() }
 
-// ErrEnded is the error of Add after End.
+// ErrEnded is the error with which Add refuses a fault after End.
 var ErrEnded = errors.New("the sales have ended")
 
-// Add plans one more fault. If its time is over, the fault happens at once. After End the error is ErrEnded.
+// Add plans one more fault. If its planned time has passed, the fault happens at once. After End,
+// Add returns ErrEnded.
 func (in *Injector) Add(p Planned) (Happening, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -199,13 +201,13 @@ func (in *Injector) undoAtEnd(i int, h Happening, injection *Injection) (Happeni
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.running), injectTimeout)
 	defer cancel()
-	final := effect // a copy, because others read the first effect
+	final := effect // a copy, because readers of Faults share the first effect
 	h.Effect = &final
 	return h, injection.Undo(ctx, &final)
 }
 
-// injectNow injects a fault to its end even if the sales end meanwhile, because half a fault could not be
-// undone. A fault that waits for a holder stops waiting when the sales end.
+// injectNow injects a fault. It finishes the injection even if the sales end meanwhile, because half a
+// fault could not be undone. Only a fault that still waits for a holder gives up when the sales end.
 func (in *Injector) injectNow(p Planned) (*Injection, error) {
 	ctx := in.running
 	if !p.AtHolder() {
@@ -226,8 +228,9 @@ func (in *Injector) waitFor(d time.Duration) {
 	}
 }
 
-// Outage returns how long a sale may have stood still because of faults that end by themselves, or of a
-// server that restarted. Overlapping faults count once. The kill of a service process is no excuse.
+// Outage returns how long a sale may have stood still because of faults that end by themselves or
+// hit a server. Overlapping times count once. The kill of a service process does not count: the
+// other processes go on selling.
 func (in *Injector) Outage() time.Duration {
 	type span struct{ from, to int }
 	var spans []span

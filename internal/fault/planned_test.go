@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// A sale may stand still for as long as faults lasted that hold it up, planned
-// or by hand, those at once counted once; a fault that took no effect, or that
-// only kills, is no reason to.
+// A sale may stand still for as long as its faults lasted. Times at which faults overlap count
+// once. A fault that took no effect, or that only killed a process, does not count.
 func TestOutage(t *testing.T) {
 	took, void := &Effect{TookEffect: true}, &Effect{Why: NoPoint}
 	m := &Injector{begun: time.Now().Add(-10 * time.Second)}
@@ -38,7 +37,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// The exit status of chaos is by what a strategy promises in the question of a fault.
+// Each fault belongs to a column of the guarantee matrix. What a strategy promises there decides
+// whether chaos exits with an error.
 func TestEveryFaultHasItsQuestion(t *testing.T) {
 	for _, f := range All {
 		if f.Question == "" {

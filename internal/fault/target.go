@@ -16,8 +16,8 @@ import (
 type target struct {
 	kind     targetKind
 	server   string     // the server that the fault is about; "" for processes and purchases
-	topology string     // of a leaderTarget: the topology that runs several servers
-	point    point.Name // of a purchaseTarget
+	topology string     // a leaderTarget needs this topology, which runs several servers
+	point    point.Name // the point at which a purchaseTarget stops the purchase
 }
 
 type targetKind int
@@ -27,7 +27,7 @@ const (
 	linkTarget                       // the link between the process Aim.Service and a server
 	serverTarget                     // the only server of a backend, or a node of a quorum
 	leaderTarget                     // the leader of several servers, or the shard with the most commands
-	purchaseTarget                   // any service process with a purchase that stands at a point
+	purchaseTarget                   // any service process with a purchase that is held at a point (package point)
 )
 
 // aimedProcess targets the service process Aim.Service.
@@ -42,11 +42,12 @@ func leaderOf(server, topology string) target {
 
 func holderAt(p point.Name) target { return target{kind: purchaseTarget, point: p} }
 
-// quorumNode is the node that faults hit. The five nodes of a quorum are alike.
+// quorumNode is the node of a quorum that faults hit. Any of the five nodes would do, because all
+// are alike.
 const quorumNode = backend.NameRedlock + "-3"
 
-// capability returns the backend that a strategy must use to notice the fault; "" for faults that every
-// strategy can notice.
+// capability returns the backend whose users can notice a fault of this target; "" if every
+// strategy can notice the fault.
 func (t target) capability() backend.Capability {
 	switch t.server {
 	case backend.NameRedis:
@@ -61,7 +62,7 @@ func (t target) capability() backend.Capability {
 	return ""
 }
 
-// findLack says why a lab does not have the target; nil if it has.
+// findLack says why a fault cannot hit the target in this lab; nil if it can.
 func (t target) findLack(l *lab.Lab) *Lack {
 	switch t.kind {
 	case serverTarget:
@@ -82,8 +83,9 @@ func (t target) findLack(l *lab.Lab) *Lack {
 	return nil
 }
 
-// findServerLack says why faults may not hit a server. They hit only servers that the lab has started. Of
-// several servers a fault would hit one, and most sales would not notice.
+// findServerLack says why faults may not hit a server; nil if they may. The lab must have started
+// the server, and must run only one of its kind. Of several servers a fault would hit one, and most
+// sales would not notice.
 func findServerLack(l *lab.Lab, name string) *Lack {
 	if _, err := l.Process(name); err == nil {
 		return nil
@@ -102,15 +104,15 @@ type strike struct {
 	lab *lab.Lab
 	aim Aim
 
-	process         *lab.Process  // the process that is hit; its Harm is locked during the injection
-	servers         *lab.Ensemble // of a leaderTarget: the servers that process belongs to
-	link            *lab.Relay    // of a linkTarget
-	releasePurchase func()        // of a purchaseTarget: lets the purchase go on
+	process         *lab.Process  // the process that is hit; the mutex process.Harm is locked during the injection
+	servers         *lab.Ensemble // the servers to which a leaderTarget belongs
+	link            *lab.Relay    // the link that a linkTarget hits
+	releasePurchase func()        // lets the purchase of a purchaseTarget go on
 	before          Effect        // the state just before the fault
 }
 
-// findProcess sets s.process to the process that is hit, and locks its Harm. It leaves s.process nil if no
-// purchase reached the point; then s.before says why.
+// findProcess sets s.process to the process that is hit, and locks the mutex Harm of the process.
+// If no purchase reached the point, s.process stays nil and s.before says why.
 func (s *strike) findProcess(ctx context.Context, t target) error {
 	var p *lab.Process
 	var err error
@@ -156,7 +158,7 @@ const stateTimeout = time.Second
 func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
 	var e Effect
 	_ = lab.Await(ctx, stateTimeout, func(context.Context) error {
-		e = s.readState(ctx, number) // with a time limit of its own, so that the last read is complete
+		e = s.readState(ctx, number) // readState has its own time limit, so even the last read is complete
 		if !s.aim.AwaitPurchase || e.InFlight == nil || *e.InFlight > 0 || e.UnitsLeft != nil && *e.UnitsLeft <= 0 {
 			return nil
 		}
@@ -165,8 +167,8 @@ func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
 	return e
 }
 
-// readState asks the service process with this number for its purchases under way and for the units left; 0 stands
-// for all processes together. Both figures are nil if a process does not answer.
+// readState asks the service process with this number for the units left and the number of purchases under way; 0
+// stands for all processes together. Both figures are nil if a process does not answer.
 func (s *strike) readState(ctx context.Context, number int) Effect {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
@@ -189,15 +191,16 @@ func (s *strike) readState(ctx context.Context, number int) Effect {
 }
 
 const (
-	// A purchase is held for Aim.For, but at least for minHold, so that its process can be stopped
-	// meanwhile, and at most for maxHold.
+	// A purchase is held for Aim.For, but at least for minHold and at most for maxHold. The fault
+	// must have time to stop the process of the purchase meanwhile.
 	minHold = 500 * time.Millisecond
 	maxHold = time.Minute
 	// stockInterval is the time between two looks at the stock while a fault waits for a purchase.
 	stockInterval = 500 * time.Millisecond
 )
 
-// An arrival is the end of the wait for a purchase in one service process.
+// An arrival says how the wait for a purchase in one service process has ended: with a held
+// purchase or an error.
 type arrival struct {
 	point.Catch
 	process *lab.Process
@@ -206,8 +209,8 @@ type arrival struct {
 	err     error
 }
 
-// awaitHolder waits until a purchase in any service process stands at the point. It gives up, with the
-// reason in s.before.Why, when ctx ends or the stock is sold out.
+// awaitHolder waits until any service process holds a purchase at the point. If ctx ends or the
+// stock is sold out first, awaitHolder returns nil and s.before.Why has the reason.
 func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 	s.before = Effect{At: at, Why: NotReached}
 	err := errors.New("no service process is alive and well")
@@ -226,7 +229,7 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // the process may have died
 			open--
 		case <-stock.C:
-			if soldOut { // for a whole interval: no buyer is still taking the last unit
+			if soldOut { // sold out for a whole interval, so no buyer is still taking the last unit
 				s.before.Why = NoUnits
 				return nil
 			}
@@ -241,8 +244,8 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 	return err
 }
 
-// holdPurchases asks every running service process to hold the next purchase at the point, until ctx ends.
-// It returns the channel of the arrivals and their number.
+// holdPurchases asks every running service process to hold the next purchase at the point, until
+// ctx ends. It returns the channel of the arrivals and the number of processes asked.
 func (s *strike) holdPurchases(ctx context.Context, at point.Name) (<-chan arrival, int) {
 	hold := maxHold
 	if s.aim.For > 0 {
@@ -278,7 +281,7 @@ func (s *strike) isSoldOut(ctx context.Context) bool {
 	return false
 }
 
-// acceptArrival makes the process of a held purchase the target of the harm.
+// acceptArrival makes the process of a held purchase the target of the fault.
 func (s *strike) acceptArrival(ctx context.Context, a arrival) {
 	if a.Holder == nil {
 		a.release()

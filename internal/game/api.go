@@ -14,15 +14,17 @@ type State struct {
 	// Level is the name of the level; "" in free play.
 	Level   string  `json:"level,omitempty"`
 	Setting Setting `json:"setting"`
-	// Schedule contains every move so far as one short text of letters. It fits in an address, and leads to the
-	// same state in another lab. docs/teaching.md explains the letters.
+	// Schedule contains every move so far as one short text of letters, which fits in an address.
+	// The same moves lead to the same state in another lab. docs/teaching.md explains the letters.
 	Schedule string `json:"schedule"`
 	explore.View
 	// Moves lists the moves that are possible now. It is empty when the game is over.
 	Moves []Move `json:"moves"`
-	// MovesMade counts the player's moves, but not the steps that followed by themselves.
+	// MovesMade counts the moves that the player has made. It leaves out steps that followed
+	// without a choice.
 	MovesMade int `json:"moves_made"`
-	// FaultsLeft is how many more faults the player may cause. Setting.MaxFaults is the limit.
+	// FaultsLeft is how many more faults the player may cause. A game begins with
+	// Setting.MaxFaults.
 	FaultsLeft int `json:"faults_left"`
 	// Over means that all buyers are done and that Verdict is set.
 	Over bool `json:"over"`
@@ -61,8 +63,8 @@ type Grade struct {
 	Won bool `json:"won"`
 	// SaidImpossible means that the player called the level impossible. If Won is false, that was wrong.
 	SaidImpossible bool `json:"said_impossible,omitempty"`
-	// Searched is how many schedules the explorer ran to show that the level is impossible; 0 if it is not. Of
-	// schedules that differ only in the order of independent commands, the explorer runs one.
+	// Searched is how many schedules the explorer ran to show that the level is impossible; 0 if the level is
+	// possible. Schedules that differ only in the order of independent commands count as one.
 	Searched int `json:"searched,omitempty"`
 	// BestMoves is the number of moves of the best known solution; 0 if Won is false or the level is impossible.
 	BestMoves int `json:"best_moves,omitempty"`
@@ -73,10 +75,12 @@ type Level struct {
 	Name string `json:"name" yaml:"-"` // "first-lost-update"
 	// Number is the position in the list of levels, from 1.
 	Number int `json:"number" yaml:"-"`
-	// Chapter is the number of the chapter in the course; 0: none.
+	// Chapter is the number of the course's chapter to which the level belongs; 0 if it belongs to
+	// none.
 	Chapter int     `json:"chapter" yaml:"chapter"`
 	Setting Setting `json:"setting" yaml:",inline"`
-	// Breaks lists rules. The player wins by breaking one of them, or by saying that this is impossible if it is.
+	// Breaks lists rules of the judge. The player wins by breaking one of these rules. If that is
+	// impossible, the player wins by saying so.
 	Breaks []string `json:"breaks" yaml:"breaks"`
 	// Available means that the level can be played here. Otherwise Missing says why not.
 	Available bool                 `json:"available" yaml:"-"`
@@ -87,12 +91,12 @@ type Level struct {
 
 // A Solution is the best known solution of a level. The sheet for teachers shows it, and grades refer to it.
 type Solution struct {
-	// Impossible is not 0 if no schedule breaks a rule of the level. It is the number of schedules that the
-	// explorer ran to show that, as in Grade.Searched.
+	// Impossible is 0 if some schedule breaks a rule of the level. Otherwise it is the number of
+	// schedules that the explorer ran to show that none does (see Grade.Searched).
 	Impossible int    `json:"impossible" yaml:"impossible"`
 	Schedule   string `json:"schedule" yaml:"solution"` // "" if the level is impossible
 	Moves      int    `json:"moves" yaml:"-"`
-	Switches   int    `json:"switches" yaml:"switches"` // explore.View's Preemptions after the last move
+	Switches   int    `json:"switches" yaml:"switches"` // how often it interrupts a buyer who could go on
 }
 
 // A LevelText is the text of a level in one language.

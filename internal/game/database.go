@@ -14,7 +14,8 @@ import (
 	"seckill/internal/explore"
 )
 
-// A database is the MySQL database of one game, with the explorer's world on it.
+// A database is the MySQL database of one game, and the explore.World that runs the sale in the
+// database.
 //
 // Games share the servers of the lab with one another and with its load runs. Some strategies lock a whole
 // table, so each game gets a database of its own. On the other servers the keys contain the SKU of the game.
@@ -23,12 +24,13 @@ import (
 // the name becomes free even if the lab is killed.
 type database struct {
 	world  *explore.World
-	cfg    *mysql.Config // with the name of the game's database
+	cfg    *mysql.Config // the connection settings with the name of the game's database
 	server *sql.DB
 	claim  *sql.Conn // the session that holds the lock on the name
 }
 
-// openDatabase creates a database and a world on it. Its close method drops the database.
+// openDatabase creates a database and opens an explore.World in it. The close method drops the
+// database.
 func openDatabase(ctx context.Context, config backend.Config, info catalog.Info) (*database, error) {
 	config = config.Only(info.Uses()...)
 	d, err := claimDatabase(ctx, config)

@@ -16,7 +16,7 @@ import (
 type Example struct {
 	Format   int               `json:"format"` // always exampleFormat
 	Strategy string            `json:"strategy"`
-	Question string            `json:"question,omitempty"` // the column of the matrix that it answers
+	Question string            `json:"question,omitempty"` // the example's column of the guarantee matrix
 	Scenario explore.Scenario  `json:"scenario"`
 	Schedule string            `json:"schedule"` // as FormatSchedule writes it
 	Steps    []explore.Step    `json:"steps"`

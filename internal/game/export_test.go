@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Check plays a schedule on servers and fails if one answer differs from the recording. choose returns the next
-// move of a schedule, from those that were recorded.
+// Check plays a schedule on servers and fails if one answer differs from the recording. The
+// function choose selects the next move among the recorded ones.
 func (r *Recording) Check(ctx context.Context, g *Game, choose func(schedule string, moves []string) string) error {
 	seen := &recorder{parts: r.Parts}
 	var before *position
@@ -28,7 +28,7 @@ func (r *Recording) Check(ctx context.Context, g *Game, choose func(schedule str
 		for _, e := range at.Edges {
 			want.moves = append(want.moves, moveSeen{part: e.Move})
 			var m Move
-			_ = json.Unmarshal(r.Parts.list[e.Move], &m) // a move, as Record wrote it
+			_ = json.Unmarshal(r.Parts.list[e.Move], &m) // cannot fail: Record wrote this move
 			if edges[m.Move] = e; e.To >= 0 {
 				moves = append(moves, m.Move)
 			}

@@ -16,7 +16,7 @@ import (
 	"seckill/internal/web"
 )
 
-// moveTimeout limits one move, and one replay of all moves.
+// moveTimeout limits the time of one move. A replay of all moves has the same limit.
 const moveTimeout = time.Minute
 
 // A Game is one sale on a fresh SKU, and the moves that the player has made. Its methods are safe for concurrent
@@ -24,13 +24,13 @@ const moveTimeout = time.Minute
 type Game struct {
 	id       string // the game's id in the API; "" for a game of the command line or of a test
 	setting  Setting
-	level    *Level // nil: free play
+	level    *Level // nil in free play
 	database *database
 
-	closed atomic.Bool // set before Close waits for mu, so that moves that wait for mu are refused
+	closed atomic.Bool // set before Close locks mu, so that moves that still wait for mu are refused
 
 	mu             sync.Mutex
-	live           *explore.Live // nil after a failure, until the moves are replayed
+	live           *explore.Live // the running sale; nil after a failure, until the moves are replayed
 	view           explore.View
 	moves          []explore.Choice
 	saidImpossible bool
@@ -75,7 +75,8 @@ func (g *Game) replayMoves(ctx context.Context, moves []explore.Choice) (err err
 	}
 	g.live, g.view, g.moves = live, view, nil
 	for i, m := range moves {
-		// The schedule of a counterexample omits the moves in which time passes.
+		// A counterexample's schedule lacks the moves TimePasses, which the search makes by itself.
+		// In a game a player makes these moves, so insert them.
 		for m.Fault != explore.TimePasses && len(g.view.Options) > 0 && g.view.Options[0].Fault == explore.TimePasses {
 			if err := g.makeMove(ctx, g.view.Options[0].Choice); err != nil {
 				return err
@@ -220,7 +221,8 @@ func (g *Game) SayImpossible() (State, error) {
 	return g.currentState(), nil
 }
 
-// newProblem returns the answer to a call that cannot be served. Such a call leaves the game unchanged.
+// newProblem returns the answer to a request that cannot be served. Such a request leaves the game
+// unchanged.
 func newProblem(status int, code, format string, args ...any) *web.Problem {
 	return &web.Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }

@@ -87,7 +87,7 @@ func TestAccountMayNotCreateDatabases(t *testing.T) {
 	})
 }
 
-// A schedule that is read can be written, and is then the same.
+// A schedule that was parsed and formatted again is the same text.
 func FuzzSchedule(f *testing.F) {
 	for _, schedule := range []string{"", "aab", "abLDaRb", "Dna", "DnA", "Kc", "a b", "TTaz", "nb", "\xff"} {
 		f.Add(schedule)
@@ -102,7 +102,7 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// A counterexample's file is refused, or what was read from it can be written and read again.
+// ReadExample refuses a file, or returns an example that can be written and read again.
 func FuzzExample(f *testing.F) {
 	kept, err := os.ReadFile("../../web/guarantees/atomic.oversell.json")
 	labtest.Must(f, err)

@@ -23,11 +23,11 @@ const DefaultMaxGames = 40
 type Games struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
-	Examples   fs.FS // the counterexamples of the proof; nil: there are none
+	Examples   fs.FS // the counterexamples of the proof; nil if there are none
 	// Missing says why a strategy cannot run in the lab at all; nil if it can. The field itself may be nil.
 	Missing  func(catalog.Info) []string
-	MaxGames int          // 0: DefaultMaxGames
-	Log      *slog.Logger // nil: nothing is logged
+	MaxGames int          // 0 stands for DefaultMaxGames
+	Log      *slog.Logger // if nil, nothing is logged
 
 	mu     sync.Mutex
 	games  []*Game // ordered by their last use, the most recent last
@@ -41,7 +41,7 @@ type Request struct {
 	Strategy  string `json:"strategy"`
 	Buyers    int    `json:"buyers"`
 	Stock     int64  `json:"stock"`
-	Processes int    `json:"processes"` // as in FreePlay
+	Processes int    `json:"processes"` // 1 or 0; see FreePlay
 	Schedule  string `json:"schedule"`
 }
 
@@ -109,8 +109,8 @@ func (gs *Games) missingFor(info catalog.Info) []string {
 	return nil
 }
 
-// reserveSlot checks that a game or replay of a strategy may begin. Close then waits until the caller or closeGame
-// calls gs.busy.Done.
+// reserveSlot checks that a game or replay of a strategy may begin, and adds it to gs.busy, for
+// which Close waits. The caller or closeGame must call gs.busy.Done at its end.
 func (gs *Games) reserveSlot(info catalog.Info) error {
 	if why := gs.missingFor(info); why != nil {
 		return newProblem(http.StatusServiceUnavailable, "strategy_unavailable",

@@ -13,7 +13,8 @@ import (
 	"seckill/strategies"
 )
 
-// Every call about a game answers with the whole state, and every wrong call with a code; testdata/games.txt has them.
+// Every valid request about a game is answered with the whole state, and every invalid one with a
+// code. testdata/games.txt has the requests and answers.
 func TestGameOverHTTP(t *testing.T) {
 	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Backing: labapi.Backing{
 		Lab: fault.Lab{Lab: labtest.Start(t)}, Games: startGames(t, nil, "for-update")}})

@@ -28,8 +28,9 @@ func TestFailedUndoChangesNothing(t *testing.T) {
 	}
 }
 
-// For every level that is marked as impossible, the explorer runs all schedules. None of them breaks a rule of the
-// level, and their number is that of the level's file. Without the build tag verify, the test takes one level.
+// For every level that is marked as impossible, the explorer runs all schedules. No schedule breaks
+// a rule of the level, and the number of schedules is the one in the level's file. Without the
+// build tag verify, the test takes one level.
 func TestImpossibleLevels(t *testing.T) {
 	var needs []backend.Capability
 	var levels []*Level

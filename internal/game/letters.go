@@ -17,7 +17,7 @@ import (
 //	L   a fault that concerns no single buyer
 var letters = []faultLetter{
 	{'L', explore.LeaseEnds, true},
-	{'K', explore.LeaseEnds, false}, // like L, but for the buyer whose letter follows
+	{'K', explore.LeaseEnds, false}, // only the lease of the buyer whose letter follows
 	{'T', explore.TimePasses, true},
 	{'D', explore.Dies, false},
 	{'G', explore.GivenUp, false},

@@ -30,7 +30,7 @@ func readLevel(name string, text []byte) (*Level, error) {
 	}
 	var file struct {
 		Level     `yaml:",inline"`
-		Processes int `yaml:"processes"` // as in FreePlay
+		Processes int `yaml:"processes"` // 1 or 0; see FreePlay
 	}
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.DisallowUnknownField()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -78,8 +78,8 @@ func LevelNamed(name string) *Level {
 	return nil
 }
 
-// gradeState grades a game of the level; nil while there is nothing to grade. A player who wrongly said that the
-// level is impossible can still win it.
+// gradeState grades a game of the level. It returns nil if the game is not over and the player has not called
+// the level impossible. A player who wrongly said that the level is impossible can still win it.
 func (l *Level) gradeState(s State, saidImpossible bool) *Grade {
 	won := s.Over && l.isWon(s)
 	if saidImpossible && !won {

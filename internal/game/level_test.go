@@ -16,8 +16,8 @@ import (
 	"seckill/web/course"
 )
 
-// Levels are numbered without a gap, in the order of the chapters. The chapter of a level or an earlier one has
-// shown its strategy. Every level has texts in both languages.
+// Levels are numbered without a gap, in the order of the chapters. The strategy of a level has been
+// shown in its chapter or an earlier one. Every level has texts in both languages.
 func TestLevelsAreComplete(t *testing.T) {
 	levels := game.Levels()
 	if len(levels) < 12 {
@@ -82,7 +82,7 @@ func startGames(t *testing.T, change func(*game.Games), names ...string) *game.G
 	return games
 }
 
-// findGame returns a game that must not have ended.
+// findGame returns a game, and fails the test if the game has ended.
 func findGame(t *testing.T, games *game.Games, id string) *game.Game {
 	t.Helper()
 	g, err := games.Game(id)

@@ -19,24 +19,24 @@ import (
 	"seckill/internal/explore/policy"
 )
 
-// A Recording holds what real servers answered to the moves of a level, so that it can be played without them.
-// Equal parts and equal positions are stored once: buyers whose commands do not touch each other reach the same
-// position by many schedules.
+// A Recording holds what real servers answered to the moves of a level, so that it can be played
+// without them. Equal parts and equal positions are stored only once. Many schedules lead to the
+// same position, because the order of commands that do not touch each other makes no difference.
 type Recording struct {
 	Level    string   `json:"level"`
-	Recorded string   `json:"recorded"` // day
-	Servers  []string `json:"servers"`  // name and version
+	Recorded string   `json:"recorded"` // the date
+	Servers  []string `json:"servers"`  // name and version of each server
 	Whole    bool     `json:"whole"`    // every schedule was recorded
-	// Turns bounds the schedules of a recording that is not whole. A turn is a fault, or an interruption of a
-	// buyer who could go on; a move of the known solution is never a turn.
+	// Turns is the number of turns up to which a recording has all schedules, if it is not whole. A turn is a
+	// fault, or a move that interrupts a buyer who could go on. Moves of the known solution are not counted.
 	Turns     int        `json:"turns"`
-	Schedules int        `json:"schedules"` // that were played
+	Schedules int        `json:"schedules"` // number of schedules that were played
 	Parts     partTable  `json:"parts"`
-	Positions []Position `json:"positions"` // an edge leads to a position before it; the game begins at the last one
+	Positions []Position `json:"positions"` // edges lead to earlier positions; the last one is the first of the game
 }
 
-// A Position is a state of the game, without the moves that led to it. Its numbers, except FaultsLeft, are indexes
-// of Recording.Parts.
+// A Position is a state of the game, without the moves that led there. The numbers in Buyers,
+// Values and Verdict are indexes of Recording.Parts.
 type Position struct {
 	Buyers     []int  `json:"b"`
 	Values     []int  `json:"v"`
@@ -49,12 +49,12 @@ type Position struct {
 type Edge struct {
 	Move    int   `json:"m"`
 	Steps   []int `json:"s,omitempty"` // the steps that happened
-	Changed []int `json:"c,omitempty"` // earlier steps as they are now: a command that waited has its answer
-	Takes   []int `json:"t,omitempty"` // which moves of the next position take the turn from a buyer who could go on
-	To      int   `json:"p"`           // -1: it was not recorded
+	Changed []int `json:"c,omitempty"` // earlier steps with a new text: a command that waited has its answer
+	Takes   []int `json:"t,omitempty"` // indexes of the next position's edges that interrupt a buyer who could go on
+	To      int   `json:"p"`           // index of the next position; -1 if it was not recorded
 }
 
-// A partTable has each part of a state once.
+// A partTable stores each different part of a game's states once, such as a buyer or a step.
 type partTable struct {
 	list  []json.RawMessage
 	index map[string]int
@@ -78,8 +78,8 @@ func (t *partTable) add(v any) int {
 	return i
 }
 
-// Numbers that differ from run to run: what a client adds to its own name for each of its locks, and etcd's
-// revision of a key.
+// These numbers differ from run to run, so they are replaced: the number that a client adds to its
+// name for each of its locks, and etcd's revision of a key.
 var (
 	serialNumber = regexp.MustCompile(`\b(t\d+)-\d+\b`)
 	revision     = regexp.MustCompile(`(create\([^)]*\) = )[1-9]\d*`)
@@ -107,7 +107,7 @@ func (t *partTable) UnmarshalJSON(text []byte) error {
 // RecordLimits bound one level's recording.
 type RecordLimits struct {
 	Time time.Duration
-	Size int // bytes, compressed
+	Size int // of the compressed recording, in bytes
 }
 
 // Record plays a level on servers: first the schedules with few turns, then those with more, until all are
@@ -157,30 +157,31 @@ func (c *byteCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A recorder plays schedules, and keeps what came of them as a tree.
+// A recorder plays schedules, and keeps the positions that they reached as a tree.
 type recorder struct {
 	game      *Game
 	solution  string
 	parts     partTable
-	root      *position // the root of the tree; its only edge, the move "", leads to the first position
+	root      *position // the root of the tree; its only edge, named "", leads to the first position
 	schedules int
 }
 
-// A position of the tree.
+// A position is a node of the recorder's tree: a Position and the edges that have been played from
+// there.
 type position struct {
-	Position // without edges
+	Position // its Edges are empty
 	steps    []int
 	moves    []moveSeen
-	turns    int // on the way here
+	turns    int // number of turns on the way from the root
 	next     map[string]*position
 }
 
-// A moveSeen is a move that was possible.
+// A moveSeen is a move that was possible at a position.
 type moveSeen struct {
 	part   int
 	name   string
-	takes  bool          // it takes the turn from a buyer who could go on
-	option policy.Option // preempts if the move is a turn; a move of the known solution is never a turn
+	takes  bool          // the move interrupts a buyer who could go on
+	option policy.Option // Preempts is set if the move counts as a turn (see Recording.Turns)
 }
 
 // positionOf returns the state of the game in parts.
@@ -203,7 +204,7 @@ func (r *recorder) positionOf(s State) *position {
 	return p
 }
 
-// options returns the moves of p for a policy, turns last.
+// options returns the moves of p as options for a policy. Moves that count as turns come last.
 func (p *position) options() []policy.Option {
 	var list []policy.Option
 	for _, turns := range []bool{false, true} {
@@ -216,8 +217,8 @@ func (p *position) options() []policy.Option {
 	return list
 }
 
-// play plays the next schedule of order to its end, and returns its turns. The positions that were recorded before
-// must come again.
+// play plays the next schedule of order to its end, and returns the number of its turns. If a move
+// leads to another position than in an earlier schedule, play returns an error.
 func (r *recorder) play(ctx context.Context, order *policy.Fewest) (turns int, err error) {
 	r.schedules++
 	at, made := r.root, ""
@@ -270,7 +271,8 @@ func (g *Game) follow(ctx context.Context, choose func(State) (move string, err 
 	}
 }
 
-// sections returns the parts of p by what they describe.
+// sections groups the indexes of p's parts under the words "buyers", "values", "steps", "moves" and
+// "verdict".
 func (p *position) sections() map[string][]int {
 	parts := map[string][]int{"buyers": p.Buyers, "values": p.Values, "steps": p.steps}
 	for _, m := range p.moves {
@@ -282,7 +284,8 @@ func (p *position) sections() map[string][]int {
 	return parts
 }
 
-// compare returns an error that says in what two positions differ; nil if they are the same.
+// compare returns an error that describes the first difference of two positions; nil if they are
+// equal.
 func (r *recorder) compare(want, got *position) error {
 	text := func(indexes []int) string {
 		var b strings.Builder
@@ -299,7 +302,7 @@ func (r *recorder) compare(want, got *position) error {
 	return nil
 }
 
-// pack makes a recording of the positions that so many turns lead to.
+// pack makes a recording of all positions that need no more than this number of turns.
 func (r *recorder) pack(level *Level, turns int) *Recording {
 	p := packer{&Recording{Level: level.Name, Turns: turns, Schedules: r.schedules,
 		Parts: partTable{list: slices.Clone(r.parts.list)}}, turns, map[string]int{}}
@@ -313,7 +316,8 @@ type packer struct {
 	known map[string]int // positions
 }
 
-// add adds a position after all positions that its edges lead to, and returns its index.
+// add appends a position and returns its index. The positions to which its edges lead are appended
+// first.
 func (p *packer) add(at *position) int {
 	packed := at.Position
 	for _, m := range at.moves {
@@ -333,7 +337,7 @@ func (p *packer) add(at *position) int {
 	return i
 }
 
-// edgeTo returns what happened between p and next, without the move and the index of next.
+// edgeTo returns the edge from p to next. The caller sets Move and To.
 func (p *position) edgeTo(next *position) Edge {
 	e := Edge{Steps: next.steps[len(p.steps):]}
 	for i, part := range p.steps {

@@ -35,15 +35,15 @@ func recordingOf(t *testing.T, level *game.Level) *game.Recording {
 	return r
 }
 
-// The solution of every level wins, with as many moves and switches as the level's file says. The servers still answer
-// as the level's recording says: to the moves of the solution or, where there is none, to moves that are chosen by
-// chance. `seckill play --record web/recordings` records them again.
+// The solution of every level wins, with as many moves and switches as the level's file says. The servers still
+// answer the moves of the solution as the level's recording says. A level without a solution is tested with random
+// moves. `seckill play --record web/recordings` records the levels again.
 func TestServersAnswerAsRecorded(t *testing.T) {
 	playLevels(t, 1)
 }
 
-// playLevels plays so many schedules of each level's recording on servers. Of a level without a recording it plays the
-// solution.
+// playLevels plays the given number of schedules of each level's recording on servers. A level
+// without a recording is tested with its solution.
 func playLevels(t *testing.T, schedules int) {
 	var needs []backend.Capability
 	for _, level := range game.Levels() {
@@ -93,7 +93,7 @@ func playLevel(t *testing.T, g *game.Game, level *game.Level, r *game.Recording,
 	for n := range min(schedules, r.Schedules) {
 		err := r.Check(t.Context(), g, func(schedule string, moves []string) string {
 			if rest, onWay := strings.CutPrefix(level.Schedule, schedule); n == 0 && onWay && rest != "" {
-				for _, move := range moves { // the letters of no move begin those of another
+				for _, move := range moves { // no move's letters are the beginning of another move's letters
 					if strings.HasPrefix(rest, move) {
 						return move
 					}

@@ -4,7 +4,7 @@ package game_test
 
 import "testing"
 
-// As TestServersAnswerAsRecorded, with a hundred schedules of each level.
+// This is TestServersAnswerAsRecorded with a hundred schedules of each level.
 func TestServersAnswerAsRecordedAtLength(t *testing.T) {
 	playLevels(t, 100)
 }

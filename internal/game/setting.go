@@ -15,7 +15,7 @@ import (
 // If processes is 1, the buyers share one process; if it is 0, each has a process of its own.
 func FreePlay(info catalog.Info, buyers int, stock int64, processes int) Setting {
 	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(gameLimits.faults), MaxFaults: 2}}
-	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), gameLimits.maxBuyers+1)) // Check refuses too many buyers
+	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), gameLimits.maxBuyers+1)) // Check refuses one too many
 	if buyers > 0 {
 		s.Buyers[0].Quantity = 2
 	}
@@ -46,7 +46,7 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// limits restrict a scenario that comes from outside the program: from a file or from a player.
+// limits restrict a scenario that comes from outside the program: from a file or a player.
 type limits struct {
 	minBuyers, maxBuyers int
 	minStock, maxStock   int64 // units on sale; maxStock also limits the quantity of one buyer

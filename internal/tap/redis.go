@@ -16,7 +16,7 @@ import (
 // RedisHook passes every Redis command through the Tap of its context. It leaves out the commands
 // that go-redis sends by itself: HELLO, CLIENT, AUTH and SELECT on a new connection, CLUSTER and
 // COMMAND for a Cluster. Each node of a Cluster needs a hook of its own. Set
-// redis.Options.MaxRetries to -1: the hook does not see a retry, and after a lost reply a retry
+// redis.Options.MaxRetries to -1, because the hook does not see a retry. A retry after a lost reply
 // would deduct a second time.
 type RedisHook struct {
 	Node string // becomes Command.Node
@@ -53,7 +53,7 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 		parts := make([]string, len(cmds))
 		for i, cmd := range cmds {
 			list := fmt.Sprint(cmd.Args())
-			parts[i] = list[1 : len(list)-1] // without its brackets
+			parts[i] = list[1 : len(list)-1] // the text without the outer brackets
 			if args := cmd.Args(); cmd.Name() == "set" && len(args) > 2 {
 				c.Sets = append(c.Sets, Pair{fmt.Sprint(args[1]), fmt.Sprint(args[2])})
 			}
@@ -69,8 +69,8 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 	return setErrors(err, cmds)
 }
 
-// copyCommands copies commands, so that a late delivery does not write to replies that the caller
-// reads.
+// copyCommands copies commands. A late delivery sends the copies, so that it does not write to
+// replies that the caller reads.
 func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	list := make([]redis.Cmder, len(cmds))
 	for i, cmd := range cmds {
@@ -87,8 +87,8 @@ func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 }
 
 // setErrors stores the Tap's error in each command that has none, because callers read errors from
-// the commands. If err is the error of one of cmds (such as redis.Nil), it came from Redis and not
-// from the Tap, and the other commands keep their replies.
+// the commands. If one of cmds already has err (such as redis.Nil), err came from Redis and not
+// from the Tap. Then the other commands keep their replies.
 func setErrors(err error, cmds []redis.Cmder) error {
 	if err == nil || slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return errors.Is(cmd.Err(), err) }) {
 		return err
@@ -109,8 +109,8 @@ func isHandshake(cmd redis.Cmder) bool {
 	return false
 }
 
-// repliesOf joins the replies of cmds. It leaves out MULTI ("OK", "QUEUED") and EXEC, whose
-// commands have the replies.
+// repliesOf joins the replies of cmds. It leaves out MULTI and EXEC, because the commands between
+// them have the replies of interest.
 func repliesOf(cmds []redis.Cmder) string {
 	var parts []string
 	for _, cmd := range cmds {
@@ -152,7 +152,7 @@ func replyOf(cmd redis.Cmder) string {
 }
 
 // A Subscription listens to one Redis channel. It drops messages when its buffer is full: messages
-// only wake a waiter, and one of them is enough.
+// only wake a waiter, and one message is enough.
 type Subscription struct {
 	// Messages is closed when the connection is lost.
 	Messages <-chan *redis.Message
@@ -160,7 +160,7 @@ type Subscription struct {
 	channel string
 	pubsub  *redis.PubSub
 	done    chan struct{}
-	pongs   sync.Map // a chan struct{} for the token of each PING
+	pongs   sync.Map // maps the token of each PING to a chan struct{} that its PONG closes
 }
 
 const subscriptionBuffer = 16
@@ -210,8 +210,8 @@ func (s *Subscription) readMessages(messages chan<- *redis.Message) {
 	}
 }
 
-// Receive waits for the next message. It returns nil if the connection is lost, ErrTimeUp if limit
-// has passed, and the cause of ctx if that ends first.
+// Receive waits for the next message; a nil message means that the connection is lost. The error is
+// ErrTimeUp if limit has passed, or the cause of ctx if ctx ends first.
 func (s *Subscription) Receive(ctx context.Context, limit time.Duration) (*redis.Message, error) {
 	return WaitWithin(ctx, "message on "+s.channel, limit, s.Messages, s.awaitPong)
 }

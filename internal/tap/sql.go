@@ -22,7 +22,7 @@ func Connector(inner driver.Connector, o SQLOptions) driver.Connector {
 
 // SQLOptions describe the inner driver to Connector.
 type SQLOptions struct {
-	// OnConnect, if not nil, is called with every new connection of the inner driver.
+	// OnConnect, if not nil, prepares every new connection of the inner driver.
 	OnConnect func(context.Context, driver.Conn) error
 	// Error, if not nil, replaces each error of the inner driver. If it returns driver.ErrBadConn,
 	// the connection is closed.
@@ -53,18 +53,18 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 // A conn implements every optional interface of database/sql/driver. Where SQLite's driver lacks
-// one, conn answers as database/sql does without it.
+// such an interface, conn does what database/sql does for such a driver.
 type conn struct {
 	driver.Conn
 	options SQLOptions
 	isCut   atomic.Bool
 }
 
-// sendStatement sends a statement through the Tap. If the Tap replaces the answer by an error (the
-// statement was stopped, or its reply was lost), the connection is closed, as a real failure would
-// close it: the server then rolls back the open transaction. A late statement is the last one on
-// its connection, which is closed after the statement has been delivered. If the statement
-// succeeds, reply describes its result.
+// sendStatement sends a statement through the Tap. The Tap may replace the answer by an error: the
+// statement was stopped, or its reply was lost. Then sendStatement closes the connection, as a real
+// failure would, and the server rolls back the open transaction. A late statement is the last one
+// on its connection, which is closed after its delivery. If the statement succeeds, reply describes
+// its result.
 func sendStatement[T any](
 	ctx context.Context, c *conn, describe func() *Command,
 	send func(context.Context) (T, error), reply func(*T) string,
@@ -98,7 +98,7 @@ func sendStatement[T any](
 	if errors.Is(answered, driver.ErrBadConn) && !c.isCut.Swap(true) {
 		c.Conn.Close()
 	}
-	// The reply is lost, so nobody else closes the rows.
+	// After an error the caller does not get the rows and cannot close them.
 	if rows, ok := any(got).(driver.Rows); ok && err != nil {
 		rows.Close()
 	}
@@ -272,7 +272,7 @@ func readAhead(rows *driver.Rows) string {
 type keptRows struct {
 	driver.Rows
 	ahead [][]driver.Value
-	end   error // the error that ended reading ahead
+	end   error // the error at which reading ahead stopped
 }
 
 const rowsAhead = 4

@@ -30,8 +30,8 @@ type Command struct {
 	Backend string // SQL, Redis, ZooKeeper, Etcd or Waiting
 	Name    string // the verb: "BEGIN", "UPDATE", "SET", "create", "txn", "back-off"
 	Text    string // the whole command in the backend's own syntax
-	Args    []any  // the values of the placeholders in Text
-	Node    string // the name of the server, if the backend has several; else empty
+	Args    []any  // the values for the placeholders in Text
+	Node    string // the name of the server if the backend has several servers; otherwise ""
 
 	// Sets lists the keys that a Redis SET or an etcd put writes, with their values.
 	// They identify the holder of a lock.
@@ -41,9 +41,9 @@ type Command struct {
 	// is called, and empty if the command has no reply.
 	Reply string
 
-	// Barrier is set on waits. It returns when every event that was sent before the call (also
-	// by a server) has reached the awaited channel, and the waiter has checked that channel. It
-	// reports whether the wait is over; if so, After follows.
+	// Barrier is set on waits, and tells whether a wait will end by itself. It returns when every
+	// event sent so far, also by a server, is in the awaited channel and the waiter has checked
+	// that channel. If it returns true, the wait is over and After follows.
 	Barrier func(context.Context) (bool, error)
 	// FromServer is true for a wait whose event comes from a server. Its Barrier queries that
 	// server.
@@ -52,7 +52,7 @@ type Command struct {
 	// Tap is a Sleeper. It accepts one value.
 	FireTimer chan<- time.Time
 
-	// Private is for the Tap, which may store something in Before and read it in After.
+	// Private belongs to the Tap, which may store a value in Before and read it in After.
 	Private any
 }
 
@@ -71,9 +71,9 @@ type Tap interface {
 }
 
 // Late is an error that Before returns to delay a command in the network: the caller gets Err at
-// once, and the command is sent later. Keep receives a function that sends it, without passing
-// any Tap. That function must be called exactly once; otherwise whatever the command would have
-// ended, such as a transaction, stays open.
+// once, and the command is sent later. Keep receives the function deliver, which sends the command
+// past any Tap. The Tap must call deliver exactly once; otherwise a transaction that the command
+// would end stays open.
 type Late struct {
 	Err  error
 	Keep func(deliver func(context.Context) error)
@@ -84,13 +84,14 @@ func (l *Late) Unwrap() error { return l.Err }
 
 type lateKey struct{}
 
-// IsLate reports whether a command is delivered late (see Late). Its caller has already continued,
-// so the command must not write to variables that the caller reads.
+// IsLate reports whether ctx belongs to the late delivery of a command (see Late). The caller has
+// already continued, so the command must not write to variables that the caller reads.
 func IsLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
 type observersKey struct{}
 
-// observers is the part of a context that sees its commands. Both fields may be nil.
+// observers is the value in a context that observes the commands sent with the context. Both fields
+// may be nil.
 type observers struct {
 	tap     Tap
 	counter *Counter
@@ -122,8 +123,8 @@ func From(ctx context.Context) Tap { return observersOf(ctx).tap }
 
 type helperKey struct{}
 
-// A Helper is a goroutine that works beside the purchase it belongs to, such as the one that
-// renews its lock. A purchase may have several; the pointer identifies each.
+// A Helper is a goroutine that works beside the purchase it belongs to, such as the one that renews
+// its lock. A purchase may have several helpers, each identified by its pointer.
 type Helper struct {
 	ended func(*Helper)
 }
@@ -152,8 +153,7 @@ func (h *Helper) End() {
 	}
 }
 
-// HelperOf returns the helper whose context ctx is. It returns nil for the context of the purchase
-// itself.
+// HelperOf returns the helper to which ctx belongs; nil if ctx belongs to the purchase itself.
 func HelperOf(ctx context.Context) *Helper {
 	h, _ := ctx.Value(helperKey{}).(*Helper)
 	return h
@@ -187,8 +187,8 @@ func Do(ctx context.Context, backend string, describe func() *Command, send func
 	return DoWithReply(ctx, backend, describe, send, nil)
 }
 
-// DoWithReply is Do for a command that has a reply. After send has returned, reply receives its
-// error and returns Command.Reply.
+// DoWithReply does the same as Do for a command that has a reply. After send has returned, the
+// function reply gets the error of send and returns the text for Command.Reply.
 func DoWithReply(
 	ctx context.Context, backend string, describe func() *Command,
 	send func(context.Context) error, reply func(error) string,

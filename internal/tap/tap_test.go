@@ -184,7 +184,8 @@ func TestAMissingKeyInAPipeline(t *testing.T) {
 	}
 }
 
-// BenchmarkTap sends a command with no tap, with a counter, and with a tap that lets everything pass.
+// BenchmarkTap sends a command without a Tap, with a Counter, and with a Tap that lets every
+// command pass.
 func BenchmarkTap(b *testing.B) {
 	c := openRedis(b)
 	for name, ctx := range map[string]context.Context{"none": b.Context(), "counter": tap.Counting(b.Context(), new(tap.Counter)),

@@ -29,21 +29,22 @@ func ClockStopped(ctx context.Context) bool {
 	return is
 }
 
-// Wait waits until done yields a value or is closed. If ctx ends first, Wait returns its cause. The
-// text what names the awaited event, such as "mutex stock 1".
+// Wait waits until the channel done yields a value or is closed. If ctx ends first, Wait returns
+// the cause of ctx. The argument what is a text that names the awaited event, such as "mutex stock
+// 1".
 func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
 	return WaitWithin(ctx, what, NoLimit, done, nil)
 }
 
-// NoLimit makes WaitWithin wait for any time.
+// NoLimit is the limit with which WaitWithin waits for any length of time.
 const NoLimit time.Duration = -1
 
-// ErrTimeUp is the error of a wait whose limit has passed.
+// ErrTimeUp is the error of a wait that has lasted as long as its limit.
 var ErrTimeUp = errors.New("the limit of this wait is over")
 
-// WaitWithin is Wait with a limit, such as the rest of a lease. It returns ErrTimeUp when the limit
-// has passed. (A context with a deadline cannot replace the limit: no Tap controls its clock.) If
-// the event comes from a server, barrier returns when all that the server has sent is in done.
+// WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease.
+// (A context with a deadline cannot replace the limit: no Tap controls its clock.) If the event
+// comes from a server, barrier must return when everything that the server has sent is in done.
 func WaitWithin[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
@@ -70,7 +71,7 @@ func WaitWithin[T any](
 	}
 	var got T
 	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
-		defer end() // before After, which may call the barrier
+		defer end() // end the wait before the Tap's After, which may call the barrier
 		got, err = awaitEvent(ctx, timer, done, checks)
 		return err
 	})
@@ -91,8 +92,8 @@ func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struc
 	return false, nil
 }
 
-// awaitEvent returns the first value of done. After each value of checks it looks for an event
-// before it receives from checks again.
+// awaitEvent returns the first value of done. When it has received from checks, it looks at done,
+// the timer and ctx before it receives from checks again.
 func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan T, checks <-chan struct{}) (T, error) {
 	var got T
 	for {
@@ -117,7 +118,7 @@ func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan 
 	}
 }
 
-// realTimer returns a channel that yields a value after limit; never if there is no limit.
+// realTimer returns a channel that yields a value after limit; if limit is NoLimit, it never does.
 func realTimer(limit time.Duration) <-chan time.Time {
 	if limit < 0 {
 		return nil
@@ -125,7 +126,7 @@ func realTimer(limit time.Duration) <-chan time.Time {
 	return time.After(limit)
 }
 
-// Sleep waits for d. If ctx ends first, Sleep returns its cause.
+// Sleep waits for d. If ctx ends first, Sleep returns the cause of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	return Do(ctx, Waiting, func() *Command {
 		return &Command{Name: "back-off", Text: d.String()}
@@ -138,8 +139,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	})
 }
 
-// WithTimeout is context.WithTimeout. If the Tap is a Sleeper, the context has no deadline: a person
-// who steps through a schedule takes any time.
+// WithTimeout does the same as context.WithTimeout. But if the Tap is a Sleeper, the context has no
+// deadline, because a person who steps through a schedule may take any time.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if ClockStopped(ctx) {
 		return context.WithCancel(ctx)

@@ -17,8 +17,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Client has one ZooKeeper session at a time. It reconnects when the server is back. When the server has ended the
-// session, it opens a new one.
+// A Client has one ZooKeeper session at a time. It reconnects after a lost connection. When the
+// server has ended the session, the Client opens a new one.
 //
 // Unlike the commands of *zk.Conn, the commands of a Client pass the tap and end with their context. A command whose
 // context has ended has an unknown outcome, because it may still wait in a queue and reach the server later. CleanUp
@@ -26,7 +26,7 @@ import (
 type Client struct {
 	options Options
 	conn    *zk.Conn
-	events  <-chan zk.Event // closed when conn's last goroutine has ended
+	events  <-chan zk.Event // closed when the last goroutine of conn has ended
 	life    context.Context // ended by Close
 	end     context.CancelFunc
 	work    sync.WaitGroup // the goroutines of CleanUp
@@ -41,8 +41,8 @@ type state struct {
 	link      *wireConn // the most recent TCP connection
 	session   *Session
 	connected bool
-	up        chan struct{}   // closed while connected, and by Close
-	late      []chan struct{} // closed when a command ends for which its caller no longer waits
+	up        chan struct{}   // closed while there is a connection; Close closes it for ever
+	late      []chan struct{} // one for each command that its caller has left; closed when the command ends
 }
 
 // A Session owns ephemeral nodes: the server removes them when the session ends.
@@ -59,8 +59,8 @@ type Session struct {
 // answered for the session's timeout, because the server may then have removed our ephemeral nodes. A lost connection
 // does not end the session, which can be resumed within the timeout.
 //
-// The timeout is counted from the moment at which the last answered request was sent. So Alive ends before the server
-// ends the session. A process that is stopped notices the end only when it runs again.
+// The timeout is counted from the moment at which the last answered request was sent. The server counts from a later
+// moment, so Alive ends before the session. A process that is stopped notices the end only when it runs again.
 func (s *Session) Alive() context.Context { return s.alive }
 
 var (
@@ -82,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
-	noLog := log.New(io.Discard, "", 0) // the library also returns its errors
+	noLog := log.New(io.Discard, "", 0) // nothing is lost: the library also returns the errors that it logs
 	c.conn, c.events, err = zk.Connect(o.Servers, o.SessionTimeout, zk.WithDialer(c.dial),
 		zk.WithEventCallback(c.handleEvent), zk.WithHostProvider(&hostCycle{}), zk.WithLogger(noLog))
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Client) Close() error {
 		session.over(errClosed)
 	}
 	if !connected && link != nil {
-		link.Close() // the library may be waiting for the answer to its handshake
+		link.Close() // ends a wait of the library for the answer to its handshake
 	}
 	c.conn.Close() // takes about a second if the server does not answer
 	if link != nil {
@@ -201,8 +201,8 @@ func (c *Client) noteConnected() {
 	close(c.up)
 }
 
-// Expire makes the client believe that the server has ended its session and granted a new one. A proof that has
-// removed the nodes of the session calls it.
+// Expire makes the client believe that the server has ended its session and granted a new one.
+// Package explore calls Expire to simulate that end, after it has removed the nodes of the session.
 func (c *Client) Expire() {
 	for _, state := range []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateHasSession} {
 		c.handleEvent(zk.Event{Type: zk.EventSession, State: state})
@@ -251,7 +251,7 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 
 var serverVersion = regexp.MustCompile(`version: (\d[\d.]*)`)
 
-// maxAnswer bounds the answer to srvr, in bytes. A ZooKeeper server sends about 200.
+// maxAnswer limits the answer to the command srvr, in bytes. A ZooKeeper server sends about 200.
 const maxAnswer = 4 << 10
 
 // AskServer asks a server for its version and whether it leads an ensemble. It sends srvr, the only four-letter

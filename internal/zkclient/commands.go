@@ -96,7 +96,7 @@ func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) e
 	return err
 }
 
-// Delete removes a node, also if it has changed.
+// Delete removes a node, whatever its version.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	_, err := sendCommand(ctx, c, "delete", path, func() (struct{}, error) {
 		return struct{}{}, c.conn.Delete(path, -1)
@@ -104,8 +104,8 @@ func (c *Client) Delete(ctx context.Context, path string) error {
 	return err
 }
 
-// Forget removes the children of dir whose names contain mark. A create whose answer was lost, or a delete that
-// failed, may have left them. See CleanUp.
+// Forget removes the children of dir whose names contain the text mark. A create whose answer was
+// lost may have made such a child; a delete that failed may have left one. See CleanUp.
 func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 	return c.CleanUp(ctx, func(ctx context.Context) error {
 		names, _, err := c.Children(ctx, dir)
@@ -124,11 +124,11 @@ func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 	})
 }
 
-// CleanUp calls remove, which removes nodes that would otherwise exist as long as the session. Before that it waits for
-// all commands for which no caller waits any more, because such a create may reach the server long after its buyer has
-// left.
+// CleanUp calls remove, which removes nodes that would otherwise exist as long as the session.
+// First CleanUp waits for all commands that their callers have left. A create among them may reach
+// the server long after its buyer has left.
 //
-// An error means that remove has not succeeded before ctx ended. CleanUp then repeats it in the background, without
+// An error means that remove has failed or ctx has ended. CleanUp then repeats remove in the background, without
 // the tap, until remove succeeds or the client is closed. Closing the client also removes its nodes.
 func (c *Client) CleanUp(ctx context.Context, remove func(context.Context) error) error {
 	c.mu.Lock()
@@ -168,8 +168,8 @@ func (c *Client) cleanUp(
 	return remove(ctx)
 }
 
-// sendCommand sends a command through the tap and waits for its answer or the end of ctx. The library takes no context,
-// so a goroutine waits for the answer. It costs 5 % of an uncontended lock.
+// sendCommand sends a command through the tap and waits for its answer or the end of ctx. The library takes no
+// context, so a goroutine waits for the answer. The goroutine costs 5 % of the time of an uncontended lock.
 func sendCommand[T any](ctx context.Context, c *Client, name, text string, send func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// However a ZooKeeper server's first answer is cut, the session that it grants is read from its first bytes.
+// A ZooKeeper server's first answer may arrive in any number of pieces. The client reads the
+// granted session from the first bytes of the answer.
 func FuzzZooKeeperReply(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x25\x00\x00\x00\x00\x00\x00\x0f\xa0\x01\x02\x03\x04\x05\x06\x07\x08\x00\x00\x00\x10"), 3)
 	f.Add([]byte("\x00\x00\x00\x25\xff\xff\xff\xff\xff\xff\xff\xff"), 12)

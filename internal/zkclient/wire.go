@@ -36,11 +36,11 @@ type wireConn struct {
 	clock          *wireClock
 	sessionTimeout time.Duration
 
-	// head is the beginning of the server's first answer. It is complete before the library reads from another
-	// goroutine.
+	// head is the beginning of the server's first answer. It needs no lock: the library reads the
+	// whole first answer before it starts other goroutines.
 	head []byte
 
-	watchesSent chan struct{} // see delayAnswers; nil if answers are not delayed
+	watchesSent chan struct{} // nil if answers are not delayed; see delayAnswers
 	sentOnce    sync.Once
 	waited      bool
 }
@@ -63,9 +63,9 @@ const (
 const maxAnswerDelay = 50 * time.Millisecond
 
 // delayAnswers works around a data race in the library. When the library resumes a session, it sends its watches
-// together with the number of the last change that it has seen, so that the server can report missed changes. It reads
-// this number without a lock, while the first answer may overwrite it. So the first answer waits until the watches
-// have been sent, or for maxAnswerDelay, because there may be no watches.
+// together with the number of the last change that it has seen, so that the server can report missed changes. The
+// library reads this number without a lock, while the first answer may overwrite it. So Read holds back the first
+// answer until the watches have been sent. There may be no watches, so Read holds it no longer than maxAnswerDelay.
 func (l *wireConn) delayAnswers() { l.watchesSent = make(chan struct{}) }
 
 func (l *wireConn) Read(p []byte) (int, error) {
@@ -95,8 +95,8 @@ func (l *wireConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline limits the wait for an answer to the session's timeout. For a handshake the library itself would wait
-// ten times as long as for other answers.
+// SetReadDeadline lets the library wait for an answer no longer than the session's timeout. The
+// library's own deadline for a handshake is ten times as long as for other answers.
 func (l *wireConn) SetReadDeadline(t time.Time) error {
 	if latest := time.Now().Add(l.sessionTimeout); t.After(latest) {
 		t = latest
@@ -112,9 +112,9 @@ func (l *wireConn) grantedSession() (id int64, timeout time.Duration) {
 		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
 }
 
-// hostCycle is a zk.HostProvider that tries the servers in turn. Unlike the library's own provider it keeps the names
-// of the servers, which are resolved by each dial, because a server may come back at another address. It asks the
-// library to pause for a second only after every server was tried.
+// hostCycle is a zk.HostProvider that tries the servers in turn. A server may come back at another address. So
+// hostCycle keeps the names of the servers, and each dial resolves its name again; the library's own provider
+// resolves names only once. It asks the library to pause for a second only after every server was tried.
 type hostCycle struct {
 	servers     []string
 	next, tried int

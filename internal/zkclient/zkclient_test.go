@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// freshDir is a node of this test's own; its parents are there.
+// freshDir returns the path of a node that only this test uses. The parents of the node exist.
 func freshDir(t *testing.T, c *zkclient.Client) string {
 	t.Helper()
 	dir := "/test/" + strings.ReplaceAll(t.Name(), "/", "-")
@@ -88,7 +88,7 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 
 func TestZooKeeperUnreachable(t *testing.T) {
 	before := goroutines("go-zookeeper")
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	labtest.Must(t, err)
 	defer silent.Close()
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
@@ -128,7 +128,7 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := labtest.Instance(t, backend.ZooKeeper)
-			if _, err := other.ZooKeeper.Exists(t.Context(), "/"); err != nil { // all its goroutines run
+			if _, err := other.ZooKeeper.Exists(t.Context(), "/"); err != nil { // all goroutines of the client run
 				t.Fatal(err)
 			}
 			target, before := other.Config.ZooKeeperAddrs[0], goroutines("go-zookeeper")
@@ -153,8 +153,8 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-// A create may be on its way for longer than its caller waits. A clean-up that came
-// before it would leave the node there until the session ends.
+// A create may be on its way for longer than its caller waits. If a clean-up reached the server
+// before the create, the node would stay until the session ends.
 func TestZooKeeperCleansUpAfterWhatIsOnItsWay(t *testing.T) {
 	other := labtest.Instance(t, backend.ZooKeeper)
 	late, found := freshDir(t, other.ZooKeeper)+"/late", make(chan bool, 2)

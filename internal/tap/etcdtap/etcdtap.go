@@ -1,5 +1,5 @@
 // Package etcdtap shows the commands of an etcd client to taps. It is a package of its own, so that
-// packages which have a tap do not need the client.
+// programs that import package tap need not contain the etcd client.
 package etcdtap
 
 import (
@@ -40,8 +40,8 @@ func sendEtcd[T any](
 	return got, err
 }
 
-// etcdReply describes r without its revisions, which depend on what others write. After an error, r
-// has no response.
+// etcdReply describes r without revisions, which depend on what other clients write. After an
+// error, r is empty and the description is "".
 func etcdReply(r clientv3.OpResponse) string {
 	switch {
 	case r.Get() != nil:
@@ -74,7 +74,8 @@ func keyValues(list []*mvccpb.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// etcdKV sends every operation by Do. A transaction passes the Tap when it is committed.
+// etcdKV sends every operation through the method Do. A transaction passes the Tap when it is
+// committed.
 type etcdKV struct{ clientv3.KV }
 
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
@@ -146,9 +147,9 @@ func describeCall(verb, what string) func() *tap.Command {
 
 type etcdWatcher struct{ clientv3.Watcher }
 
-// Watch passes the Tap when it starts; receiving events is up to Wait. If the Tap returns an error,
-// Watch returns a closed channel, as the client does when its context has ended. If the watch has
-// started all the same, it ends with ctx.
+// Watch passes its start through the Tap; the caller passes the receiving of events, with tap.Wait.
+// If the Tap returns an error, Watch returns a closed channel, as the client does when ctx has
+// ended. A watch that has started before that error ends with ctx.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
 	_, text := describeOp(clientv3.OpGet(key, opts...))
 	changes, err := sendEtcd(ctx, describeCall("watch", strings.TrimPrefix(text, "get ")),
@@ -215,7 +216,8 @@ func describeTxn(cmps []clientv3.Cmp, onSuccess, onFailed []clientv3.Op) string 
 	return b.String()
 }
 
-// describeCmp formats the two comparisons that locks make; others in the client's own format.
+// describeCmp formats the two comparisons that locks make. It leaves other comparisons in the
+// client's own format.
 func describeCmp(c *pb.Compare) string {
 	switch {
 	case c.Result == pb.Compare_EQUAL && c.Target == pb.Compare_CREATE:

@@ -11,7 +11,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Tap calls OnBefore and OnAfter, if they are set. The caller of the command gets their error.
+// A Tap calls OnBefore and OnAfter, if they are set. The caller of the command gets the errors that
+// they return.
 type Tap struct {
 	OnBefore func(c *tap.Command) error
 	OnAfter  func(c *tap.Command, err error) error
@@ -34,8 +35,8 @@ func (m *Tap) After(_ context.Context, c *tap.Command, err error) error {
 // ErrLostReply is the error with which tests replace the reply of a command.
 var ErrLostReply = errors.New("the reply was lost")
 
-// Before returns a context that calls do once, before the first command whose text begins with
-// verb.
+// Before returns a context in which do is called once, before the first command whose text begins
+// with verb.
 func Before(ctx context.Context, verb string, do func()) context.Context {
 	var once sync.Once
 	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
@@ -46,7 +47,7 @@ func Before(ctx context.Context, verb string, do func()) context.Context {
 	}})
 }
 
-// EachBefore returns a context that calls do before each command is sent.
+// EachBefore returns a context in which do is called before each command is sent.
 func EachBefore(ctx context.Context, do func(c *tap.Command)) context.Context {
 	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
 		do(c)
@@ -54,7 +55,7 @@ func EachBefore(ctx context.Context, do func(c *tap.Command)) context.Context {
 	}})
 }
 
-// EachAfter returns a context that calls do after each command, with the command's error.
+// EachAfter returns a context in which do is called after each command, with the command's error.
 func EachAfter(ctx context.Context, do func(c *tap.Command, err error)) context.Context {
 	return tap.With(ctx, &Tap{OnAfter: func(c *tap.Command, err error) error {
 		do(c, err)
@@ -62,7 +63,8 @@ func EachAfter(ctx context.Context, do func(c *tap.Command, err error)) context.
 	}})
 }
 
-// LoseReplies returns a context in which the reply of every command is lost for which lost returns true.
+// LoseReplies returns a context in which a command's reply is lost if the function lost returns
+// true for the command.
 func LoseReplies(ctx context.Context, lost func(c *tap.Command) bool) context.Context {
 	return tap.With(ctx, &Tap{OnAfter: func(c *tap.Command, err error) error {
 		if lost(c) {
