@@ -20,7 +20,7 @@ import (
 // Add starts the backends that do not run yet. It waits for another call that starts backends.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
 	select {
-	case l.adding <- struct{}{}: // so that a backend is started once
+	case l.adding <- struct{}{}: // so that two callers do not start the same backend twice
 		defer func() { <-l.adding }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -50,8 +50,8 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	return starting.Wait()
 }
 
-// addBackend gets a backend from a given address, or else from a program of this machine, or else from an
-// embedded engine. If there is none of them, the status says why.
+// addBackend gets a backend from a given address, or else from a program of this machine, or else
+// from an embedded engine. If it finds none of the three, the status says why.
 func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, error) {
 	k, known := l.kinds[name]
 	if !known {
@@ -162,7 +162,7 @@ func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 		if latest == nil {
 			return status, nil
 		}
-		if ctx.Err() == nil { // an interrupted check says nothing about the backend
+		if ctx.Err() == nil { // if ctx has ended, the error is of the interrupted check and not of the backend
 			err = latest
 		}
 	}

@@ -20,10 +20,10 @@ import (
 // panics or is killed: a keeper, which is a shell, kills the remaining processes and removes the lab's folder.
 // The keeper's command line has neither the name of the program nor of the folder, so `pkill -f` does not find it.
 type children struct {
-	keeper *exec.Cmd      // nil if there is no shell, as in a container, which ends as a whole
-	tell   io.WriteCloser // to the keeper, which begins its work when the program closes it
+	keeper *exec.Cmd      // nil if there is no shell, as in a container, whose processes all end with it
+	tell   io.WriteCloser // the keeper's standard input; the keeper begins its work when this is closed
 
-	mu     sync.Mutex // also held while a process starts
+	mu     sync.Mutex // guards all and closed; also locked while a process starts
 	all    map[*running]bool
 	closed bool // no more processes may start
 }
@@ -83,7 +83,7 @@ func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	fmt.Fprintln(c.tell, "began", r.process.Pid)
 	go func() {
 		defer close(r.done)
-		cmd.Wait() // its error repeats ProcessState
+		cmd.Wait() // the error of Wait only repeats ProcessState
 		r.ended = cmd.ProcessState.String()
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *children) killAll(ctx context.Context) error {
 func (c *children) dismissKeeper() {
 	c.tell.Close()
 	if c.keeper != nil {
-		_ = c.keeper.Wait() // an error means that somebody killed it
+		_ = c.keeper.Wait() // an error means that somebody killed the keeper
 	}
 }
 

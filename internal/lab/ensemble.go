@@ -12,27 +12,29 @@ import (
 	"seckill/internal/backend"
 )
 
-// An Ensemble is the group of servers of one backend. It has one server, or several of which one can be lost.
+// An Ensemble is the group of servers of one backend: a single server, or several servers of which
+// one may fail.
 type Ensemble struct {
 	Nodes []*Process
-	Roles []string // the roles of nodes whose loss has different effects; nil if no node can be lost
+	Roles []string // the roles whose loss should be tried; nil if no node can be lost
 
 	backend  string
 	reserved chan struct{} // holds one element while the ensemble is reserved
 
-	// FindNode returns a node that has a role now.
+	// FindNode returns a node that has the given role now, such as the current leader.
 	FindNode func(ctx context.Context, role string) (*Process, error)
-	// StopReplication stops the replication of a primary that acknowledges writes before it replicates them,
-	// until the primary is killed. It does nothing if servers vote, because they acknowledge only writes that the
-	// majority has.
+	// StopReplication stops replication until the primary is killed. The primary still acknowledges
+	// writes, so these will be lost. Servers that vote acknowledge only writes that the majority
+	// has; then StopReplication does nothing.
 	StopReplication func(context.Context) error
 
-	// repair is called when every node runs again. It may be nil.
+	// repair restores the roles and the replication when every node runs again. It may be nil.
 	repair func(context.Context) error
-	// setClients changes a configuration so that clients reach the nodes and try the node that first names before
-	// the other nodes. If setClients is nil, clients use the addresses of the nodes.
+	// setClients changes a configuration so that clients reach the nodes, and try the node given as
+	// first before the other nodes. If setClients is nil, clients use the addresses of the nodes.
 	setClients func(c *backend.Config, first *Process)
-	// failOver is called after a node was killed, and returns when another has taken over. It may be nil.
+	// failOver lets another node take over after a node was killed, and returns when that is done.
+	// It may be nil.
 	failOver func(context.Context) error
 }
 
@@ -48,10 +50,11 @@ const (
 // groupSize is the number of servers of most ensembles.
 const groupSize = 3
 
-// ErrNoServer means that a server of a topology is not installed.
+// ErrNoServer means that a server program that a topology needs is not installed.
 var ErrNoServer = errors.New("its server is not installed")
 
-// Ensemble returns the servers of a backend of which one can be lost. It starts the backend if it does not run.
+// Ensemble returns the servers of a backend. It starts the backend if it does not run. An error
+// means that none of its servers can be lost.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	e := l.FindEnsemble(name)
 	if e == nil {
@@ -73,10 +76,10 @@ func (l *Lab) FindEnsemble(name string) *Ensemble {
 	return l.ensembles[name]
 }
 
-// setDefaults completes an ensemble that a startFunc has made.
+// setDefaults sets the fields of an ensemble that its startFunc has left out.
 func (e *Ensemble) setDefaults(name string) {
 	e.backend, e.reserved = name, make(chan struct{}, 1)
-	if e.FindNode == nil { // all nodes are alike
+	if e.FindNode == nil { // all nodes have the same role
 		e.FindNode = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
 	}
 	if e.StopReplication == nil {
@@ -84,8 +87,8 @@ func (e *Ensemble) setDefaults(name string) {
 	}
 }
 
-// Reserve gives the ensemble to one caller at a time, and restarts killed nodes. The caller must call release,
-// and may leave nodes killed.
+// Reserve gives the ensemble to one caller at a time, and restarts killed nodes. The caller must
+// call release at the end. Nodes that are killed then are restarted by the next Reserve.
 func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 	select {
 	case e.reserved <- struct{}{}:
@@ -109,7 +112,8 @@ func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// Repair restarts killed nodes. It waits while another caller has reserved the ensemble.
+// Repair restarts killed nodes. If another caller has reserved the ensemble, Repair waits for the
+// release.
 func (e *Ensemble) Repair(ctx context.Context) error {
 	release, err := e.Reserve(ctx)
 	if err == nil {
@@ -126,7 +130,7 @@ func (e *Ensemble) IsIntact() bool {
 // Leader returns the node whose loss has the largest effect. It waits for the end of an election.
 func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.FindNode(ctx, e.Roles[0]) }
 
-// Config returns c with the ensemble as its backend. Clients try the node that first names before the other nodes.
+// Config returns c with the addresses of the ensemble. Clients try the node given as first before the other nodes.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	if e.setClients != nil {
 		e.setClients(&c, first)
@@ -140,8 +144,8 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	return c
 }
 
-// KillNode kills a node and returns when another has taken over, unless the clients find the other nodes
-// themselves.
+// KillNode kills a node and returns when another node has taken over. It does not wait if clients
+// find the other nodes themselves.
 func (e *Ensemble) KillNode(ctx context.Context, p *Process) error {
 	if err := p.Kill(ctx); err != nil || e.failOver == nil {
 		return err

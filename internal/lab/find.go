@@ -24,14 +24,15 @@ var ServerTools = []Tool{MariaDB, Redis, ZooKeeper, Etcd, GaleraLibrary}
 // A Program is a tool on this machine. It may be missing.
 type Program struct {
 	Name string
-	Path string // of the program, or of ZooKeeper's jar; "" if the tool is missing
-	// Java and Classpath run ZooKeeper, which is a jar.
+	Path string // the path of the program, or of ZooKeeper's jar; "" if the tool is missing
+	// Java is the java program and Classpath its -cp argument. Only ZooKeeper, which is a jar,
+	// needs them.
 	Java, Classpath string
 
 	Use    string // what needs the tool
 	ByHand string // how to get the tool without a package manager
 
-	lookedFor []string // programs, each of which is the tool, or a description
+	lookedFor []string // names of programs that would do, or a description of the tool
 }
 
 // knownPrograms describes each tool.
@@ -72,7 +73,7 @@ type Search struct {
 }
 
 var (
-	// extraFolders are the folders of servers that are not on the PATH.
+	// extraFolders are searched after the PATH, because some packages install servers there.
 	extraFolders = []string{"/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/usr/libexec",
 		"/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin"}
 	javaFolders = []string{"/opt/homebrew/opt/openjdk/bin", "/usr/local/opt/openjdk/bin"}
@@ -111,7 +112,8 @@ func (s Search) lookupPath(names ...string) string {
 		for _, folder := range s.folders {
 			path := filepath.Join(folder, name)
 			info, err := os.Stat(path)
-			// A relative folder depends on the working folder.
+			// A relative path is refused: it would mean another file for a server with another
+			// working folder.
 			if err == nil && filepath.IsAbs(path) && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
 				return path
 			}

@@ -1,6 +1,6 @@
 // Package lab runs private servers and service processes in a folder of its own, and leaves nothing behind,
-// however it ends. If a server is not installed, an engine in this process replaces it: SQLite replaces the
-// database, miniredis a single Redis. The status of a server without such an engine says why it does not run.
+// however it ends. If MySQL is not installed, SQLite in this process replaces it; miniredis replaces a single
+// Redis. Other servers have no such engine: their status says why they do not run.
 package lab
 
 import (
@@ -21,8 +21,8 @@ import (
 	"seckill/internal/backend"
 )
 
-// Options configure a lab. Only Host is required. The zero value of the rest starts a private server of every
-// backend.
+// Options configure a lab. Only Host is required. If the other fields are zero, the lab starts a
+// private server of every backend.
 type Options struct {
 	Host     Host
 	Given    backend.Config   // backends that run already
@@ -30,15 +30,17 @@ type Options struct {
 	Embedded bool             // use embedded engines even if servers are installed
 	Topology string           // how the servers of a backend are arranged; "" is Single
 	Programs map[Tool]Program // the servers to use; nil for those of this machine
-	// Volatile databases and ZooKeeper servers do not flush their logs at every commit. They are for the proof,
-	// not for measurements.
+	// Volatile is set if databases and ZooKeeper servers need not flush their logs at every commit.
+	// The proof sets it to save time; measurements must not.
 	Volatile bool
-	// Links puts a link between each service process and each private server. Faults of the network hit links.
+	// Links puts a Relay between each service process and each private server. Faults of the
+	// network hit these links.
 	Links       bool
 	Token       string   // the admin token of the service processes; "" for a random one
 	ServiceArgs []string // more arguments of the service processes of Serve
-	// OnWait makes Start wait for given backends that do not answer yet, until its context ends. Start calls
-	// OnWait once for each of them, perhaps concurrently. If OnWait is nil, Start does not wait.
+	// OnWait makes Start wait for given backends that do not answer yet, until the context of Start
+	// ends. Start calls OnWait once for each such backend, perhaps concurrently. If OnWait is nil,
+	// Start does not wait.
 	OnWait func(error)
 }
 
@@ -50,7 +52,7 @@ type Lab struct {
 	programs   map[Tool]Program
 	children   *children
 	folder     string
-	executable string // this program, which the service processes run, too
+	executable string // the path of this program, which the service processes run, too
 	passwords  passwords
 
 	adding chan struct{} // holds one element while a call of Add starts backends
@@ -63,7 +65,7 @@ type Lab struct {
 type state struct {
 	config    backend.Config
 	statuses  map[string]backend.Status
-	ensembles map[string]*Ensemble // of backends with several servers, one of which can be lost
+	ensembles map[string]*Ensemble // by backend; only backends of which one server can be lost
 	processes []*Process
 	links     map[linkKey]*Relay
 	closers   []func() error
@@ -115,7 +117,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 }
 
 func (l *Lab) makeFolder() error {
-	base, err := filepath.Abs(l.options.Host.Temp) // because servers have another working folder
+	base, err := filepath.Abs(l.options.Host.Temp) // absolute, because servers have another working folder
 	if err != nil {
 		return fmt.Errorf("find the folder %s: %w", l.options.Host.Temp, err)
 	}
@@ -157,8 +159,8 @@ func (l *Lab) Backends() []backend.Status {
 	return list
 }
 
-// Process returns the private server or the service process with a name, such as mysql, redis, redlock-1,
-// zookeeper, etcd or service-1.
+// Process returns a private server or a service process by its name, such as mysql, redlock-1, or
+// service-1.
 func (l *Lab) Process(name string) (*Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,8 +181,8 @@ func (l *Lab) Folder() string { return l.folder }
 // Token returns the admin token of the service processes.
 func (l *Lab) Token() string { return l.options.Token }
 
-// Stop lets the services finish their purchases, ends all processes and removes the folder. Close the instances
-// that use the lab before.
+// Stop lets the services finish their purchases, ends all processes and removes the folder.
+// Instances that use the lab must be closed first.
 func (l *Lab) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	if l.stopped {
@@ -190,11 +192,11 @@ func (l *Lab) Stop(ctx context.Context) error {
 	l.stopped = true
 	closers := l.closers
 	l.mu.Unlock()
-	var ending errgroup.Group // they complete their purchases while the servers still run
+	var ending errgroup.Group // services complete their purchases while the servers still run
 	for _, p := range l.ServiceProcesses() {
 		ending.Go(func() error { return p.Terminate(ctx) })
 	}
-	_ = ending.Wait() // killAll kills those that have not ended
+	_ = ending.Wait() // killAll then kills the services that have not ended
 	if err := l.children.killAll(ctx); err != nil {
 		return err
 	}
@@ -209,8 +211,8 @@ func (l *Lab) Stop(ctx context.Context) error {
 
 // A Host is the part of the program's environment that a lab uses. A lab reads no environment itself.
 type Host struct {
-	// Environ is passed on to service processes; servers get only a few variables. PATH, JAVA_HOME and
-	// ZOOKEEPER_HOME say where the servers' programs are.
+	// Environ is the whole environment of service processes; servers get only a few variables. The
+	// lab reads PATH, JAVA_HOME and ZOOKEEPER_HOME to find the servers' programs.
 	Environ []string
 	// Temp is the folder in which each lab makes a folder of its own.
 	Temp string
@@ -227,8 +229,8 @@ func (h Host) Getenv(name string) string {
 	return value
 }
 
-// ServersTime returns the processor time that the private servers have used so far. It reports false if a
-// backend runs elsewhere or inside this process, if a server has ended, and on systems other than Linux.
+// ServersTime returns the processor time that the private servers have used so far. The result is false
+// if the time is unknown: a backend is not private, a server has ended, or the system is not Linux.
 func (l *Lab) ServersTime() (time.Duration, bool) {
 	sum, known := time.Duration(0), false
 	l.mu.Lock()

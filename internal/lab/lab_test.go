@@ -17,7 +17,7 @@ import (
 var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper,
 	backend.Etcd}
 
-// started returns a lab for one test, which may break it.
+// started returns a lab of this test alone, so the test may break the lab.
 func started(t *testing.T, o lab.Options) *lab.Lab {
 	t.Helper()
 	o.Host = labtest.HostIn(t)
@@ -66,7 +66,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	if len(in.RedisNodes) != 5 {
 		t.Errorf("%d independent Redis nodes, want 5", len(in.RedisNodes))
 	}
-	// Results are to be those of a durable server with room for all clients.
+	// The server must be durable and have room for all clients, as measurements need it.
 	var flush, connections int
 	must(t, "ask MySQL", in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush,
 		&connections))
@@ -149,7 +149,8 @@ func TestFailedStartSaysWhy(t *testing.T) {
 	}
 }
 
-// On a machine without servers a lab has the embedded engines, and reasons for the other backends.
+// On a machine without servers a lab has the embedded engines. For other backends it says why they
+// do not run.
 func TestEmbeddedTier(t *testing.T) {
 	for name, o := range map[string]lab.Options{
 		"nothing installed": {Programs: map[lab.Tool]lab.Program{}},
@@ -179,7 +180,7 @@ func TestEmbeddedTier(t *testing.T) {
 			if ok, _ := in.Config.Has(backend.RedisQuorum); ok {
 				t.Error("one miniredis passes for five independent nodes")
 			}
-			begun := time.Now() // miniredis alone never lets a lease end
+			begun := time.Now() // a lease ends only if the lab moves miniredis's clock
 			must(t, "set", in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err())
 			labtest.Soon(t, "the end of a lease of 200 ms",
 				func() bool { return in.Redis.Exists(t.Context(), "lease").Val() == 0 })

@@ -14,12 +14,13 @@ import (
 	"seckill/internal/backend"
 )
 
-// Every user of this machine can connect to 127.0.0.1, and a database can write files as the user who runs it.
-// Therefore the lab's MySQL and Redis have passwords, new ones for each lab. A password is in files of mode 0600
-// and in the environment of the lab's processes, never in an argument, because every user can read arguments.
-// ZooKeeper and etcd write only their own files and have no password.
+// Every user of this machine can connect to 127.0.0.1, and a database can write files as the user
+// who runs it. So each lab gives its MySQL and Redis new passwords. A password is in files of mode
+// 0600 and in the environment of the lab's processes. It is never in an argument, because every
+// user can read arguments. ZooKeeper and etcd write only their own files and have no password.
 
-// passwords consist of letters and digits, so they need no quoting.
+// passwords are those of the private servers. They consist of letters and digits, so they need no
+// quoting.
 type passwords struct{ mysql, redis string }
 
 // mysqlUser is the account of services and users.
@@ -52,7 +53,8 @@ func (m mysqlServer) accountStatements(password string) string {
 		"GRANT PROCESS ON *.* TO " + account,
 	}
 	if !m.mariadb {
-		// MySQL's root has no password. MariaDB's root can log in by the socket only, as the system's root.
+		// MySQL creates root without a password, so give root a random one and lock the account.
+		// MariaDB's root needs no change: only the system's root can log in as root, by the socket.
 		sql = append(sql, "ALTER USER 'root'@'localhost' IDENTIFIED BY '"+rand.Text()+"' ACCOUNT LOCK")
 	}
 	return strings.Join(sql, ";\n") + ";\n"
@@ -74,7 +76,7 @@ func (l *Lab) ClientsFile() (string, error) {
 	path := filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
 	exports := environmentOf(c)
-	delete(exports, "SECKILL_TIERS") // for other programs these servers are given
+	delete(exports, "SECKILL_TIERS") // other programs must treat these servers as given ones
 	exports["SECKILL_TOKEN"] = l.Token()
 	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
 		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)

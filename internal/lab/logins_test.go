@@ -39,7 +39,7 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 			t.Errorf("%q came in: %v", stranger, err)
 		}
 	}
-	db := mysqlAt(t, strings.TrimSuffix(p.Login(), "seckill")) // there is no such database yet
+	db := mysqlAt(t, strings.TrimSuffix(p.Login(), "seckill")) // log in without a database: none exists yet
 	for _, want := range []string{
 		"CREATE DATABASE IF NOT EXISTS seckill", "CREATE DATABASE seckill_other",
 		"CREATE TABLE seckill_other.t (a INT)",
@@ -68,7 +68,7 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 		own.Valid {
 		t.Error("the account may read files")
 	}
-	// Its data and its passwords outlive a restart.
+	// The server's data and passwords survive a restart.
 	must(t, "restart", p.Restart(t.Context()))
 	must(t, "come in again", mysqlAt(t, l.Config().MySQLDSN).Ping())
 }
@@ -94,15 +94,15 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 	}
 }
 
-// A web page in a browser of this machine can send requests to 127.0.0.1, from its own origin or, with a name that
-// points there, from the same origin. No server answers them.
+// A web page in a browser of this machine can send requests to 127.0.0.1, from its own origin or,
+// with a host name that points to 127.0.0.1, from the same origin. No server answers such requests.
 func TestServersServeNoWebPage(t *testing.T) {
 	const page = "evil.example"
 	client := http.Client{Timeout: 10 * time.Second}
 	for _, p := range privateLab(t).Processes() {
 		for _, to := range [][3]string{{"POST", "/v3/kv/range", p.Addr}, {"POST", "/v3/kv/range", page},
 			{"GET", "/metrics", p.Addr}, {"GET", "/metrics", page}, {"GET", "/", page}, {"GET", "/commands", page}} {
-			if strings.HasPrefix(p.Name, "service") { // stand-ins here: the real ones are asked elsewhere
+			if strings.HasPrefix(p.Name, "service") { // only imitated here; other tests ask real services
 				break
 			}
 			request, err := http.NewRequest(to[0], "http://"+p.Addr+to[1],
@@ -112,10 +112,10 @@ func TestServersServeNoWebPage(t *testing.T) {
 			request.Header.Set("Origin", "http://"+page)
 			answer, err := client.Do(request)
 			if err != nil {
-				continue // it speaks no HTTP
+				continue // the server does not speak HTTP
 			}
 			answer.Body.Close()
-			// Without the header a browser keeps the answer to itself.
+			// Without this header a browser hides the answer from the page.
 			allowed, served := answer.Header.Get("Access-Control-Allow-Origin"), answer.StatusCode == http.StatusOK
 			if allowed != "" || served && (to[2] == page || to[0] == "POST") {
 				t.Errorf("%s: %v: %s, for %q to read", p.Name, to, answer.Status, allowed)
@@ -173,7 +173,8 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 }
 
-// With the clients' file in the shell, people's clients need no password in an argument.
+// After reading the script of ClientsFile, the clients of a shell's user need no password as an
+// argument.
 func TestClientsOfPeople(t *testing.T) {
 	l := privateLab(t)
 	file, err := l.ClientsFile()

@@ -24,7 +24,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// The test program can also run as a service process of a lab, or as a program with a lab, which tests kill.
+// The test program can also run as a service process of a lab, or as a program with a lab that a test kills.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		serve(os.Args[2:])
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// private returns a lab with a private server of every backend and two service processes. Tests that break it repair
-// it.
+// private returns a lab with a private server of every backend and two service processes. Tests
+// share this lab, so a test that breaks it must repair it.
 var private struct {
 	lab  *lab.Lab
 	host lab.Host
@@ -66,7 +66,8 @@ func privateLab(t *testing.T) *lab.Lab {
 	return l
 }
 
-// serve imitates `seckill serve --addr HOST:PORT`. It answers with its environment, and ends when it is asked to.
+// serve imitates `seckill serve --addr HOST:PORT`. It answers requests with its environment, and
+// ends at a signal.
 func serve(args []string) {
 	if slices.Contains(args, "--broken") || slices.Contains(args, "13ms") {
 		fmt.Fprintln(os.Stderr, "serve:", strings.Join(args[2:], " "), "it is")
@@ -125,7 +126,7 @@ func observe(l *lab.Lab) victim {
 	return v
 }
 
-// redisOptions returns the options of a client that parses only the URLs of Redis itself.
+// redisOptions parses an address as go-redis does, without this project's own forms.
 func redisOptions(t *testing.T, login string) *redis.Options {
 	t.Helper()
 	o, err := redis.ParseURL(login)
@@ -154,7 +155,8 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 	return cmd, v
 }
 
-// gone waits until nothing is left of a lab. After a time limit it returns what is still left.
+// gone waits until nothing is left of a lab. After a time limit it returns an error that says what
+// is left.
 func (v victim) gone() error {
 	var left []string
 	for deadline := time.Now().Add(labtest.Patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

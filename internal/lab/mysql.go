@@ -47,9 +47,9 @@ type mysqlServer struct {
 	path    string
 	data    string
 	mariadb bool
-	root    bool // this user is root, and a server needs an option to run as root
+	root    bool // this process runs as root, for which the server needs an option
 
-	volatile bool // does not flush its log at every commit
+	volatile bool // the server need not flush its log at every commit
 }
 
 func (m mysqlServer) commonArgs() []string {
@@ -76,8 +76,8 @@ func (m mysqlServer) serveArgs(port int) []string {
 	if m.mariadb {
 		return args
 	}
-	// The second option lets accounts make triggers although the binary log is on. The third is needed because this
-	// user may not be able to read the folder that MySQL's package has set.
+	// log-bin-trust-function-creators lets accounts make triggers although the binary log is on. secure-file-priv
+	// overrides the folder that MySQL's package has set, which this user may be unable to read.
 	return append(args, "--mysqlx=OFF", "--loose-log-bin-trust-function-creators=ON", "--secure-file-priv=NULL")
 }
 
@@ -87,7 +87,7 @@ func (m mysqlServer) accountsFile() string { return m.data + "-accounts.sql" }
 
 // bootstrapArgs returns the arguments of a first run, which initializes the data folder and ends.
 func (m mysqlServer) bootstrapArgs() []string {
-	if m.mariadb { // reads SQL from its standard input; with O_DIRECT it would often wait a second for its page cleaner
+	if m.mariadb { // with O_DIRECT, MariaDB would often wait a second for its page cleaner
 		return append(m.commonArgs(), "--bootstrap", "--log-warnings=0", "--enforce-storage-engine=",
 			"--max-allowed-packet=8M", "--net-buffer-length=16K", "--loose-innodb-flush-method=fsync")
 	}
@@ -95,7 +95,7 @@ func (m mysqlServer) bootstrapArgs() []string {
 }
 
 func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
-	if err := os.RemoveAll(m.data); err != nil { // an earlier attempt may have been interrupted
+	if err := os.RemoveAll(m.data); err != nil { // an interrupted earlier attempt may have left files
 		return err
 	}
 	if err := os.MkdirAll(m.data, 0o700); err != nil {
@@ -174,7 +174,7 @@ func withMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
 		return err
 	}
 	config.DBName = ""                 // the database may not exist yet
-	config.Logger = &mysql.NopLogger{} // it would log the connections that break while a server starts
+	config.Logger = &mysql.NopLogger{} // the driver would log each connection that breaks while a server starts
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 // A server describes how to run one process.
 type server struct {
 	name    string
-	backend string // one of backend.Name…; "" for a service process
+	backend string // such as backend.NameRedis; "" for a service process
 	// command returns the command that listens on these ports. Clients use the first port.
 	command func(ports []int) (*exec.Cmd, error)
 	// check asks the server at addr for its version.
@@ -57,8 +57,9 @@ const (
 	askGivenInterval = 300 * time.Millisecond
 )
 
-// launchServers starts n servers, each with portsEach free ports. build gets the ports of all servers, because
-// some servers must know the others' ports. If one server fails to start, launchServers ends the others.
+// launchServers starts n servers, each with portsEach free ports. The function build describes the
+// i-th server; it gets the ports of all servers, because some servers must know each other's ports.
+// If one server fails to start, launchServers ends the others.
 func (l *Lab) launchServers(ctx context.Context, n, portsEach int,
 	build func(i int, ports [][]int) server) ([]*Process, error) {
 	if n < 1 {
@@ -88,8 +89,9 @@ func (l *Lab) launchServers(ctx context.Context, n, portsEach int,
 	return processes, nil
 }
 
-// Ports are below the range of outgoing connections. Otherwise a client that redials a stopped server may get
-// the server's port for its own end and connect to itself. Then the server could not start again.
+// A lab's ports are below the range that the system gives to outgoing connections. Otherwise a
+// client that redials a stopped server may get the server's port for its own end and connect to
+// itself. Then the server could not start again.
 const (
 	minPort = 10000
 	maxPort = 32767
@@ -239,7 +241,7 @@ func (p *Process) Kill(ctx context.Context) error { return p.endBy(ctx, syscall.
 func (p *Process) Terminate(ctx context.Context) error {
 	gently, stop := context.WithTimeout(ctx, finishTimeout)
 	defer stop()
-	_ = p.Resume() // a paused process could not end
+	_ = p.Resume() // a paused process could not handle the signal
 	if p.endBy(gently, syscall.SIGTERM) == nil {
 		return nil
 	}
@@ -281,10 +283,10 @@ func isStopped(pid int) bool {
 	return bytes.HasPrefix(state, []byte("T"))
 }
 
-// processorTime returns the processor time of all threads of a process. Linux has a clock for each process,
-// whose number contains the process id (see clock_getcpuclockid).
+// processorTime returns the processor time of all threads of a process. Linux has a clock for each
+// process, and the number of this clock contains the process id (see clock_getcpuclockid).
 func processorTime(pid int) (time.Duration, bool) {
-	const scheduled = 2 // CPUCLOCK_SCHED
+	const scheduled = 2 // CPUCLOCK_SCHED of the kernel: the time spent running
 	var t unix.Timespec
 	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
 		return 0, false

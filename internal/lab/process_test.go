@@ -52,8 +52,8 @@ func TestAStartThatFails(t *testing.T) {
 	}
 }
 
-// A lab chooses no port that the system may give to outgoing connections, because such a connection could connect to
-// itself while the server is down. It chooses no port of another lab.
+// A lab chooses no port that the system may give to outgoing connections. A client that redials a
+// stopped server could otherwise connect to itself. A lab also chooses no port of another lab.
 func TestPortsOfALab(t *testing.T) {
 	seen := map[int]bool{}
 	for range 2 {
@@ -72,7 +72,7 @@ func TestPortsOfALab(t *testing.T) {
 // empty returns a lab without servers.
 func empty(t *testing.T) *Lab {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
+	folder, err := os.MkdirTemp("", "lab") // the path of a socket must be short, and t.TempDir is long
 	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	l, err := Start(t.Context(), Options{Host: Host{Temp: folder}, Backends: []string{}})
@@ -89,7 +89,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// The keeper kills only processes that have not ended. Another program may have the process id of one that has.
+// The keeper kills only processes that have not ended. The process id of an ended process may
+// already belong to another program.
 func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	folder := t.TempDir()
 	c, err := newChildren(folder, os.Environ())
@@ -104,7 +105,7 @@ func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	fmt.Fprintln(c.tell, "ended", all[3].Process.Pid)
 	c.dismissKeeper()
 	for i, want := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM} {
-		_ = all[i].Process.Signal(syscall.SIGTERM) // reaches those that live
+		_ = all[i].Process.Signal(syscall.SIGTERM) // has no effect on the processes that have ended
 		_ = all[i].Wait()
 		if how := all[i].ProcessState.Sys().(syscall.WaitStatus); how.Signal() != want {
 			t.Errorf("process %d ended by %v, want %v", i+1, how.Signal(), want)
@@ -120,7 +121,7 @@ func TestRelay(t *testing.T) {
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	defer echo.Close()
-	told := make(chan string, 9) // to the server
+	told := make(chan string, 9) // what the server receives
 	go func() {
 		c, err := echo.Accept()
 		for buffer := make([]byte, 100); err == nil; {

@@ -17,20 +17,20 @@ import (
 	"seckill/internal/backend"
 )
 
-// redisServers starts servers that do not know each other.
+// redisServers starts n Redis servers that do not know each other.
 func (l *Lab) redisServers(ctx context.Context, program Program, n int, name, backend string) ([]*Process, error) {
 	return l.launchServers(ctx, n, 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, memberName(name, i, n), backend)
 	})
 }
 
-// redisServer describes a server that keeps nothing on disk, so that it is empty after a restart. Clients, replicas
-// and the other nodes of a Cluster need the lab's password.
+// redisServer describes a Redis server that keeps nothing on disk, so that it is empty after a
+// restart. Clients, replicas and the other nodes of a Cluster must log in with the lab's password.
 func (l *Lab) redisServer(program Program, name, backend string, more ...string) server {
 	return server{
 		name: name, backend: backend,
 		command: func(ports []int) (*exec.Cmd, error) {
-			file := filepath.Join(l.folder, name+".conf") // only this user can read it
+			file := filepath.Join(l.folder, name+".conf") // holds the password; only this user can read the file
 			secrets := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.passwords.redis)
 			args := append([]string{file, "--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)
@@ -48,9 +48,9 @@ const (
 	sentinelFailover = "6000"
 )
 
-// sentinelServer describes a sentinel that watches the primary at a port. A sentinel rewrites its configuration file,
-// so that it keeps its knowledge over a restart. The name of the file has the sentinel's port, so that another attempt
-// to start uses another file.
+// sentinelServer describes a sentinel that watches the primary at a port. A sentinel rewrites its
+// configuration file to keep its knowledge over a restart. The file's name contains the port, so
+// that a second attempt to start, with another port, uses a fresh file.
 func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
 		name: name, backend: backend.NameRedis,
@@ -81,8 +81,8 @@ func (l *Lab) checkRedis(ctx context.Context, addr string) (string, error) {
 	return version, err
 }
 
-// withRedis calls do with a client of one connection. It dials only once, so a caller that waits for a server must
-// call it again. go-redis gets the open connection, because it would log every dial that fails.
+// withRedis calls do with a client that has one connection. It dials only once, so a caller that waits for a
+// server must call withRedis again. go-redis gets the open connection, because it would log every dial that fails.
 func withRedis(ctx context.Context, address string, do func(*redis.Client) error) error {
 	o, err := redis.ParseURL(address)
 	if err != nil {
@@ -124,7 +124,8 @@ func askRedis(ctx context.Context, address, section string) (map[string]string, 
 	return info, err
 }
 
-// askSentinels returns what each running sentinel knows of the primary. It returns an error unless the majority runs.
+// askSentinels returns what each running sentinel knows of the primary. It returns an error unless
+// a majority of the sentinels runs.
 func askSentinels(ctx context.Context, sentinels []*Process) ([]map[string]string, error) {
 	var all []map[string]string
 	err := forEachAlive(ctx, sentinels, func(_ *Process, c *redis.Client) error {

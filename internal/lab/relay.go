@@ -7,16 +7,17 @@ import (
 	"seckill/internal/backend"
 )
 
-// A Relay forwards connections to a server, which can be exchanged. It can hold back the bytes of each direction.
+// A Relay forwards connections to a server. The server can be replaced by another, and the bytes of
+// each direction can be held back.
 type Relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu      sync.Mutex
-	to      string     // the server; "" refuses connections
+	to      string     // the server's address; if "", connections are refused
 	holds   [2]bool    // by direction
-	release *sync.Cond // on mu; signals a change of holds and conns
-	held    int64      // the number of bytes that were held back
+	release *sync.Cond // uses mu; signals a change of holds or conns
+	held    int64      // the number of bytes held back since the last HeldBytes
 	conns   map[net.Conn]bool
 }
 
@@ -46,8 +47,8 @@ func ListenRelay() (*Relay, error) {
 // Addr returns the address to which clients connect.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// PointTo makes the relay forward to a server; "" makes it refuse connections. If the server changes, PointTo
-// closes every connection, and the bytes held back are lost.
+// PointTo makes the relay forward to a server; if the address is "", the relay refuses connections.
+// If the server changes, PointTo closes every connection, and the bytes held back are lost.
 func (r *Relay) PointTo(to string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +159,8 @@ func (r *Relay) copyBytes(to, from net.Conn, direction int) {
 	}
 }
 
-// waitWhileHeld returns when n bytes of a connection may be sent, or the connection was closed.
+// waitWhileHeld returns when n bytes of a connection may be sent on, or when the connection was
+// closed.
 func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,7 +176,7 @@ func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 type linkKey struct{ service, backend string }
 
 // linkedConfig returns the lab's configuration for one service process. With Options.Links the process reaches
-// each private server through a link of its own, except the servers of a topology and of a quorum.
+// each private server through a link of its own. Backends with several servers have no links.
 func (l *Lab) linkedConfig(service string) (backend.Config, error) {
 	c := l.Config()
 	if !l.options.Links {
@@ -194,7 +196,8 @@ func (l *Lab) linkedConfig(service string) (backend.Config, error) {
 	return c, nil
 }
 
-// linkTo returns the link with a key. It makes the link if there is none.
+// linkTo returns the link with this key. If there is none, linkTo makes a link to the server's
+// address.
 func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
 	l.mu.Lock()
 	r := l.links[key]
@@ -213,7 +216,7 @@ func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
 	return r, nil
 }
 
-// newRelay returns a relay that Stop closes.
+// newRelay returns a relay that the lab's Stop closes.
 func (l *Lab) newRelay() (*Relay, error) {
 	r, err := ListenRelay()
 	if err != nil {

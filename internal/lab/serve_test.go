@@ -26,7 +26,7 @@ func served(l *lab.Lab) (urls []string, pids []int) {
 }
 
 func TestServicesRunAsTheyAreSet(t *testing.T) {
-	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // not the lab's
+	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // must not reach the services
 	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
 	l := started(t, lab.Options{Token: "t", Backends: []string{backend.NameRedis, backend.NameRedlock},
 		ServiceArgs: []string{"--strategy", "naive"}})
@@ -105,7 +105,7 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// Each fault is available or says why not.
+// Each fault is either available or says why it is not.
 func TestFaultsThatCannotBeHad(t *testing.T) {
 	l := started(t, lab.Options{Embedded: true, Backends: []string{"redis"}})
 	must(t, "start a service", l.StartServices(t.Context(), 1))
@@ -203,7 +203,7 @@ func TestLinks(t *testing.T) {
 	}
 	options := redisOptions(t, addr)
 	options.MaxRetries = -1
-	client := redis.NewClient(options) // as the service has one
+	client := redis.NewClient(options) // has the same address as the client of the service
 	defer client.Close()
 	must(t, "ping through the link", client.Ping(t.Context()).Err())
 	trouble, err := fault.Lab{Lab: l}.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})

@@ -59,7 +59,7 @@ func (l *Lab) serverOfService(name string, args []string) server {
 // client keeps no connections open, because a server that stops would wait for them.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// AskReady asks a service, or a lab's page, whether it can sell. The error is nil if it can.
+// AskReady asks a service, or a lab's page, whether it can sell. The error says why it cannot.
 func AskReady(ctx context.Context, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/readyz", nil)
 	if err != nil {
@@ -77,8 +77,8 @@ func AskReady(ctx context.Context, url string) error {
 	return err
 }
 
-// serviceEnv returns the environment ours with the lab's backends and token. The token is not an argument,
-// because every user of the machine can read arguments.
+// serviceEnv returns this program's environment, given as ours, with the lab's backends and token
+// added. The token is not an argument, because every user of the machine can read arguments.
 func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 	lab := environmentOf(c)
 	lab["SECKILL_TOKEN"] = l.Token()
@@ -89,8 +89,8 @@ func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 	}), environmentLines(lab)...)
 }
 
-// ownDatabase returns the variable that gives each service process a node of its own, if the database has
-// several nodes.
+// ownDatabase returns the environment variable that assigns a node of the database to a service
+// process. It returns nothing if the database has only one node.
 func (l *Lab) ownDatabase(service string) []string {
 	e := l.FindEnsemble(backend.NameMySQL)
 	if e == nil {
@@ -229,7 +229,8 @@ const (
 	// poolsOfService is the number of connection pools of a service process.
 	poolsOfService = 2
 	connsOfPool    = 32
-	// spareConnections are for the page, the judge, baselines, benchmarks and people's clients.
+	// spareConnections is the number of connections for other clients: the page, the judge,
+	// benchmarks and people.
 	spareConnections = 1000
 
 	maxConnections = MaxServices*poolsOfService*connsOfPool + spareConnections

@@ -12,20 +12,21 @@ import (
 
 // The topologies of a lab say how the servers of a backend are arranged.
 const (
-	Single    = "single"   // one server each
+	Single    = "single"   // each backend is one server
 	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
 	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which vote
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
 	Galera    = "galera"   // the database is three MariaDB servers, and each takes writes
-	// Losable is for the proof. One server of each backend except the database can be lost.
+	// Losable is the topology of the proof. One server of each backend except the database can be
+	// lost.
 	Losable = "losable"
 )
 
 // A topology starts several servers of some backends.
 type topology struct {
 	name  string
-	start map[string]startFunc // by backend; other backends have the servers of their kind
+	start map[string]startFunc // by backend; the lab starts other backends as in Single
 }
 
 // A startFunc starts the servers of a backend.

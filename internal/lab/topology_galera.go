@@ -85,7 +85,7 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 			"--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
 			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
-		if i == 0 && g.nodes == nil { // the first node makes the cluster and the accounts, which the others copy
+		if i == 0 && g.nodes == nil { // the first node makes the cluster and the accounts; other nodes copy it
 			args = append(args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
 		}
 		cmd := l.newCommand(program.Path, args...)
@@ -101,7 +101,8 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 	return s
 }
 
-// checkSynced returns an error unless a node has the data of the others and accepts statements.
+// checkSynced returns an error unless a node has the data of the other nodes and accepts
+// statements.
 func (g *galera) checkSynced(ctx context.Context, addr string) error {
 	var state string
 	err := withMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(db *sql.DB) error {
@@ -114,8 +115,8 @@ func (g *galera) checkSynced(ctx context.Context, addr string) error {
 	return err
 }
 
-// firstSynced returns the first node that is synced. It points the relay of each synced node to that node, and the
-// other relays to the first node.
+// firstSynced returns the first node that is synced (see checkSynced). The relay of each synced
+// node then points to its own node, and every other relay to the first synced node.
 func (g *galera) firstSynced(ctx context.Context, _ string) (first *Process, err error) {
 	err = Await(ctx, electionTimeout, func(ctx context.Context) error {
 		synced := make([]*Process, len(g.nodes))

@@ -27,7 +27,7 @@ func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble
 // busiestShard returns the shard that executes the most commands now.
 func busiestShard(ctx context.Context, shards []*Process) (busiest *Process, err error) {
 	err = Await(ctx, answerTimeout, func(ctx context.Context) error {
-		maxRate := 20 // commands per second; health checks alone stay below
+		maxRate := 20 // commands per second; a shard with only health checks stays below
 		for _, p := range shards {
 			stats, err := askRedis(ctx, p.Login(), "Stats")
 			if err != nil {
@@ -49,16 +49,16 @@ const (
 	clusterMasters = 3
 	clusterNodes   = 2 * clusterMasters
 
-	// Node timeouts in milliseconds. A Cluster forms faster if its nodes ping each other often. Later the timeout
-	// is longer, so that a busy node does not count as dead.
+	// Node timeouts in milliseconds. While a Cluster forms, a short timeout makes its nodes ping each other
+	// often, which is faster. Later a long timeout keeps a busy node from counting as dead.
 	formingTimeout = "1000"
 	runningTimeout = "5000"
 
 	formTimeout = 30 * time.Second
 )
 
-// redisCluster starts six servers and makes a Cluster of them. The ensemble has no Roles, so nothing stops one of its
-// nodes in an experiment.
+// redisCluster starts six servers and makes a Cluster of them. The ensemble has no Roles, so no
+// experiment stops one of its nodes.
 func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := l.launchServers(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
 		name := memberName(k.Name, i, clusterNodes)
@@ -198,15 +198,15 @@ func (s *sentinels) stopReplication(ctx context.Context) error {
 
 // failOver waits until the sentinels have promoted a replica. Writes that the replica lacks are lost.
 func (s *sentinels) failOver(ctx context.Context) error {
-	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // so that a replica can follow the new primary
+	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // stopReplication has changed it
 		return err
 	}
 	_, err := s.awaitPrimary(ctx)
 	return err
 }
 
-// restoreRoles makes all other servers follow the primary, also after stopReplication. An old primary that was
-// restarted is empty, and still takes itself for the primary.
+// restoreRoles makes all other servers follow the primary again. stopReplication may have cut off
+// the replicas. An old primary that was restarted is empty, but still acts as a primary.
 func (s *sentinels) restoreRoles(ctx context.Context) error {
 	primary, err := s.awaitPrimary(ctx)
 	if err == nil {
@@ -241,15 +241,15 @@ func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble
 		setClients:      func(c *backend.Config, _ *Process) { l.setPrivate(c, k.Name, r.relay.Addr()) }}, err
 }
 
-// restoreRoles makes the first node the primary again. After its restart the primary is empty, and so its replica
-// becomes empty, too.
+// restoreRoles makes the first node the primary again. This node is empty after its restart, so the
+// replica that copies it becomes empty, too.
 func (r *redisPair) restoreRoles(ctx context.Context) error {
 	r.relay.PointTo(r.nodes[0].Addr)
 	r.relay.CloseConnections()
 	return r.followPrimary(ctx, r.nodes[0])
 }
 
-// stopReplication first waits until the replica has all writes so far.
+// stopReplication disconnects the replica after the replica has received all writes so far.
 func (r *redisPair) stopReplication(ctx context.Context) error {
 	if err := r.awaitReplicas(ctx, r.nodes[0]); err != nil {
 		return err
@@ -259,7 +259,8 @@ func (r *redisPair) stopReplication(ctx context.Context) error {
 
 // failOver promotes the replica as a Sentinel does. Writes that the replica lacks are lost.
 func (r *redisPair) failOver(ctx context.Context) error {
-	// Redis does not replicate scripts. The replica may know scripts from an earlier time as the primary.
+	// A new primary of Redis knows no scripts, because they are not replicated. This replica may
+	// know some from an earlier time as the primary, so flush them.
 	err := withRedis(ctx, r.nodes[1].Login(), func(c *redis.Client) error {
 		return errors.Join(c.ReplicaOf(ctx, "NO", "ONE").Err(), c.ScriptFlush(ctx).Err())
 	})

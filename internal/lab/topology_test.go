@@ -49,7 +49,7 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 			l.Stop(context.Background())
 		}
 		if err == nil || !strings.Contains(err.Error(), want) ||
-			strings.Contains(err.Error(), lab.Losable) { // which no flag takes
+			strings.Contains(err.Error(), lab.Losable) { // Losable is only for the proof, so no message names it
 			t.Errorf("topology %s, given %v: %v, want an error with %q", o.Topology, o.Given, err, want)
 		}
 	}
@@ -98,8 +98,8 @@ func TestSentinelsFailOver(t *testing.T) {
 	}
 }
 
-// Three servers work without one, but not without two; the lab's status shows each that is dead. The leader comes back
-// when the fault is undone.
+// Three servers work without one of them, but not without two. The lab's status shows each dead
+// server. The killed leader runs again when the fault is undone.
 func TestServersOfThreeAreLost(t *testing.T) {
 	l := started(t, lab.Options{Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}})
 	in := labtest.Open(t, l.Config())
@@ -135,7 +135,8 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	}
 }
 
-// A backend is started once even if two callers ask at the same time, and one caller at a time has its ensemble.
+// A backend is started once even if two callers ask at the same time. Only one caller at a time can
+// reserve an ensemble.
 func TestEnsembleHasOneUser(t *testing.T) {
 	l := started(t, lab.Options{Backends: []string{}, Topology: lab.Losable})
 	var all [2]*lab.Ensemble

@@ -25,7 +25,7 @@ const electionTimeout = 20 * time.Second
 // An askFunc asks a server that votes for its version and whether it leads.
 type askFunc func(ctx context.Context, addr string) (version string, leads bool, err error)
 
-// checkVersion makes a server's check of an askFunc.
+// checkVersion converts an askFunc to the function server.check, which returns only the version.
 func checkVersion(ask askFunc) func(ctx context.Context, addr string) (string, error) {
 	return func(ctx context.Context, addr string) (string, error) {
 		version, _, err := ask(ctx, addr)
@@ -79,7 +79,8 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 // etcdServers starts the members of a cluster. A single member is a cluster, too.
 func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 2, func(i int, ports [][]int) server {
-		// The names contain the peers' ports, so that they are unique to this attempt to start.
+		// The members' names contain their ports, so that a second attempt to start uses other
+		// names.
 		var names, cluster []string
 		for i, p := range ports {
 			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])
@@ -93,8 +94,8 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 					"--listen-client-urls", clients, "--advertise-client-urls", clients,
 					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
 					"--initial-cluster", strings.Join(cluster, ","),
-					// Any web page in a browser of this machine can send HTTP requests to etcd. So HTTP is off
-					// where possible, and otherwise limited to this host name and origin.
+					// Any web page in a browser of this machine can send HTTP requests to etcd. So the HTTP
+					// gateway is off, and other HTTP requests are limited to this host name and origin.
 					"--enable-grpc-gateway=false", "--host-whitelist", "127.0.0.1", "--cors", clients), nil
 			},
 			check: checkVersion(askEtcd),
@@ -102,8 +103,8 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 	})
 }
 
-// askEtcd asks a member for its version and whether it leads. A member that knows no leader is an error, because
-// it serves no requests.
+// askEtcd asks a member for its version and whether it leads. If the member knows no leader,
+// askEtcd returns an error, because such a member serves no requests.
 func askEtcd(ctx context.Context, addr string) (version string, leads bool, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // etcd's client would wait a second between two dials
 	if err != nil {
@@ -127,8 +128,8 @@ func askEtcd(ctx context.Context, addr string) (version string, leads bool, err 
 
 func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
 
-// zookeeperServers starts servers, which vote if there are several. Each has a port for clients, one for followers
-// and one for elections.
+// zookeeperServers starts n servers; several servers vote. Each server has a port for clients, one
+// for followers and one for elections.
 func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 3, func(i int, ports [][]int) server {
 		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
@@ -178,13 +179,14 @@ clientPortAddress=127.0.0.1
 maxClientCnxns=0
 `
 
-// zookeeperLogging limits the log, which would have all details. Debian's server ignores it.
+// zookeeperLogging limits the log, which would otherwise have all details. Debian's server ignores
+// this configuration.
 const zookeeperLogging = `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
 <root level="INFO"><appender-ref ref="out"/></root></configuration>
 `
 
-// configureZooKeeper writes a server's files. It appends more to the configuration.
+// configureZooKeeper writes a server's files. The configuration ends with the lines in more.
 func configureZooKeeper(home string, port, id int, more string) error {
 	data := filepath.Join(home, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {

@@ -11,16 +11,17 @@ import (
 	"testing"
 )
 
-// Calls makes the HTTP calls of a file, and compares each answer with the answer that the file has for it. A line of the
-// file is one call:
+// Calls makes the HTTP calls of a file, and compares each answer with the wanted answer in the
+// file. A line of the file is one call:
 //
 //	METHOD PATH [Header: value]... BODY => STATUS [Header: value]... ANSWER
 //
-// ANSWER is JSON. The real answer must have its members, and may have others; a member that is null must be missing.
-// "$name" stands for a text that is the same wherever it is named, also in later calls, and "1..9" for a number in this
-// range. A list that ends with "…" may be longer. An ANSWER in quotes is a part of a text. For a problem, ANSWER may be its
-// code, then the field that it blames, and behind a colon a part of its detail. «x*9» is x nine times. A line that begins
-// with "sql " is a statement for the database. A line that begins with # is a comment.
+// ANSWER is JSON. The real answer must have the members of ANSWER, and may have others; a member that is null must be
+// missing. "$name" stands for any text, but for the same text at each place, also in later calls. "1..9" stands for a
+// number in this range. A list that ends with "…" may be longer. If ANSWER is in quotes, the real answer must contain
+// the text. For a problem, ANSWER may be its code, then the field at fault, and after a colon a part of its detail.
+// «x*9» is x nine times. A line that begins with "sql " is a statement for the database. A line that begins with # is
+// a comment.
 type Calls struct {
 	testing.TB
 	Ask func(method, path, body string, headers []string) Answer
@@ -81,7 +82,7 @@ func (c *Calls) call(line string) {
 	}
 }
 
-// expand replaces the names and the repetitions of a text by what they stand for.
+// expand replaces each $name and each repetition, such as «x*9», by the text for which it stands.
 func (c *Calls) expand(text string) string {
 	text = named.ReplaceAllStringFunc(text, func(name string) string { return c.names[name] })
 	return repeated.ReplaceAllStringFunc(text, func(of string) string {
@@ -130,9 +131,9 @@ func (c *Calls) compare(a Answer, status int, headers []string, answer string) s
 	return c.lacks(got, want)
 }
 
-// compareProblem returns how an answer differs from the wanted problem, or "". wanted is
-// "CODE FIELD: DETAIL": the problem's code, the blamed field and a part of the detail. FIELD and
-// ": DETAIL" may be missing.
+// compareProblem returns how an answer differs from the wanted problem; "" if it does not. The text
+// wanted is "CODE FIELD: DETAIL": the problem's code, the field at fault and a part of the detail.
+// FIELD and ": DETAIL" may be missing.
 func compareProblem(a Answer, wanted string) string {
 	var p struct {
 		Code, Detail string
@@ -150,7 +151,7 @@ func compareProblem(a Answer, wanted string) string {
 	return ""
 }
 
-// lacks returns what got lacks of want; "" if it has everything.
+// lacks describes which part of want is not in got; "" if got has everything.
 func (c *Calls) lacks(got, want any) string {
 	switch wants := want.(type) {
 	case map[string]any:

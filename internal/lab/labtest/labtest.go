@@ -28,7 +28,8 @@ import (
 // Main runs the tests of a program: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func Main(m *testing.M) int {
 	HearSignals()
-	// With the race detector a program sleeps a second before it exits, and so would every service process.
+	// With the race detector a program sleeps a second before it exits. Service processes inherit
+	// this setting, which turns the sleep off.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	defer stopShared()
 	KeepCompiledSQLite()
@@ -132,7 +133,7 @@ func newDatabase(dsn string) (own string, drop func(), err error) {
 		return "", nil, err
 	}
 	c.DBName = fmt.Sprintf("seckill_test_%d_%d", os.Getpid(), time.Now().UnixNano())
-	db, err := sql.Open("mysql", c.FormatDSN()) // connects at the first use
+	db, err := sql.Open("mysql", c.FormatDSN()) // opens no connection before the first use
 	if err != nil {
 		return "", nil, err
 	}
@@ -159,8 +160,8 @@ func InOtherDatabase(t testing.TB, config backend.Config) backend.Config {
 	return config
 }
 
-// WithSnapshotIsolation returns config with innodb_snapshot_isolation in every session, and whether the server knows
-// this setting: a MySQL does not.
+// WithSnapshotIsolation returns config with innodb_snapshot_isolation set in every session. known
+// is false if the server, such as a MySQL, does not have this setting.
 func WithSnapshotIsolation(t testing.TB, config backend.Config) (_ backend.Config, known bool) {
 	t.Helper()
 	var has []struct{ Value string }
@@ -194,13 +195,13 @@ func RedisUser(t testing.TB, addresses []string, name string, rules ...any) []st
 	return own
 }
 
-// Instance opens an instance with these capabilities only, until the test ends.
+// Instance opens an instance that has only these capabilities. It is closed when the test ends.
 func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	t.Helper()
 	return Open(t, Config(t, needs...))
 }
 
-// Open opens an instance until the test ends.
+// Open opens an instance, which is closed when the test ends.
 func Open(t testing.TB, config backend.Config) *backend.Instance {
 	t.Helper()
 	in, err := backend.Open(t.Context(), config)
@@ -242,7 +243,8 @@ func Soon(t testing.TB, what string, f func() bool) {
 	}
 }
 
-// MySQLWith returns the program of the database with more options, except in the first run, which initializes the data.
+// MySQLWith returns a program that starts the database with more options. The first run, which
+// initializes the data, does not get them.
 func MySQLWith(t testing.TB, options string) lab.Program {
 	t.Helper()
 	p := lab.NewSearch(os.Getenv).Find(lab.MariaDB)
@@ -258,13 +260,13 @@ func MySQLWith(t testing.TB, options string) lab.Program {
 	return p
 }
 
-// Admin opens a connection pool of the administrator of a lab's private MariaDB. There is none for a private MySQL,
-// whose administrator the lab locks, or for a given server.
+// Admin opens a connection pool for the administrator of a lab's private MariaDB. Other servers
+// have no such login: the lab locks the administrator of a private MySQL.
 func Admin(t testing.TB, l *lab.Lab) *sql.DB {
 	t.Helper()
 	_, err := l.Process(backend.NameMySQL)
 	Must(t, err)
-	me, err := user.Current() // MariaDB accepts this user at its socket
+	me, err := user.Current() // MariaDB accepts the user of this process at its socket
 	Must(t, err)
 	socket := filepath.Join(l.Folder(), backend.NameMySQL, "mysql.sock")
 	admin, err := sql.Open("mysql", me.Username+"@unix("+socket+")/")

@@ -10,7 +10,8 @@ import (
 	"seckill/internal/lab"
 )
 
-// NewLab starts a lab with a topology for one test. Tests do not share it, because they kill its servers.
+// NewLab starts a lab with a topology for one test. Tests do not share such a lab, because they
+// kill its servers.
 func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -27,7 +28,8 @@ func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	return l
 }
 
-// Nodes returns a configuration of clients for each node of a lab's database.
+// Nodes returns, for each node of a lab's database, a configuration with which clients use this
+// node.
 func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 	t.Helper()
 	var each []backend.Config

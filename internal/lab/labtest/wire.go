@@ -12,7 +12,7 @@ type Wire struct {
 	target string
 }
 
-// NewWire opens a wire to target until the test ends.
+// NewWire opens a wire to the address target. It is closed when the test ends.
 func NewWire(t testing.TB, target string) *Wire {
 	t.Helper()
 	r, err := lab.ListenRelay()
