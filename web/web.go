@@ -1,5 +1,5 @@
-// Package web is the page: native ES modules, one stylesheet and three vendored
-// libraries, embedded as they are. There is no build step.
+// Package web contains the page: native ES modules, one stylesheet and three vendored libraries.
+// The files are embedded unchanged, without a build step.
 package web
 
 import (
@@ -16,18 +16,19 @@ var guarantees embed.FS
 //go:embed recordings
 var recordings embed.FS
 
-// Recordings are what `seckill play --record` wrote: what real servers answered to the moves of each level.
+// Recordings returns the files that `seckill play --record` has written. They contain the answers
+// of real servers to the moves of each level.
 func Recordings() fs.FS {
 	return subFolder(recordings, "recordings")
 }
 
-// Files are index.html and whatever it loads from /static/.
+// Files returns index.html and the files that it loads from /static/.
 func Files() fs.FS {
 	return subFolder(static, "static")
 }
 
-// Guarantees are what `make prove` computed: matrix.json, and a counterexample
-// for every broken cell that has one.
+// Guarantees returns the files that `make prove` has computed: matrix.json, and counterexamples for
+// the broken cells of the matrix.
 func Guarantees() fs.FS {
 	return subFolder(guarantees, "guarantees")
 }
@@ -35,7 +36,7 @@ func Guarantees() fs.FS {
 func subFolder(files embed.FS, name string) fs.FS {
 	inner, err := fs.Sub(files, name)
 	if err != nil {
-		panic(err) // the folder is embedded above
+		panic(err) // cannot happen, because the folder is embedded
 	}
 	return inner
 }

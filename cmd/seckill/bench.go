@@ -19,7 +19,7 @@ import (
 	"seckill/strategies/redislock"
 )
 
-// BenchCmd has the commands that measure parts of the program on their own.
+// BenchCmd contains the commands that measure parts of the program on their own.
 type BenchCmd struct {
 	Locks    BenchLocksCmd    `cmd:"" help:"Measure the locks, alone and contended."`
 	Articles BenchArticlesCmd `cmd:"" help:"Repeat the experiments of the articles, beside their own figures."`
@@ -43,13 +43,13 @@ func (f BenchFlags) checkBench(name string, o bench.Options) error {
 	return errors.Join(f.Given.Check(), f.Output.checkOutput(name))
 }
 
-// A measured is a *bench.Report or a *bench.Articles.
+// A measured is the result of a benchmark: a *bench.Report or a *bench.Articles.
 type measured interface {
 	Report(tables.Run) tables.Report
 }
 
-// runBenchmark starts the servers that the locks need and that are not given, measures on them, and
-// writes the report. Its own servers flush every commit to the disk.
+// runBenchmark starts the servers that the locks need and that the flags do not give. It measures
+// on these servers, and writes the report. A server that it starts writes every commit to the disk.
 func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options,
 	how func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability

@@ -35,7 +35,7 @@ type ChaosCmd struct {
 	chosen   []catalog.Info
 	faults   []fault.Name
 	settings chaos.Settings
-	earlier  *chaos.Result // nil: none
+	earlier  *chaos.Result // the result that --resume names; nil if there is none
 }
 
 // Help returns the text of seckill chaos --help below the flags.
@@ -94,7 +94,7 @@ func readChaos(file string) (*chaos.Result, error) {
 	return &r, nil
 }
 
-// chosenFaults returns the faults that --faults names. The first of all faults is the control run.
+// chosenFaults returns the faults that --faults names. "all" includes a sale without a fault.
 func chosenFaults(named []string) ([]fault.Name, error) {
 	all := []fault.Name{chaos.None}
 	for _, f := range fault.All {

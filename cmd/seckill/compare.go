@@ -17,15 +17,15 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// CompareCmd runs the same sale with one strategy after the other. BeforeApply sets the defaults of
-// a preset, which flags then override.
+// CompareCmd runs the same sale with one strategy after the other. BeforeApply sets the values of a
+// preset. Flags then override these values.
 type CompareCmd struct {
 	HelpAll  helpAll          `help:"${HelpAll}"`
 	Target   []string         `placeholder:"URL" help:"${Target}"`
 	Preset   string           `default:"flash-sale" placeholder:"NAME" help:"The sale, unless flags change it."`
 	Settings compare.Settings `embed:""`
 	Output
-	PlaceFlags // baselines are measured on the same database
+	PlaceFlags // --target is not enough: baselines need the database of the services
 
 	chosen []catalog.Info
 }
@@ -108,8 +108,8 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return exitError(result.ExitStatus())
 }
 
-// runComparison runs the sale of o with each of the chosen strategies, and the baselines, on the
-// servers of this place.
+// runComparison runs the sale of o with each chosen strategy and each baseline, on the servers of
+// this place.
 func (p *place) runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"),

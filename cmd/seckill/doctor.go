@@ -16,16 +16,16 @@ import (
 	"seckill/strategies"
 )
 
-// DoctorCmd lists the servers that were found, and how to get the others.
+// DoctorCmd lists the servers that this machine has, and how to get the others.
 type DoctorCmd struct {
 	Ready string         `placeholder:"URL" help:"Check only that the page or service at this URL can sell."`
 	Given backend.Config `embed:""`
 }
 
-// Run changes nothing. It succeeds even if servers are missing, because the lab has embedded engines.
+// Run changes nothing. Missing servers are not an error, because the lab has embedded engines.
 func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	if d.Ready != "" {
-		// While a page waits for its servers to start, it does not answer. That counts as not ready.
+		// A page whose servers are still starting does not answer. That counts as not ready.
 		ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 		defer cancel()
 		return lab.AskReady(ctx, d.Ready)
@@ -56,7 +56,7 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	return d.askServers(ctx, stdout)
 }
 
-// askServers lists the rights that the given servers deny.
+// askServers lists the rights that the given servers deny to the program's account.
 func (d DoctorCmd) askServers(ctx context.Context, stdout io.Writer) error {
 	d.Given.CreateNothing = true
 	in, err := backend.Open(ctx, d.Given)

@@ -22,16 +22,16 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// newParser returns a parser that reads flags into grammar. Structs of other packages are flags by
-// their tags, and these packages have the defaults and the help of these flags.
+// newParser returns a parser that reads flags into grammar. Some structs in grammar are of other
+// packages. These packages also provide the defaults and the help texts of their flags.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", addressList{}), helpTexts,
 		kong.Vars(backend.FlagHelp), kong.Vars(loadtest.FlagHelp()), kong.Vars(compare.FlagHelp()),
 		defaultVars())...)
 }
 
-// helpTexts has the help of flags that several commands have, or whose text is too long for a tag. A tag names its
-// text as ${NAME}.
+// helpTexts has the help of flags that several commands have, or whose help is too long for a tag.
+// A tag refers to its text as ${NAME}.
 var helpTexts = kong.Vars{
 	"JSON":     "Write the result as JSON; - is standard output.",
 	"CSV":      "Write the figures as CSV; - is standard output.",
@@ -68,7 +68,7 @@ var helpTexts = kong.Vars{
 	"ProveMySQL": "Use this MySQL instead of a private one. Nothing else may use it meanwhile.",
 }
 
-// defaultVars returns the defaults that tags of other packages name.
+// defaultVars returns the default values to which tags of other packages refer.
 func defaultVars() kong.Vars {
 	lock, proof := catalog.DefaultSettings(), prove.DefaultOptions()
 	return kong.Vars{"LockWait": tables.Span(lock.LockWait), "LockLease": tables.Span(lock.LockLease),
@@ -77,10 +77,10 @@ func defaultVars() kong.Vars {
 		"ProveBudget": tables.Span(proof.Budget), "ProveWorkers": fmt.Sprint(proof.Workers)}
 }
 
-// addressList reads addresses that are separated by commas, and skips empty ones.
+// addressList reads addresses that are separated by commas. It skips empty ones.
 type addressList struct{}
 
-// PlaceHolder returns the value in the help.
+// PlaceHolder returns the text that stands for the value in the help.
 func (addressList) PlaceHolder(*kong.Flag) string { return "HOST:PORT,..." }
 
 // Decode appends the addresses to a list.
@@ -97,7 +97,7 @@ func (addressList) Decode(c *kong.DecodeContext, into reflect.Value) error {
 	return nil
 }
 
-// givenFlags returns the values of the flags on the command line, by name. It leaves out defaults.
+// givenFlags returns the values of the flags that are on the command line, by name.
 func givenFlags(line *kong.Context) map[string]any {
 	given := map[string]any{}
 	for _, p := range line.Path {
@@ -108,8 +108,9 @@ func givenFlags(line *kong.Context) map[string]any {
 	return given
 }
 
-// noEmptyValue refuses a flag with an empty value. A script passes one if a variable is not set, and
-// most flags would then mean something else. If an empty value has a meaning, the flag is a pointer.
+// noEmptyValue refuses a flag with an empty value. Scripts pass empty values by mistake, when a
+// variable is not set, and most flags would then mean something else. Where an empty value has a
+// meaning, the field is a pointer.
 func noEmptyValue(line *kong.Context) error {
 	for name, value := range givenFlags(line) {
 		if strings.Trim(fmt.Sprint(value), "[] \t") == "" {
@@ -126,8 +127,8 @@ func checkLockTimes(t catalog.LockTimes) error {
 	return nil
 }
 
-// groups has the groups of flags in the help. A command with --help-all shows the group rare only
-// there, so that its --help fits on one screen.
+// groups has the groups of flags in the help. If a command has --help-all, its --help leaves out
+// the group rare, so that it fits on one screen.
 var groups = kong.ExplicitGroups([]kong.Group{
 	{Key: "sale", Title: "The sale:"},
 	{Key: "time", Title: "When purchases are sent:"},
@@ -137,21 +138,21 @@ var groups = kong.ExplicitGroups([]kong.Group{
 
 var helpOptions = kong.HelpOptions{Compact: true, ValueFormatter: kong.DefaultHelpValueFormatter}
 
-// helpAll is the flag --help-all of a command with rare flags.
+// helpAll is the flag --help-all. Commands with rarely needed flags have it.
 type helpAll bool
 
-// IgnoreDefault tells kong that the flag has no default.
+// IgnoreDefault is called by kong if the flag has no default.
 func (helpAll) IgnoreDefault() {}
 
-// BeforeReset prints the help before the command line is checked, as --help does.
+// BeforeReset prints the help before the command line is checked, as the flag --help does.
 func (helpAll) BeforeReset(line *kong.Context) error {
 	err := kong.DefaultHelpPrinter(helpOptions, line)
 	line.Exit(0)
 	return err
 }
 
-// printHelp prints the help for --help. For a command with --help-all it leaves out the rare flags
-// and the names of variables.
+// printHelp prints the help for --help. If the command has --help-all, it leaves out the rare flags
+// and the names of environment variables.
 func printHelp(options kong.HelpOptions, line *kong.Context) error {
 	isHelpAll := func(f *kong.Flag) bool { return f.Name == "help-all" }
 	if slices.ContainsFunc(line.Flags(), isHelpAll) {
@@ -163,7 +164,7 @@ func printHelp(options kong.HelpOptions, line *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, line)
 }
 
-// TokenFlags has the token of admin calls.
+// TokenFlags has the flag for the token that admin calls need.
 type TokenFlags struct {
 	Token string `env:"SECKILL_TOKEN" placeholder:"TOKEN" help:"${Token}"`
 }
@@ -176,13 +177,13 @@ func checkToken(token string) error {
 	return nil
 }
 
-// serviceToken returns the token of a service: the given token, or a new one in a file for the
-// operator. cleanUp removes the file.
+// serviceToken returns the token of a service. If --token is not set, it makes a token, in a file
+// that the operator can read. cleanUp removes the file.
 func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
 	if f.Token != "" {
 		return f.Token, "", func() {}, nil
 	}
-	folder, err := os.MkdirTemp("", "seckill-serve-*") // mode 0700
+	folder, err := os.MkdirTemp("", "seckill-serve-*") // only this user can open it (mode 0700)
 	if err != nil {
 		return "", "", nil, fmt.Errorf("make a folder for the admin token: %w (give SECKILL_TOKEN)", err)
 	}

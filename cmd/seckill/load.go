@@ -20,8 +20,8 @@ import (
 	"seckill/loadtest/report"
 )
 
-// LoadCmd sends a load to a sale and judges it; its exit status is the verdict.
-// BeforeApply sets the values of the scenario file, which flags then override.
+// LoadCmd sends a load to a sale and judges the sale. Its exit status is the verdict. BeforeApply
+// sets the values of the scenario file. Flags then override these values.
 type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
 	Target   []string          `placeholder:"URL" help:"${Target}"`
@@ -79,7 +79,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 		s.Strategy, c.Strategy = known.Name, known.Name
 	}
 	switch {
-	case err != nil && len(c.Target) == 0: // given services may have other strategies
+	case err != nil && len(c.Target) == 0: // the services that --target names may have other strategies
 		return err
 	case err == nil && s.Reserve > 0 && !known.Reserves:
 		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
@@ -88,8 +88,8 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
-		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // so that garbage is collected before MaxMemory is used
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // true if GOMEMLIMIT is not set
+		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // makes Go collect garbage before MaxMemory is reached
 	}
 	where, err := c.findPlace(ctx, stderr, c.Target)
 	if err != nil {
@@ -115,9 +115,9 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	result.Fault = happened
 	written := report.Of(result)
-	written.JSON = struct { // with the origin of the result, as in a comparison
-		Command string         `json:"command"` // without passwords
-		Version string         `json:"version"` // of seckill
+	written.JSON = struct { // adds the origin of the result, as a comparison has it
+		Command string         `json:"command"` // the command line, without passwords
+		Version string         `json:"version"` // version of seckill
 		Machine tables.Machine `json:"machine"`
 		*loadtest.Result
 	}{commandLine(), buildVersion(), tables.ThisMachine(), result}
@@ -127,9 +127,10 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	return exitError(result.ExitStatus())
 }
 
-// planFault kills a process of the run's own lab when a quarter of the stock is sold, and starts it again: the last
-// service process or, for every second seed, the database. The returned function ends the fault. It returns a
-// description of the fault, or "" if the fault had no effect.
+// planFault plans a fault for a thorough run in a lab of its own. When a quarter of the stock is
+// sold, the fault kills a process, which is then started again. Odd seeds choose the database, even
+// seeds the last service process. The returned function ends the fault. It returns a description of
+// the fault, or "" if the fault had no effect.
 func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) func() string {
 	if !c.Thorough || where.lab == nil {
 		return func() string { return "" }
@@ -161,8 +162,8 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 	}
 }
 
-// progressPrinter returns functions that show and clear the progress of the run on a terminal. Elsewhere it prints one
-// line about the run.
+// progressPrinter returns functions that show and clear the progress on a terminal. If stderr is
+// not a terminal, progressPrinter itself prints one line about the run, and there is no progress.
 func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (func(loadtest.Progress), func()) {
 	switch {
 	case c.Quiet:

@@ -1,6 +1,6 @@
-// Command seckill is the flash-sale lab: the service, the private servers it
-// runs on, the load generator and the page, in one binary. Flags and the
-// environment are read in this package and nowhere else.
+// Command seckill is the flash-sale lab: the service, the private servers it runs on, the load
+// generator and the page, in one binary. Flags and the environment are read in this package and
+// nowhere else.
 package main
 
 import (
@@ -35,7 +35,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version of this program."`
 }
 
-// An exitStatus is an error that ends the program with this status. Its message was printed before.
+// An exitStatus is an error that ends the program with this status. Its message is printed already.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -55,18 +55,18 @@ const (
 
 func main() {
 	ends := []os.Signal{syscall.SIGTERM}
-	if !signal.Ignored(os.Interrupt) { // a script's background processes ignore it
+	if !signal.Ignored(os.Interrupt) { // a shell lets background processes of a script ignore this signal
 		ends = append(ends, os.Interrupt)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned; serve has a log
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // its errors are returned anyway; serve logs them
 	status := runProgram(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
 }
 
-// runProgram runs the program, also for tests. stop restores the default handling of signals, so
-// that a second Ctrl-C ends a shutdown that hangs.
+// runProgram runs the program, in tests too. stop restores the default handling of signals, so that
+// a second Ctrl-C ends a shutdown that hangs.
 func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
 	parser, err := newParser(&commands{},
 		kong.Name("seckill"),
@@ -77,7 +77,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 		kong.ConfigureHelp(helpOptions),
 		kong.Help(printHelp),
 		groups,
-		kong.Exit(func(code int) { panic(exitStatus(code)) }), // --help
+		kong.Exit(func(code int) { panic(exitStatus(code)) }), // kong calls it after --help
 		kong.WithBeforeApply(noEmptyValue),
 		kong.Vars{"version": buildVersion()},
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -85,9 +85,9 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 		kong.Bind(stderrWriter{stderr}),
 	)
 	if err != nil {
-		panic(err) // the tags of a command are wrong
+		panic(err) // a command's tags are wrong
 	}
-	defer func() { // kong's exit after --help
+	defer func() { // recovers from the panic of kong.Exit
 		switch r := recover().(type) {
 		case nil:
 		case exitStatus:
@@ -101,7 +101,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		at := "seckill" // or the command whose flags are wrong
+		at := "seckill" // if flags are wrong, the name of their command
 		var wrong *kong.ParseError
 		if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
 			at = wrong.Context.Selected().FullPath()
@@ -129,5 +129,5 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 // stderrWriter writes messages that are not the result of a command.
 type stderrWriter struct{ io.Writer }
 
-// thisHost returns the environment of a lab on this machine.
+// thisHost returns the environment in which a lab on this machine runs.
 func thisHost() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }

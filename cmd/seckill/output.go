@@ -19,7 +19,7 @@ import (
 	"seckill/internal/tables"
 )
 
-// Output has the flags for the files that a result is written to.
+// Output has the flags that name the files for a result.
 type Output struct {
 	JSON     string `group:"output" name:"json" placeholder:"FILE" help:"${JSON}"`
 	Markdown string `group:"output" placeholder:"FILE" help:"${Markdown}"`
@@ -29,7 +29,7 @@ type Output struct {
 }
 
 type form struct {
-	flag, file string // file is "" for none and "-" for standard output
+	flag, file string // file is "" if the form is not written, and "-" for standard output
 	write      func(io.Writer) error
 }
 
@@ -45,7 +45,8 @@ func (o Output) outputForms(r tables.Report) forms {
 		{"--figures", o.Figures, tables.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
-// checkOutput checks the output flags, and that the Markdown file has the marks <!-- name -->.
+// checkOutput checks the output flags. If the Markdown file exists, it must have the marks <!--
+// name -->.
 func (o Output) checkOutput(name string) error {
 	if o.Markdown != "" && o.Markdown != "-" {
 		if err := tables.CheckBlock(o.Markdown, name); err != nil {
@@ -55,12 +56,12 @@ func (o Output) checkOutput(name string) error {
 	return o.outputForms(tables.Report{}).checkPlaces()
 }
 
-// checkPlaces returns an error, before the work begins, if two forms have the same file or if a file
-// cannot be written.
+// checkPlaces is called before the work begins. It returns an error if two forms have the same
+// file, or if a file cannot be written.
 func (all forms) checkPlaces() error {
 	seen := map[string]string{}
 	for _, f := range all {
-		place := filepath.Clean(f.file) // a and ./a are the same file
+		place := filepath.Clean(f.file) // so that a and ./a count as the same file
 		other, twice := seen[place]
 		switch {
 		case f.file == "":
@@ -94,8 +95,8 @@ func (o Output) writeReport(stdout io.Writer, r tables.Report) error {
 	return o.outputForms(r).writeAll(stdout, r.WriteText)
 }
 
-// writeAll writes all forms, and the text if no form goes to standard output. If one fails, it still
-// writes the others.
+// writeAll writes all forms. It writes text to standard output if no form goes there. If a form
+// cannot be written, writeAll still writes the others.
 func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	if !slices.ContainsFunc(all, func(f form) bool { return f.file == "-" }) {
 		all = append(all, form{"standard output", "-", text})
@@ -117,7 +118,7 @@ func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	return errors.Join(errs...)
 }
 
-// writeFile writes a file when write has returned, because write may read the old file.
+// writeFile writes the file after write has returned, because write may read the old file.
 func writeFile(file string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {
@@ -126,7 +127,7 @@ func writeFile(file string, write func(io.Writer) error) error {
 	return os.WriteFile(file, text.Bytes(), 0o644)
 }
 
-// commandLine returns the command line of this program, without passwords and the token.
+// commandLine returns this program's command line without passwords and without the token.
 func commandLine() string {
 	line := "seckill"
 	for i, arg := range os.Args[1:] {
@@ -141,10 +142,10 @@ func commandLine() string {
 	return line
 }
 
-// version is set by -ldflags "-X main.version=…" for an image, which is built without a repository.
+// version is set by -ldflags "-X main.version=…" for an image, whose build lacks the repository.
 var version string
 
-// buildVersion returns the version of this program.
+// buildVersion returns this program's version.
 func buildVersion() string {
 	if version != "" {
 		return version
@@ -155,8 +156,8 @@ func buildVersion() string {
 	return "devel"
 }
 
-// stepPrinter returns functions that show and clear the progress: a line that changes on a terminal,
-// elsewhere one line per step.
+// stepPrinter returns functions that show and clear the progress. On a terminal, the progress is
+// one line that changes. Elsewhere there is a new line for each step.
 func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
 	if quiet {
 		return func(int, int, string) {}, func() {}
@@ -178,7 +179,7 @@ func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, wh
 	}
 }
 
-// overwriteLine shows text on a terminal, in place of the line before. It cuts the text, because a
+// overwriteLine shows text on a terminal in place of the last line. It cuts the text, because a
 // line that wraps cannot be overwritten.
 func overwriteLine(stderr stderrWriter, text string) {
 	line := []rune(text)

@@ -16,14 +16,14 @@ import (
 	"seckill/loadtest"
 )
 
-// A place has the services and servers of a run.
+// A place has the services and servers on which a run takes place.
 type place struct {
 	targets []string
-	token   string         // of the targets' admin calls; "": none is known
-	sql     backend.Config // what the ledger is read from
-	closers []func()       // called in reverse order
-	lab     *lab.Lab       // that was started for the run; nil: none was
-	// serversTime is the processor time of the servers; nil: not known.
+	token   string         // token for admin calls to the targets; "" if none is known
+	sql     backend.Config // database from which the ledger is read
+	closers []func()       // functions for closeAll, which calls the last one first
+	lab     *lab.Lab       // lab that was started for the run; nil if there is none
+	// serversTime returns the servers' processor time. It is nil if that time is not known.
 	serversTime func() (time.Duration, bool)
 }
 
@@ -37,8 +37,8 @@ func (p *place) closeAll() {
 type PlaceFlags struct {
 	TokenFlags `group:"rare"`
 	TopologyFlag
-	// Given has the servers that the verdict is read from, with --target. Without, the lab of the run
-	// uses these servers and starts the others.
+	// With --target, Given has the database from which the verdict is read. Without --target, the
+	// run starts a lab that uses these servers and starts the others itself.
 	Given backend.Config `embed:"" group:"rare"`
 }
 
@@ -56,7 +56,7 @@ func (f PlaceFlags) checkPlace(targets []string) error {
 	return err
 }
 
-// findPlace returns the place with the given targets, or starts a lab for this run.
+// findPlace returns a place with the given targets. Without targets it starts a lab for this run.
 func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets []string) (*place, error) {
 	if len(targets) > 0 {
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
@@ -72,7 +72,7 @@ func serviceSettings(n int, t catalog.LockTimes) lab.ServiceSettings {
 	return lab.ServiceSettings{Services: n, Lease: ms(t.LockLease), Wait: ms(t.LockWait), Poll: ms(t.LockPoll)}
 }
 
-// serversFor returns the names of the servers that some strategies need.
+// serversFor returns the names of the servers that the given strategies need.
 func serversFor(infos ...catalog.Info) []string {
 	var needs []backend.Capability
 	for _, i := range infos {
@@ -81,7 +81,7 @@ func serversFor(infos ...catalog.Info) []string {
 	return backend.NamesOf(needs...)
 }
 
-// startPlace starts a lab and its service processes. Leaving the place stops the lab.
+// startPlace starts a lab and its service processes. The function closeAll stops the lab.
 func startPlace(ctx context.Context, stderr io.Writer, serving lab.ServiceSettings, o lab.Options) (*place, error) {
 	own, err := lab.Start(ctx, o)
 	if err != nil {
@@ -99,8 +99,8 @@ func startPlace(ctx context.Context, stderr io.Writer, serving lab.ServiceSettin
 	return p, nil
 }
 
-// notUp returns the error of a lab that did not start. After an interruption it prints the error,
-// which may name processes that are left, and returns an exit status.
+// notUp returns the error of a lab that did not start. If the program was interrupted, it prints
+// the error, which may name processes that are still running, and returns an exit status.
 func notUp(ctx context.Context, stderr io.Writer, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -109,26 +109,26 @@ func notUp(ctx context.Context, stderr io.Writer, err error) error {
 	return exitStatus(loadtest.ExitNotValid)
 }
 
-// endLab stops a lab that was started for one command, and prints an error if something is left.
+// endLab stops a lab that was started for one command. It prints an error if processes are left.
 func endLab(stderr io.Writer, l *lab.Lab) {
 	if err := stopLab(l); err != nil {
 		fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
 	}
 }
 
-// stopLab stops a lab. If that takes more than 30 s, it returns an error that names the processes that are left.
+// stopLab stops a lab. If that takes more than 30 s, the error names the processes that are left.
 func stopLab(l *lab.Lab) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return l.Stop(ctx)
 }
 
-// newSale returns a sale at the services of this place. It connects to the database that the verdict is read from.
+// newSale returns the configuration of a run at this place. It connects to the ledger's database.
 func (p *place) newSale(ctx context.Context) (loadtest.Config, error) {
 	sale := loadtest.Config{Targets: p.targets, AdminToken: p.token}
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
 	if sql.SQLitePath != "" {
-		if _, err := os.Stat(sql.SQLitePath); err != nil { // opening it would create it
+		if _, err := os.Stat(sql.SQLitePath); err != nil { // backend.Open would create the file
 			return sale, fmt.Errorf("the ledger: %w", err)
 		}
 	}
@@ -141,12 +141,12 @@ func (p *place) newSale(ctx context.Context) (loadtest.Config, error) {
 	return sale, nil
 }
 
-// TopologyFlag is the flag for the arrangement of a lab's servers.
+// TopologyFlag is the flag that chooses how many servers of each kind a lab has.
 type TopologyFlag struct {
 	Topology string `default:"single" enum:"${Topologies}" env:"SECKILL_TOPOLOGY" help:"Servers of the lab: ${enum}."`
 }
 
-// warnUnfit prints which of the strategies break on the topology, and why.
+// warnUnfit prints a warning for each chosen strategy that breaks on the topology, with the reason.
 func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	for _, info := range chosen {
 		if why := info.Unfit(t.Topology); why != "" {
@@ -155,8 +155,8 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	}
 }
 
-// checkTopology rejects flags that exclude each other. elsewhere is the reason why no lab is started,
-// or "".
+// checkTopology rejects flags that exclude each other. If the command starts no lab, elsewhere is
+// the reason; otherwise it is "".
 func (t TopologyFlag) checkTopology(elsewhere string, given backend.Config) error {
 	if elsewhere != "" && t.Topology != "" && t.Topology != lab.Single {
 		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, elsewhere)

@@ -25,7 +25,7 @@ import (
 	"seckill/strategies"
 )
 
-// PlayCmd is the game in which a person schedules the buyers' commands, in the terminal.
+// PlayCmd is the game in the terminal: a person schedules the buyers' commands.
 type PlayCmd struct {
 	Level    string `placeholder:"NAME" help:"Play a level. Without --level and --strategy the levels are listed."`
 	Strategy string `placeholder:"NAME" help:"Play freely with a strategy: two buyers, two units."`
@@ -34,10 +34,10 @@ type PlayCmd struct {
 	Record    string        `placeholder:"FOLDER" help:"${Record}"`
 	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"How long a level begins schedules (${default})."`
 
-	// Given has the servers to play on; the others are started privately.
+	// Given has the servers on which the game runs. The others are started privately.
 	Given backend.Config `embed:""`
 
-	level *game.Level // nil for free play
+	level *game.Level // the chosen level; nil in free play
 	info  catalog.Info
 }
 
@@ -125,7 +125,7 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 // statusNotWon is the exit status if a level was not won.
 const statusNotWon = 10
 
-// startServers starts the servers that the strategies need and that are not given.
+// startServers starts the servers that the strategies need and that the flags do not give.
 func (c *PlayCmd) startServers(ctx context.Context, infos ...catalog.Info) (*lab.Lab, error) {
 	servers := serversFor(infos...)
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Given: c.Given, Backends: servers, Volatile: true})
@@ -141,17 +141,17 @@ func listLevels(w io.Writer, language string) error {
 	return nil
 }
 
-// A table shows a game in the terminal.
+// A table shows a game in the terminal and reads the moves.
 type table struct {
 	io.Writer
-	level    *game.Level // nil for free play
+	level    *game.Level // nil in free play
 	language string
 }
 
-// playInput plays the typed lines until the end of the input or "quit".
+// playInput carries out the typed lines until the input ends or a line says "quit".
 func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error {
 	input, lines := bufio.NewScanner(in), make(chan string)
-	go func() { // reading from a terminal cannot be interrupted
+	go func() { // reading from a terminal cannot be interrupted, so this goroutine may outlive the game
 		defer close(lines)
 		for input.Scan() {
 			select {
@@ -274,7 +274,7 @@ func lockNote(b explore.ActorView) string {
 	return ""
 }
 
-// describeActor returns a line about the state of a buyer.
+// describeActor returns a line about a buyer's state.
 func describeActor(b explore.ActorView) string {
 	switch {
 	case b.Next != nil:
@@ -319,12 +319,12 @@ func (t table) showGrade(g *game.Grade) {
 }
 
 const (
-	recordedAtOnce  = 4 // levels: one waits for its servers while others compute
+	recordedAtOnce  = 4 // number of levels at a time: some compute while others wait for their servers
 	maxRecordedSize = 300_000
 )
 
-// recordLevels records the answers of private servers to the moves of one level, or of all levels, in the folder of
-// --record.
+// recordLevels plays one level, or all levels, on private servers. It writes the answers of the
+// servers to all moves into the folder of --record.
 func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	levels := game.Levels()
 	if c.level != nil {
@@ -358,7 +358,7 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 			if err != nil {
 				fmt.Fprintln(stderr, err)
 				failed.Store(true)
-				return nil // the others are recorded
+				return nil // go on with the other levels
 			}
 			r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
 			size, err := writeRecording(filepath.Join(c.Record, level.Name+".json.gz"), r)
@@ -379,7 +379,7 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 	return errors.New("some levels were not recorded")
 }
 
-// writeRecording returns the size of the file.
+// writeRecording writes a recording into a file, and returns the size of the file.
 func writeRecording(name string, r *game.Recording) (int, error) {
 	var text bytes.Buffer
 	if err := r.Write(&text); err != nil {

@@ -40,18 +40,18 @@ type ProveCmd struct {
 	Topology string `default:"single" enum:"single,cluster" help:"Redis: ${enum} (strategies of Redis only)."`
 }
 
-// A checkedProof has what Validate has read of the flags.
+// A checkedProof holds what Validate has found in the flags.
 type checkedProof struct {
 	chosen  []catalog.Info
-	old     *prove.Matrix // the matrix of --merge, or nil
-	example game.Example  // the schedule of --replay
-	info    catalog.Info  // the strategy of --replay
+	old     *prove.Matrix // the matrix that --merge names, or nil
+	example game.Example  // the schedule that --replay names
+	info    catalog.Info  // the strategy of the schedule that --replay names
 }
 
-// Exit statuses of seckill prove, besides 1 and 2.
+// These are the exit statuses of seckill prove besides 1 and 2.
 const (
-	statusDiffers  = 10 // an answer is not the expected one, or the replayed schedule breaks nothing
-	statusDiverged = 11 // the strategy sends other commands than the replayed schedule has
+	statusDiffers  = 10 // an answer is not as expected, or the replayed schedule breaks nothing
+	statusDiverged = 11 // the strategy sends other commands than the replayed schedule contains
 )
 
 // Help returns the text of seckill prove --help below the flags.
@@ -108,7 +108,7 @@ func (c *ProveCmd) Validate() error {
 	if c.old, err = c.readMerge(); err != nil {
 		return err
 	}
-	// Files that cannot be written are found before the work, not after it.
+	// The files are checked before the work, because a proof takes long.
 	if c.Markdown != "" {
 		if err := tables.CheckBlock(c.Markdown, prove.Block); err != nil {
 			return fmt.Errorf("--markdown: %w", err)
@@ -125,7 +125,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return c.replaySchedule(ctx, stdout)
 	}
 	if err := os.Mkdir(c.Examples, 0o777); err == nil {
-		defer func() { _ = os.Remove(c.Examples) }() // succeeds only if the folder is empty
+		defer func() { _ = os.Remove(c.Examples) }() // removes the folder if it is still empty
 	} else if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("--examples: %w", err)
 	}
@@ -167,12 +167,12 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	return nil
 }
 
-// proofOptions returns the options of the proof, with the servers of the flags.
+// proofOptions returns the options of the proof. Its servers are those that the flags give.
 func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options {
 	o := c.Options
 	o.Infos, o.Example = c.chosen, c.keepExample
 	if c.MySQLDSN != "" {
-		o.Workers = 1 // given servers cannot be shared by workers
+		o.Workers = 1 // several workers would disturb each other on one given server
 	}
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
@@ -183,7 +183,7 @@ func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options
 	return o
 }
 
-// findDifferences returns the answers that differ from the matrix in this program.
+// findDifferences compares m with the published matrix, which is embedded in this program.
 func (c *ProveCmd) findDifferences(m *prove.Matrix) ([]prove.Difference, error) {
 	f, err := web.Guarantees().Open("matrix.json")
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *ProveCmd) findDifferences(m *prove.Matrix) ([]prove.Difference, error) 
 	return m.Differences(published, c.chosen), nil
 }
 
-// readMerge reads the matrix of --merge, or returns nil if there is none.
+// readMerge reads the matrix that --merge names. Without --merge it returns nil.
 func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 	if c.Merge == "" {
 		return nil, nil
@@ -223,8 +223,8 @@ func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
 		{"--markdown", c.Markdown, tables.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
-// keepExample writes a counterexample's file, and returns its name. rule is "" for a cell's first
-// counterexample.
+// keepExample writes a counterexample to a file, and returns the file's name. For the first
+// counterexample of a cell, rule is "".
 func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Schedule) (string, error) {
 	name := filepath.Join(c.Examples, strings.TrimSuffix(strategy+"."+question+"."+rule, ".")+".json")
 	f, err := os.Create(name)
@@ -237,9 +237,9 @@ func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Sched
 	return filepath.ToSlash(name), nil
 }
 
-// toReplay returns the schedule that --replay names, with its strategy.
+// toReplay returns the schedule that --replay names, and its strategy.
 func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
-	if name, moves, written := strings.Cut(c.Replay, ":"); written { // free play
+	if name, moves, written := strings.Cut(c.Replay, ":"); written { // the form STRATEGY:MOVES of free play
 		if info, err = strategyNamed("--replay", name); err != nil {
 			return e, info, err
 		}
@@ -271,7 +271,7 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	return e, info, err
 }
 
-// replaySchedule runs one schedule again, and prints it.
+// replaySchedule runs the schedule of --replay again, and prints it.
 func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	e := c.example
 	ran, err := c.runAgain(ctx, c.info, e)
@@ -310,7 +310,7 @@ func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	return exitStatus(statusDiffers)
 }
 
-// runAgain runs the steps of an example.
+// runAgain runs the steps of an example again.
 func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Example) (_ *explore.Schedule, err error) {
 	choices, err := e.Choices()
 	if err != nil {
@@ -337,7 +337,7 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 	return w.Replay(ctx, &e.Scenario, choices)
 }
 
-// provers are the servers of one worker.
+// provers are the servers of one worker of the proof.
 type provers struct {
 	*lab.Lab
 	losing *lab.Lab
@@ -345,12 +345,14 @@ type provers struct {
 
 func (p provers) Close() error { return stopLab(p.Lab) }
 
-// Ensemble returns an ensemble that all workers share, because each one has about a dozen servers.
+// Ensemble returns an ensemble (several servers that work together). All workers share it, because
+// it has about a dozen servers.
 func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
 	return p.losing.Ensemble(ctx, name)
 }
 
-// losingLab returns a lab for the loss of nodes. It starts its ensembles when they are first needed.
+// losingLab returns a lab whose nodes can be stopped. It starts an ensemble when the proof first
+// needs it.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Backends: []string{}, Topology: lab.Losable})
 }

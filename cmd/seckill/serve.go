@@ -22,7 +22,7 @@ import (
 	"seckill/strategies"
 )
 
-// ServeCmd runs one service process on backends that run already.
+// ServeCmd runs one service process. Its backends must already run.
 type ServeCmd struct {
 	HelpAll  helpAll `help:"${HelpAll}"`
 	Addr     string  `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
@@ -41,7 +41,7 @@ type ServeCmd struct {
 	LogLevel slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
 }
 
-// ConnectionFlags say how a service connects to its backends.
+// ConnectionFlags are the flags for the connections of a service to its backends.
 type ConnectionFlags struct {
 	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"${Tiers}"`
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"${MySQLConns}"`
@@ -104,11 +104,11 @@ func (c *ServeCmd) Validate() error {
 	return nil
 }
 
-// Run serves until ctx ends, and then waits for the purchases in flight.
+// Run serves until ctx ends. Then it waits for the purchases in flight.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 	slog.SetDefault(log)
-	// go-redis also returns these errors, and the caller logs them.
+	// At debug level only: go-redis also returns these errors, and the callers log them.
 	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	var points *point.Points
 	if c.FaultPoints {
-		points = &point.Points{Done: ctx.Done()} // so that a shutdown does not wait for faults
+		points = &point.Points{Done: ctx.Done()} // with Done, a shutdown does not wait for faults
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,

@@ -11,7 +11,7 @@ import (
 	"seckill/web"
 )
 
-// SiteCmd writes the page as static files that play without a lab.
+// SiteCmd writes the page as static files, in which the game works without a lab.
 type SiteCmd struct {
 	Dir    string `arg:"" help:"Folder of the site: a new one, an empty one, or one that holds an older site."`
 	Source string `default:"." placeholder:"FOLDER" help:"Source of this program, which has README.md and docs."`
@@ -23,7 +23,7 @@ func (SiteCmd) Help() string {
 It loads nothing from other servers. A screen that needs a lab says so.`
 }
 
-// Validate checks that the documents are there before an old site is removed.
+// Validate checks that the documents exist, before Run removes an old site.
 func (c SiteCmd) Validate() error {
 	if _, err := os.Stat(filepath.Join(c.Source, "docs", "cli.md")); err != nil {
 		return fmt.Errorf("--source %s is not the source of this program, whose README.md and docs the site shows: %w",

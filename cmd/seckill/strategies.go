@@ -45,8 +45,8 @@ func (c StrategiesCmd) Run(stdout io.Writer) error {
 
 const sometimes = "sometimes"
 
-// sellsWrongly returns when a strategy oversells or loses orders, in a few words. It leaves out the
-// questions other-skus, which is not about the stock, and node-loss.
+// sellsWrongly returns in a few words when a strategy oversells or loses orders. It ignores two
+// questions of the proof: other-skus is not about the stock, and node-loss stops servers.
 func sellsWrongly(i catalog.Info) string {
 	if i.Broken() {
 		return "by itself"
@@ -59,7 +59,7 @@ func sellsWrongly(i catalog.Info) string {
 	return ""
 }
 
-// strategyNamed returns the strategy that a flag names.
+// strategyNamed returns the strategy with this name. flag is the flag that errors mention.
 func strategyNamed(flag, name string) (catalog.Info, error) {
 	info, found := catalog.Find(strategies.All(), name)
 	if !found {
@@ -69,10 +69,10 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 	return info, nil
 }
 
-// six is the word for catalog.SixWays in --strategies.
+// six is the word in --strategies that stands for catalog.SixWays.
 const six = "six"
 
-// chosenStrategies returns the strategies that --strategies names. "all" names all of them, and "six" catalog.SixWays.
+// chosenStrategies returns the strategies that --strategies names; "six" means catalog.SixWays.
 func chosenStrategies(named []string) ([]catalog.Info, error) {
 	switch {
 	case slices.Equal(named, []string{"all"}):
@@ -96,7 +96,7 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
-// pickNamed returns the elements of all that a flag names, in the flag's order.
+// pickNamed returns the elements of all whose names the flag lists, in the order of the flag.
 func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) ([]T, error) {
 	var chosen []T
 	for n, name := range named {

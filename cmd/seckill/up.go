@@ -49,13 +49,13 @@ type UpCmd struct {
 }
 
 const (
-	readyTimeout = time.Minute      // for the servers to answer, and then for the services
-	closeTimeout = 15 * time.Second // for the runs and calls under way to end
+	readyTimeout = time.Minute      // time for the servers to answer; the services then have as long again
+	closeTimeout = 15 * time.Second // time for runs and calls under way to end
 )
 
 // Run starts everything, prints the addresses, and waits for Ctrl-C.
 func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	listener, err := net.Listen("tcp", u.Addr) // first, because the address may be in use
+	listener, err := net.Listen("tcp", u.Addr) // comes first, because the address may be in use
 	if err != nil {
 		return cannotListen("--addr", u.Addr, err)
 	}
@@ -66,7 +66,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(),
-		Strategy: "naive", // visitors of the shop see it oversell, and choose a better one
+		Strategy: "naive", // its sales oversell, which leads visitors of the shop to choose a better strategy
 		History:  u.historyFolder(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
 	})
 	page := &pageServer{Server: api.HTTP(), api: api, url: u.pageURL(listener.Addr()), ended: make(chan error, 1)}
@@ -76,7 +76,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	l, err := u.startLab(ctx, stderr)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("stopped before everything was up: %w", err) // which says if something is left
+		return fmt.Errorf("stopped before everything was up: %w", err) // the error says if something is left
 	case err != nil:
 		return err
 	}
@@ -121,7 +121,7 @@ func (u *UpCmd) Validate() error {
 	if u.History == nil || *u.History == "" {
 		return nil
 	}
-	if err := os.MkdirAll(*u.History, 0o700); err != nil { // last, so that a refused command line makes no folder
+	if err := os.MkdirAll(*u.History, 0o700); err != nil { // comes last, so that a refused command line makes no folder
 		return fmt.Errorf("--history: %w", err)
 	}
 	if err := tryWriting(filepath.Join(*u.History, "run.json")); err != nil {
@@ -130,8 +130,8 @@ func (u *UpCmd) Validate() error {
 	return nil
 }
 
-// startLab starts the lab. If that fails, it stops the servers that it has started; the error
-// includes the error of the stop.
+// startLab starts the lab. If that fails, it stops the servers that it has started. The error then
+// includes an error of the stop.
 func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, error) {
 	starting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -146,7 +146,7 @@ func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, er
 	ctx, cancel = context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if err = l.Serve(ctx, serviceSettings(u.Services, u.LockTimes)); err == nil {
-		for _, sku := range []int64{1, seckill.ShopSKU} { // for trying the service by hand
+		for _, sku := range []int64{1, seckill.ShopSKU} { // so that people can try the service by hand
 			err = errors.Join(err, loadtest.PutOnSale(ctx, l.Services()[0].URL, l.Token(), sku, 100))
 		}
 	}
@@ -156,7 +156,7 @@ func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, er
 	return l, nil
 }
 
-// A pageServer serves the page from the start of the program on.
+// A pageServer serves the page from the start of the program on, before the lab runs.
 type pageServer struct {
 	*http.Server
 	api   *labapi.Server
@@ -166,7 +166,7 @@ type pageServer struct {
 
 // servePage lets the page control a running lab until ctx ends.
 func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, stdout, stderr io.Writer) error {
-	// The verdict is read from the database, not through the judged services.
+	// The verdict must not rest on the services that are judged. So it is read from the database.
 	c := l.Config()
 	c.MaxSQLConns = 4
 	in, err := backend.Open(ctx, c)
@@ -213,7 +213,7 @@ func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, std
 	}
 }
 
-// pageURL returns the page's address for a browser on this machine.
+// pageURL returns the page's address as a browser on this machine needs it.
 func (u *UpCmd) pageURL(listening net.Addr) string {
 	host, _, _ := net.SplitHostPort(u.Addr)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -223,8 +223,8 @@ func (u *UpCmd) pageURL(listening net.Addr) string {
 	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/"}).String()
 }
 
-// historyFolder returns the folder for runs that outlives the lab. Without a home folder it keeps
-// nothing, and prints that.
+// historyFolder returns the folder in which runs outlive the lab. If there is no home folder, it
+// returns a History that keeps nothing, and prints a note.
 func (u *UpCmd) historyFolder(stderr io.Writer) labapi.History {
 	if u.History != nil {
 		return labapi.History(*u.History)
@@ -241,7 +241,7 @@ func (u *UpCmd) historyFolder(stderr io.Writer) labapi.History {
 	return labapi.History(filepath.Join(data, "seckill"))
 }
 
-// printTable prints the backends, the services and the page's address.
+// printTable prints the backends, the services, and the address of the page.
 func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, clients, page, token string) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
@@ -256,7 +256,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		fmt.Fprintf(t, "%s\tprivate\tseckill %s\t%s\n", s.Name, buildVersion(), s.URL)
 	}
 	t.Flush()
-	lacking := map[string][]string{} // strategies, by reason
+	lacking := map[string][]string{} // names of strategies that cannot run, by reason
 	for _, i := range strategies.All() {
 		if why := strings.Join(missing(i), "; "); why != "" {
 			lacking[why] = append(lacking[why], i.Name)
@@ -267,7 +267,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 	}
 	isOwn := func(b backend.Status) bool { return b.OK && b.Tier != backend.Given }
 	hasServers := slices.ContainsFunc(l.Backends(), isOwn)
-	if hasServers || token == "" { // otherwise the file says nothing that was not given
+	if hasServers || token == "" { // otherwise the file has only what the user has given
 		fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   "+
 			"(addresses and passwords, for your eyes only)\n", clients)
 	}
@@ -276,7 +276,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		page += "#token=" + url.QueryEscape(token)
 	}
 	end := "Ctrl-C stops everything"
-	if !hasServers { // such as in a container, which is stopped by a signal
+	if !hasServers { // as in a container, which ends by a signal
 		end = "Ctrl-C or SIGTERM stops the lab; the servers that were given go on"
 	}
 	fmt.Fprintf(out, "Page: %s   (%s)\n", page, end)

@@ -1,5 +1,6 @@
-// Package site writes the page as a folder of static files, which any web server can serve below any path. The
-// files hold what a lab would answer; web/static/source.js asks for them in place of the lab.
+// Package site writes the page as a folder of static files. Any web server can serve the folder,
+// below any path. The files contain the answers that a lab would give. The page asks for them
+// instead of a lab, by web/static/source.js.
 package site
 
 import (
@@ -22,21 +23,22 @@ import (
 	"seckill/web/course"
 )
 
-// A Site is what the folder is made of.
+// A Site has everything from which the folder is made.
 type Site struct {
 	Page       fs.FS // index.html and the files that it loads
 	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
-	Recordings fs.FS // of levels
-	Checkout   fs.FS // the project's folder, for README.md and the documents that it leads to
+	Recordings fs.FS // recordings of the levels
+	Checkout   fs.FS // the project's folder, with README.md and the documents that it links to
 	Strategies []catalog.Info
-	Version    string // of this program
+	Version    string // version of this program
 }
 
-// mark is in every page of a site: by it the page knows that it has no lab, and Write that a folder is a site.
+// mark is in every page of a site. By the mark, the page knows that it has no lab, and Write knows
+// that a folder contains a site.
 const mark = `<meta name="seckill-site" content="%s" data-place="%s">`
 
-// Write writes the site into a folder, in place of the site that is there. A folder with anything else in it
-// is left alone.
+// Write writes the site into a folder. It replaces an old site in the folder. If the folder
+// contains anything else, Write changes nothing and returns an error.
 func (s Site) Write(dir string) error {
 	if err := clearFolder(dir); err != nil {
 		return err
@@ -54,7 +56,7 @@ func (s Site) Write(dir string) error {
 	return f.err
 }
 
-// documents are README.md and the documents that it leads to, with their pictures.
+// documents are README.md and the documents that it links to, with their pictures.
 var documents = []string{"README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/screens/*",
 	"web/docs/page.png", "internal/prove/mutants/README.md"}
 
@@ -75,7 +77,7 @@ func (f *folder) copyDocuments(checkout fs.FS) error {
 	return nil
 }
 
-// clearFolder removes an old site.
+// clearFolder removes an old site. It returns an error if dir contains anything else.
 func clearFolder(dir string) error {
 	old, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(old) == 0 {
@@ -88,8 +90,8 @@ func clearFolder(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// pageAt returns the page for a folder of the site. root is the relative path from that folder
-// to the top folder of the site. place is the screen that the page opens, "" for the start screen.
+// pageAt returns the page for a folder of the site. root is the relative path from that folder to
+// the top folder of the site. place is the screen that the page shows; "" is the start screen.
 func pageAt(index []byte, root, place string) []byte {
 	text := strings.ReplaceAll(string(index), `="/static/`, `="`+root+`static/`)
 	text = strings.Replace(text, "<meta charset", fmt.Sprintf(mark, root, place)+"\n<meta charset", 1)
@@ -99,7 +101,8 @@ func pageAt(index []byte, root, place string) []byte {
 	return []byte(text)
 }
 
-// writeExamples writes a page for each counterexample, and for each lesson's trace that holds.
+// writeExamples writes a page for each counterexample. It also writes one for each trace in the
+// lessons with a strategy that holds.
 func (s Site) writeExamples(f *folder, index []byte) error {
 	examples, err := fs.Glob(s.Guarantees, "*.*.json")
 	held, err2 := fs.Glob(s.Page, "lessons/held.*.json")
@@ -110,7 +113,7 @@ func (s Site) writeExamples(f *folder, index []byte) error {
 	return errors.Join(err, err2)
 }
 
-// writeAnswers writes what a lab answers to the calls that need none of its servers.
+// writeAnswers writes the answers of a lab to the calls that need none of its servers.
 func (s Site) writeAnswers(f *folder) error {
 	chapters, err := course.Chapters()
 	if err != nil {
@@ -130,7 +133,7 @@ func (s Site) writeAnswers(f *folder) error {
 		if err != nil {
 			return err
 		}
-		d.Available = true // in a lab that has all servers
+		d.Available = true // as in a lab with all servers
 		f.writeJSON("api/v1/strategies/"+info.Name, d)
 		d.Files, d.Lesson = nil, nil
 		all = append(all, d)
@@ -144,7 +147,7 @@ func (s Site) writeAnswers(f *folder) error {
 	return nil
 }
 
-// A folder is written file by file; after the first error nothing more is.
+// A folder writes files one by one. After the first error it writes no more.
 type folder struct {
 	dir string
 	err error
@@ -160,7 +163,7 @@ func (f *folder) write(name string, text []byte) {
 	}
 }
 
-// writeJSON writes a compressed answer.
+// writeJSON writes an answer in compressed form.
 func (f *folder) writeJSON(name string, answer any) {
 	text, err := json.Marshal(answer)
 	f.err = errors.Join(f.err, err)
@@ -175,8 +178,9 @@ func (f *folder) writePacked(name string, text []byte) {
 	f.write(name+".json.gz", packed.Bytes())
 }
 
-// copyAll copies files into a folder of the site, except some files and folders: modules and styles without their
-// comments, and JSON compressed. A counterexample is also there as it is, to be saved.
+// copyAll copies files into a folder of the site, except the named files and folders. It removes
+// comments from modules and styles, and compresses JSON. A counterexample is also copied without
+// compression, so that visitors can save it.
 func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -206,11 +210,11 @@ func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 	f.err = errors.Join(f.err, err)
 }
 
-// typeNote is a type that only the compiler reads, before an expression.
+// typeNote matches a type before an expression, which only the type checker reads.
 var typeNote = regexp.MustCompile(`/\*\* @type .*?\*/ ?`)
 
-// withoutComments removes a module's lines that are comments, types and indentation: a third of what a visitor
-// loads.
+// withoutComments removes comments, types and indentation from a module. They are a third of what a
+// visitor loads.
 func withoutComments(module string) string {
 	var b strings.Builder
 	inside := false

@@ -1,7 +1,7 @@
-// Package stats summarizes measurements for bench, compare and chaos. Machines differ from each
-// other, and one machine differs from hour to hour. So subjects are measured in rounds, and every
-// second round runs in the opposite order. A figure is the median of its rounds with the lowest and
-// the highest value. A ratio is computed within each round.
+// Package stats summarizes measurements for the packages bench, compare and chaos. Machines differ
+// from each other, and one machine differs from hour to hour. So all subjects are measured in
+// rounds, and every second round runs in the opposite order. A figure is the median of its rounds,
+// with the lowest and the highest value. A ratio is computed within each round.
 package stats
 
 import (
@@ -15,12 +15,12 @@ import (
 
 // A Turn is one subject's measurement in one round.
 type Turn struct {
-	Round   int // from 1
-	Subject int // from 0
+	Round   int // number of the round, from 1
+	Subject int // number of the subject, from 0
 }
 
 // Turns returns the turns of n subjects in the given number of rounds. Every second round runs
-// backwards, so that drift affects all subjects alike.
+// backwards, so that a slow change of the machine affects all subjects alike.
 func Turns(rounds, n int) []Turn {
 	var all []Turn
 	for round := range rounds {
@@ -34,11 +34,11 @@ func Turns(rounds, n int) []Turn {
 	return all
 }
 
-// A Series holds a subject's figure of each round, by round number.
+// A Series has the figure of one subject in each round, by round number.
 type Series map[int]float64
 
-// Over divides s by base within each round that both have. It leaves out rounds in which base is
-// zero.
+// Over returns s divided by base, round by round. It leaves out rounds that only one of the two
+// has, and rounds in which base is zero.
 func (s Series) Over(base Series) Series {
 	ratios := Series{}
 	for round, figure := range s {
@@ -58,7 +58,8 @@ func (s Series) Spread() Spread {
 	return SpreadOf(figures)
 }
 
-// A Spread is the median, the lowest and the highest of several figures, with four digits each.
+// A Spread has the median, the lowest and the highest of several figures, each with four
+// significant digits.
 type Spread [3]float64
 
 // Median returns the median.
@@ -71,8 +72,8 @@ func (s Spread) roundedSpread() Spread {
 	return s
 }
 
-// SpreadOf summarizes figures. The median of an even number of figures is the mean of the middle
-// two. No figures give a zero Spread.
+// SpreadOf summarizes figures. If their number is even, the median is the mean of the middle two.
+// Without figures, the Spread is zero.
 func SpreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
 		return Spread{}
@@ -89,12 +90,12 @@ func (s Spread) String() string {
 	return tables.Number(s[0]) + " (" + tables.Number(s[1]) + "–" + tables.Number(s[2]) + ")"
 }
 
-// A Ratio compares two subjects: Times is how many times as much the first does.
+// A Ratio compares two subjects. Times is the first subject's figure divided by the second's.
 type Ratio struct {
-	Times  float64 `json:"times"`  // geometric mean over the common rounds
-	Low    float64 `json:"low"`    // Low to High is the 95 % confidence interval;
-	High   float64 `json:"high"`   // both are 0 with fewer than two rounds
-	Rounds int     `json:"rounds"` // the number of common rounds
+	Times  float64 `json:"times"`  // geometric mean of the ratios in the common rounds
+	Low    float64 `json:"low"`    // lower end of the 95 % confidence interval
+	High   float64 `json:"high"`   // upper end; both ends are 0 with fewer than two rounds
+	Rounds int     `json:"rounds"` // number of common rounds
 }
 
 // RatioOf compares a with b in the rounds that both have. The interval is Student's t interval of
@@ -129,13 +130,13 @@ func RatioOf(a, b Series) Ratio {
 	return r
 }
 
-// Apart reports whether the interval excludes 1, so that the two subjects differ.
+// Apart reports whether the interval excludes 1. If it does, the two subjects differ.
 func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
 
-// Spread returns the ratio with its interval.
+// Spread returns the ratio with the ends of its interval.
 func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.roundedSpread() }
 
-// String returns the ratio with its interval, if there is one.
+// String returns the ratio as text, with its interval if there is one.
 func (r Ratio) String() string {
 	if r.High == 0 {
 		return tables.Number(r.Times)
@@ -146,6 +147,7 @@ func (r Ratio) String() string {
 // MaxRounds is the maximum number of rounds for which RatioOf can compute an interval.
 const MaxRounds = 20
 
-// tQuantiles contains the 97.5 % quantiles of Student's t distribution for 1, 2, … degrees of freedom.
+// tQuantiles contains the 97.5 % quantiles of Student's t distribution, for 1, 2, … degrees of
+// freedom.
 var tQuantiles = [MaxRounds - 1]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
 	2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}

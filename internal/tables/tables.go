@@ -1,5 +1,5 @@
-// Package tables writes results for people: numbers, tables and reports as text, Markdown,
-// CSV and JSON, and blocks of Markdown files.
+// Package tables writes results for people. It formats numbers, and writes tables and reports as
+// text, Markdown, CSV and JSON. It also replaces marked blocks of Markdown files.
 package tables
 
 import (
@@ -20,28 +20,29 @@ import (
 	"unicode/utf8"
 )
 
-// A Table is one part of a report. Its first columns contain words, the others figures.
+// A Table is one part of a report. Its first columns contain words, the other columns figures.
 type Table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
-	Notes []string // explanations, written on a terminal only
-	Words int      // the number of columns with words
+	Notes []string // explanations; only WriteText writes them
+	Words int      // number of columns that contain words
 }
 
-// A Report is a result for people, in the forms that all commands write: text for a terminal,
-// Markdown, CSV, and JSON for programs.
+// A Report is the result of a command in all its forms: text for a terminal, Markdown, CSV, and
+// JSON for programs.
 type Report struct {
 	Answer   []string    // the result in sentences, written first
-	Facts    [][2]string // name and value of the run's conditions; not written in Markdown
+	Facts    [][2]string // names and values of the run's conditions; not written in Markdown
 	Tables   []Table     // tables without rows are not written
 	Problems []string
-	Summary  string // one sentence
+	Summary  string // the result in one sentence
 	JSON     any    // the value that WriteJSON writes
-	From     string // the origin of the figures, as a line of Markdown
+	From     string // origin of the figures, as a line of Markdown
 
-	// Name is the name of the report's block in Markdown files, and of its member in the file of
-	// figures that the lessons read. That member is Figures or, if Figures is nil, JSON.
+	// Name is the name of the report's block in Markdown files. It is also the name of the report's
+	// member in the JSON file that the lessons read. That member is Figures, or JSON if Figures is
+	// nil.
 	Name    string
 	Figures any
 }
@@ -109,8 +110,8 @@ func (r Report) writeTables(b *strings.Builder, terminal bool) {
 	}
 }
 
-// writeTable writes the table in Markdown. For a terminal it also aligns the columns and writes the
-// notes.
+// writeTable writes the table in Markdown. For a terminal, it also aligns the columns and writes
+// the notes.
 func (t Table) writeTable(b *strings.Builder, terminal bool) {
 	fmt.Fprintf(b, "\n### %s\n\n", t.Title)
 	rule := make([]string, len(t.Head))
@@ -126,7 +127,7 @@ func (t Table) writeTable(b *strings.Builder, terminal bool) {
 				widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 			}
 		}
-		if i < t.Words { // aligned to the left
+		if i < t.Words { // a negative width aligns to the left
 			widths[i] = -widths[i]
 		}
 	}
@@ -160,12 +161,12 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%d processors, %s/%s, %s", m.CPUs, m.OS, m.Arch, m.Go)
 }
 
-// A Run is the origin of figures.
+// A Run says from where figures come: which command measured them, when, and on which machine.
 type Run struct {
 	Command string    `json:"command"`
 	Begun   time.Time `json:"begun"`
 	Machine
-	Servers []string `json:"servers"` // as backend.Versions returns them
+	Servers []string `json:"servers"` // versions and tiers, as backend.Versions returns them
 }
 
 // String returns the run as a line of Markdown.
@@ -174,9 +175,9 @@ func (r Run) String() string {
 	return strings.Join(append([]string{text}, r.Servers...), ", ")
 }
 
-// splitAtMarks returns the parts of a Markdown file before and after the block between the lines
-// <!-- NAME: … --> and <!-- /NAME -->. The parts include these lines. If the file does not exist,
-// the parts are just these lines.
+// splitAtMarks returns the parts of a Markdown file before and after the block with this name. The
+// block stands between the lines <!-- NAME: … --> and <!-- /NAME -->, which belong to the parts. If
+// the file does not exist, the parts are these lines alone.
 func splitAtMarks(file, name string) (before, after string, err error) {
 	if info, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return "<!-- " + name + ": written by seckill -->\n", "<!-- /" + name + " -->\n", nil
@@ -194,14 +195,14 @@ func splitAtMarks(file, name string) (before, after string, err error) {
 	return string(found[1]), string(found[2]), nil
 }
 
-// CheckBlock returns an error if a Markdown file has no place for the block name.
+// CheckBlock returns an error if a Markdown file exists and lacks the marks of this block.
 func CheckBlock(file, name string) error {
 	_, _, err := splitAtMarks(file, name)
 	return err
 }
 
-// WithBlock returns a function that writes the Markdown file with the output of block between its
-// marks.
+// WithBlock returns a function that writes the Markdown file again, with the output of block
+// between the marks of this name.
 func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		before, after, err := splitAtMarks(file, name)
@@ -215,8 +216,8 @@ func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) e
 	}
 }
 
-// WithMember returns a function that writes the JSON object in file with the member name set to
-// value. If the file does not exist, the object has only that member.
+// WithMember returns a function that writes the JSON object in file again, with value as the member
+// of this name. If the file does not exist, the object has only that member.
 func WithMember(file, name string, value any) func(io.Writer) error {
 	return func(w io.Writer) error {
 		all := map[string]json.RawMessage{}
@@ -230,7 +231,7 @@ func WithMember(file, name string, value any) func(io.Writer) error {
 		if all[name], err = json.Marshal(value); err != nil {
 			return err
 		}
-		for i, member := range slices.Sorted(maps.Keys(all)) { // one line each, so that diffs are small
+		for i, member := range slices.Sorted(maps.Keys(all)) { // one line for each member, so that diffs are small
 			open := ",\n"
 			if i == 0 {
 				open = "{"
@@ -244,7 +245,7 @@ func WithMember(file, name string, value any) func(io.Writer) error {
 	}
 }
 
-// Thousands groups the digits of a number: 12,345.
+// Thousands formats a number with its digits in groups of three: 12,345.
 func Thousands[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	sign := ""
@@ -282,7 +283,7 @@ func Duration(us int64) string {
 	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
 }
 
-// Span formats a duration as a person types it: 1m, where String returns 1m0s.
+// Span formats a duration as a person types it, such as 1m. (String would return 1m0s.)
 func Span(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -294,7 +295,7 @@ func Span(d time.Duration) string {
 	return text
 }
 
-// None is written where there is no figure.
+// None stands in a table where there is no figure.
 const None = "–"
 
 // Number formats x with three significant digits, or as a whole number from 1,000 on.

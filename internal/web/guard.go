@@ -10,7 +10,8 @@ import (
 )
 
 // Bearer returns the token of the Authorization header, or "". The case of the scheme does not
-// matter (RFC 9110). It returns "" for two headers, because a proxy may have checked the other one.
+// matter (RFC 9110). With two such headers it returns "": a proxy may have checked only one of
+// them.
 func Bearer(r *http.Request) string {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {
@@ -23,16 +24,17 @@ func Bearer(r *http.Request) string {
 	return strings.TrimLeft(token, " ")
 }
 
-// SameToken compares tokens in constant time for all lengths. An empty token matches nothing.
+// SameToken compares tokens in a time that does not depend on them. An empty token never matches.
 func SameToken(given, want string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
 }
 
-// NotLocal returns why a request may come from another machine, or "". The peer's address is not
-// enough: requests that a reverse proxy on this machine forwards come from 127.0.0.1, too. A proxy
-// shows by its headers, by the Host of its site, or by HTTP/1.0, the default of nginx. A proxy that
-// forwards bytes (ssh -R) does not show; a service behind one needs a token.
+// NotLocal returns why a request may come from another machine, or "" if it certainly does not. The
+// peer's address is not enough: a reverse proxy on this machine also connects from 127.0.0.1. A
+// proxy reveals itself by its headers, by the Host of its site, or by HTTP/1.0, the default of
+// nginx. A proxy that only forwards bytes (ssh -R) does not. A service behind such a proxy needs a
+// token.
 func NotLocal(r *http.Request) string {
 	if !Peer(r.RemoteAddr).IsLoopback() {
 		return "this call comes from another one"
@@ -52,8 +54,8 @@ func NotLocal(r *http.Request) string {
 	return "this call is addressed to " + name
 }
 
-// ForeignPage returns a description of the page of another site that makes the request, or "".
-// Programs other than browsers send neither header.
+// ForeignPage describes the page of another site that makes the request. It returns "" for our own
+// pages, and for programs other than browsers, which send neither header.
 func ForeignPage(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" &&
 		strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://") != r.Host {
@@ -65,12 +67,12 @@ func ForeignPage(r *http.Request) string {
 	return ""
 }
 
-// IsSafe reports whether a method changes nothing.
+// IsSafe reports whether requests with this method change nothing.
 func IsSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// Peer returns the address in host:port, or the zero Addr if there is none.
+// Peer returns the address in hostport. It returns the zero Addr if hostport has no address.
 func Peer(hostport string) netip.Addr {
 	ap, err := netip.ParseAddrPort(hostport)
 	if err != nil {
@@ -79,7 +81,7 @@ func Peer(hostport string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// Hostname returns host or host:port without the port and the brackets.
+// Hostname returns the host without port and brackets. The argument may be host or host:port.
 func Hostname(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		return host

@@ -22,13 +22,13 @@ import (
 const (
 	// MaxBody bounds the body of every call, in bytes.
 	MaxBody = 16 << 10
-	// MaxID is the largest whole number that JavaScript holds exactly.
+	// MaxID is the largest whole number that JavaScript represents exactly.
 	MaxID = 1<<53 - 1
 )
 
-// ReadJSON reads a body, which must be one JSON object, into a struct. A member without a field, a
-// repeated member, null and broken UTF-8 are errors; encoding/json accepts these, and takes
-// "SKU_ID" for "sku_id". Durations are whole nanoseconds. The error is a *Problem.
+// ReadJSON reads a body into a struct. The body must be one JSON object. Members without a field,
+// repeated members, null and broken UTF-8 are errors. (encoding/json accepts these, and takes
+// "SKU_ID" for "sku_id".) Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	if !isJSON(r.Header.Get("Content-Type")) || r.Header.Get("Content-Encoding") != "" {
 		return &Problem{Code: "unsupported_media_type", Status: http.StatusUnsupportedMediaType,
@@ -49,29 +49,30 @@ var (
 		if d.PeekKind() == 'n' {
 			return errNull
 		}
-		return errors.ErrUnsupported // lets the package decode the value
+		return errors.ErrUnsupported // tells the package to decode the value itself
 	})
 )
 
 // BodyTime bounds the time that a request's body may take to arrive.
 const BodyTime = 10 * time.Second
 
-// ReadBody reads a body to its end. Only after that does net/http notice that a caller hangs up. The
-// error is a *Problem.
+// ReadBody reads a body to its end. Until then, net/http does not notice that a caller hangs up.
+// The error is a *Problem.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return readBody(w, r, BodyTime)
 }
 
-// readBody sets a read deadline of its own and removes it afterwards. If ReadTimeout of http.Server
-// passed during a request, net/http would cancel the request's context.
+// readBody sets a read deadline for the body and removes it afterwards. If ReadTimeout of
+// http.Server were used, it could pass during the request, and net/http would cancel the request's
+// context.
 func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(limit)) // a test's recorder has no connection
+	_ = control.SetReadDeadline(time.Now().Add(limit)) // fails only for a test's recorder, which has no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		w.Header().Set("Connection", "close") // otherwise net/http reads the rest before it answers
+		w.Header().Set("Connection", "close") // otherwise net/http would read the rest before it answers
 		return nil, &Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
 			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
 	case err != nil:
@@ -82,7 +83,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]by
 }
 
 func isJSON(contentType string) bool {
-	if contentType == "application/json" { // of nearly every call
+	if contentType == "application/json" { // nearly every call has this text, which needs no parsing
 		return true
 	}
 	t, params, err := mime.ParseMediaType(contentType)
@@ -90,7 +91,7 @@ func isJSON(contentType string) bool {
 	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// explainJSON translates the error of a body into a *Problem. It returns nil for nil.
+// explainJSON turns an error of reading a body into a *Problem. It returns nil for nil.
 func explainJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	var value *json.SemanticError
@@ -119,7 +120,7 @@ var kindsInJSON = map[reflect.Kind]string{
 	reflect.Bool: "true or false", reflect.String: "a string", reflect.Slice: "an array", reflect.Struct: "an object",
 	reflect.Int: "a whole number", reflect.Int64: "a whole number", reflect.Float64: "a number"}
 
-// fieldAt returns a place in a body in the form faults[0].kind.
+// fieldAt returns the name of a place in a body, such as faults[0].kind.
 func fieldAt(place jsontext.Pointer) string {
 	name := ""
 	for token := range place.Tokens() {
@@ -136,11 +137,11 @@ func fieldAt(place jsontext.Pointer) string {
 	return name
 }
 
-// shortenName returns the first 64 bytes of a name that a caller sent.
+// shortenName returns at most the first 64 bytes of a name that a caller sent.
 func shortenName(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
 
-// ReadQuery returns the query's parameters. It refuses unknown, repeated and empty parameters, so
-// that a mistyped filter does not select everything.
+// ReadQuery returns the query's parameters. Unknown, repeated and empty parameters are errors: a
+// mistyped filter must not select everything.
 func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 	if r.URL.RawQuery == "" {
 		return nil, nil
@@ -165,7 +166,8 @@ func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 	return q, nil
 }
 
-// QueryInteger reads a number, or returns fallback if the parameter is missing.
+// QueryInteger returns the value of a parameter, which must be a number from low to high. If the
+// parameter is missing, it returns fallback.
 func QueryInteger(q url.Values, name string, fallback, low, high int64) (int64, error) {
 	if !q.Has(name) {
 		return fallback, nil
@@ -173,7 +175,7 @@ func QueryInteger(q url.Values, name string, fallback, low, high int64) (int64, 
 	return ParseInteger(name, q.Get(name), low, high)
 }
 
-// ParseInteger parses decimal digits without leading zeros.
+// ParseInteger parses decimal digits without leading zeros. The number must be from low to high.
 func ParseInteger(field, text string, low, high int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {
@@ -182,7 +184,8 @@ func ParseInteger(field, text string, low, high int64) (int64, error) {
 	return n, Within(field, n, low, high)
 }
 
-// Needed returns the number of a member, which must be in the body.
+// Needed returns the number of a body's member. If the member is missing, given is nil, and the
+// error is a *Problem.
 func Needed(field string, given *int64, low, high int64) (int64, error) {
 	if given == nil {
 		return 0, Invalid(field, "missing", nil, "is missing")
@@ -190,7 +193,7 @@ func Needed(field string, given *int64, low, high int64) (int64, error) {
 	return *given, Within(field, *given, low, high)
 }
 
-// Within returns a *Problem if n is out of its range.
+// Within returns a *Problem if n is not from low to high.
 func Within(field string, n, low, high int64) error {
 	bounds := func() map[string]any { return map[string]any{"min": low, "max": high} }
 	switch {
@@ -206,7 +209,7 @@ func Within(field string, n, low, high int64) error {
 // 128 visible ASCII characters.
 func IsKey(text string) bool { return text != "" && Visible(text, 128) == text }
 
-// Visible returns the visible ASCII characters of text, and at most limit of them.
+// Visible returns the visible ASCII characters of text, but no more than limit of them.
 func Visible(text string, limit int) string {
 	visible := make([]byte, 0, limit)
 	for i := 0; i < len(text) && len(visible) < limit; i++ {

@@ -1,5 +1,5 @@
-// Package web has the parts that the HTTP servers of the service and of the lab share: problems,
-// strict JSON, guards, and routers with limits.
+// Package web has the parts that the HTTP servers of the service and of the lab share: problems
+// (error answers), strict JSON, guards against foreign callers, and routers with limits.
 package web
 
 import (
@@ -12,14 +12,14 @@ import (
 	"seckill/internal/seckill"
 )
 
-// HeaderRequestID is the header that connects an answer with the logs.
+// HeaderRequestID is the header with the id of a request, by which an answer is found in the logs.
 const HeaderRequestID = "X-Request-Id"
 
-// ProblemType is the media type of every refusal.
+// ProblemType is the media type of every error answer.
 const ProblemType = "application/problem+json"
 
-// A Problem is the body of every refusal (RFC 9457), and the error of the handler that refuses.
-// Write sets Type and Title from Code, and RequestID if it is empty.
+// A Problem is the body of every error answer (RFC 9457). It is also the error that a handler
+// returns for such an answer. Write sets Type and Title from Code, and RequestID if it is empty.
 type Problem struct {
 	Type      string               `json:"type"`
 	Title     string               `json:"title"`
@@ -27,17 +27,17 @@ type Problem struct {
 	Code      string               `json:"code"`
 	Detail    string               `json:"detail"`
 	RequestID string               `json:"request_id"`
-	Ask       string               `json:"ask,omitempty"` // the call that reports the state of the request
+	Ask       string               `json:"ask,omitempty"` // path of the call that reports the state of the request
 	Errors    []seckill.FieldError `json:"errors,omitempty"`
 
-	RetryAfter int64 `json:"-"` // seconds; 0 means no such header
+	RetryAfter int64 `json:"-"` // in seconds; 0 means no Retry-After header
 	Err        error `json:"-"` // the cause, for errors.Is
 }
 
 func (p *Problem) Error() string { return p.Detail }
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Blame adds a field that is wrong.
+// Blame adds an error about a field of the request.
 func (p *Problem) Blame(field, code string, params map[string]any, detail string) {
 	p.Errors = append(p.Errors, seckill.FieldError{Field: field, Detail: detail, Code: code, Params: params})
 	var all []string
@@ -47,20 +47,20 @@ func (p *Problem) Blame(field, code string, params map[string]any, detail string
 	p.Detail = strings.Join(all, "; ")
 }
 
-// BadRequest returns a problem that names no field.
+// BadRequest returns a problem that is not about a certain field.
 func BadRequest(detail string) *Problem {
 	return &Problem{Code: "invalid", Status: http.StatusBadRequest, Detail: detail}
 }
 
-// Invalid returns a problem with one field. detail continues a sentence that begins with the field's
-// name.
+// Invalid returns a problem about one field. detail completes a sentence that begins with the
+// field's name.
 func Invalid(field, code string, params map[string]any, detail string) *Problem {
 	p := BadRequest(field + " " + detail)
 	p.Errors = []seckill.FieldError{{Field: field, Detail: detail, Code: code, Params: params}}
 	return p
 }
 
-// Write answers with p. It takes a copy, because some problems are variables.
+// Write answers a request with p. It changes only a copy of p, because some problems are variables.
 func (p Problem) Write(w http.ResponseWriter) {
 	h := w.Header()
 	p.Type, p.Title = "urn:seckill:problem:"+p.Code, strings.ReplaceAll(p.Code, "_", " ")
@@ -76,7 +76,7 @@ func (p Problem) Write(w http.ResponseWriter) {
 	h.Set("Content-Type", ProblemType)
 	w.WriteHeader(p.Status)
 	body, err := json.Marshal(p)
-	if err != nil { // Params are ours: numbers, texts and lists of them
+	if err != nil { // cannot happen: Params has numbers, texts and lists of them
 		panic(err)
 	}
 	_, _ = w.Write(body) // the caller may have hung up

@@ -23,16 +23,17 @@ func NewRouter() *gin.Engine {
 	return r
 }
 
-// HeadAsGet returns r, or the GET for a HEAD. net/http leaves out the body of the answer to a HEAD.
+// HeadAsGet turns a HEAD request into a GET, so that handlers need no HEAD. net/http leaves out the
+// body when it answers a HEAD. Other requests are returned unchanged.
 func HeadAsGet(r *http.Request) *http.Request {
 	if r.Method == http.MethodHead {
-		r = r.WithContext(r.Context()) // a copy, because net/http needs its own request with HEAD
+		r = r.WithContext(r.Context()) // a copy, because net/http still needs the request with HEAD
 		r.Method = http.MethodGet
 	}
 	return r
 }
 
-// Handle returns a handler that calls h, and refuse if h returns an error.
+// Handle returns a handler that calls h. If h returns an error, the handler passes it to refuse.
 func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := h(c); err != nil {
@@ -41,8 +42,8 @@ func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.Ha
 	}
 }
 
-// Recover logs a panic and calls refuse. If a part of the answer is written already, it breaks the
-// connection, so that the answer does not look complete.
+// Recover logs a panic and calls refuse. If a part of the answer is already written, it breaks the
+// connection instead, so that the answer does not look complete.
 func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {
@@ -64,8 +65,8 @@ func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc
 	}
 }
 
-// NewServer returns a server that waits for no caller without a limit. answer bounds the time from
-// the end of a request's header to the end of its answer. Streams set limits of their own.
+// NewServer returns a server that waits for no caller without a limit. The time answer bounds each
+// request, from the end of its header to the end of its answer. Streams set limits of their own.
 func NewServer(h http.Handler, answer time.Duration, log *slog.Logger, level slog.Level) *http.Server {
 	return &http.Server{
 		Handler:           h,

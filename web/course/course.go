@@ -34,25 +34,25 @@ var files embed.FS
 // Languages lists the languages of the course. Every chapter has a text in each of them.
 var Languages = []string{"en", "zh"}
 
-// A Chapter of the course.
+// A Chapter is one chapter of the course.
 type Chapter struct {
-	Name       string            `json:"name"`       // of its files: "01-lost-update"
-	Title      map[string]string `json:"title"`      // by language
-	Text       map[string]string `json:"text"`       // by language: Markdown, with the title
-	Core       bool              `json:"core"`       // belongs to the course of one day; the others are further reading
-	Strategies []string          `json:"strategies"` // whose source and lesson it shows, in order
+	Name       string            `json:"name"`       // name of its files, without .en.md: "01-lost-update"
+	Title      map[string]string `json:"title"`      // by language ("en", "zh")
+	Text       map[string]string `json:"text"`       // by language: the Markdown, with the title
+	Core       bool              `json:"core"`       // part of the one-day course; the others are further reading
+	Strategies []string          `json:"strategies"` // the chapter shows their source and lesson, in this order
 	Break      Break             `json:"break"`
 }
 
-// A Break is the action of the "break it" button. With a Question, the button plays
-// the counterexample that `seckill prove` has stored for this strategy and question.
-// Otherwise it starts a run in the lab.
+// A Break is the action of a chapter's "break it" button. If Question is set, the button plays the
+// counterexample that `seckill prove` has stored for this strategy and question. Otherwise it
+// starts a run in the lab.
 type Break struct {
 	Strategy string `json:"strategy"`
 	Stock    int    `json:"stock,omitempty"`
 	Buyers   int    `json:"buyers,omitempty"`
-	Question string `json:"question,omitempty"` // "lease-end"
-	// Held is a strategy that withstands the same fault. The page plays it beside the
+	Question string `json:"question,omitempty"` // such as "lease-end"
+	// Held is a strategy that withstands the same fault. The page plays its trace beside the
 	// counterexample, from web/static/lessons/held.NAME.QUESTION.json.
 	Held string `json:"held,omitempty"`
 }
@@ -63,7 +63,7 @@ func exampleBreak(strategy, question string) Break {
 	return Break{Strategy: strategy, Question: question}
 }
 
-// chapters in teaching order, without their texts.
+// chapters lists the chapters in teaching order, without their texts.
 var chapters = []Chapter{
 	{Name: "01-lost-update", Core: true, Strategies: []string{"naive"}, Break: runBreak("naive")},
 	{Name: "02-one-statement", Core: true, Strategies: []string{"atomic", "conditional", "conditional-scan"}, Break: runBreak("atomic")},
@@ -107,7 +107,7 @@ var chapters = []Chapter{
 		Break: exampleBreak("reserve-late", "cancel")},
 }
 
-// Chapters in teaching order. A chapter whose file is missing is an error.
+// Chapters returns the chapters in teaching order. If a chapter's file is missing, it fails.
 func Chapters() ([]Chapter, error) {
 	all := make([]Chapter, len(chapters))
 	for i, c := range chapters {
