@@ -18,13 +18,15 @@ import (
 	"seckill/internal/judge"
 )
 
-// inProgress is the answer to a copy while another is under way.
+// inProgress answers a copy while another copy of the request is under way.
 func inProgress(w http.ResponseWriter, after string) {
 	w.Header().Set("Retry-After", after)
 	refuse(w, http.StatusConflict, "in_progress")
 }
 
-// failsLater tells copies to wait, and when they come again that a backend does not answer, and perhaps where to ask.
+// failsLater returns a fault for the fake. It sells to the first copy of a request and tells the
+// other copies to wait. To later calls it answers that a backend is down. If ask is not empty, the
+// answer says where to ask for the outcome of the other calls.
 func failsLater(ask string) func(*fake) {
 	return func(f *fake) {
 		calls := map[string]int{}
@@ -44,8 +46,8 @@ func failsLater(ask string) func(*fake) {
 	}
 }
 
-// Clients that send a request again, or several times at once, find flaws that a single call of each request does not
-// show.
+// Clients send a request again, or several times at once. They find flaws that remain hidden if
+// each request is one call.
 func TestRetriesAndCopies(t *testing.T) {
 	hangUpAfterSelling := func(f *fake) func(int, asked, http.ResponseWriter) bool {
 		return func(n int, p asked, w http.ResponseWriter) bool {
@@ -62,8 +64,8 @@ func TestRetriesAndCopies(t *testing.T) {
 		plant   func(*fake)
 		adjust  func(*Config)
 		verdict judge.Verdict
-		rules   []string // among those violated; none where it held
-		retries bool     // some calls were made again
+		rules   []string // rules that must be among those violated; none if the sale held
+		retries bool     // true if some calls must be made again
 	}{
 		{name: "keeps its word to copies", plant: func(*fake) {}, verdict: judge.Held},
 		{name: "answers a retry with the order", plant: func(f *fake) { f.purchase = hangUpAfterSelling(f) },
@@ -95,7 +97,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				case p.key == lost && !again:
 					again = true
 					respond(w, f.take(p))
-				case !again: // the stock is not to end before
+				case !again: // keeps units in stock until the retry
 					refuse(w, http.StatusTooManyRequests, "busy")
 				default:
 					return false
@@ -136,7 +138,7 @@ func TestRetriesAndCopies(t *testing.T) {
 			retries: true},
 		{name: "cancels, and hangs up", plant: func(f *fake) {
 			f.giveBack = func(n int, w http.ResponseWriter) bool {
-				hangs := n%2 == 0 || n > 9 // for some for good
+				hangs := n%2 == 0 || n > 9 // every second call, and all after the tenth
 				if hangs {
 					hangUp(w)
 				}
@@ -149,9 +151,9 @@ func TestRetriesAndCopies(t *testing.T) {
 			f := &fake{token: "secret"}
 			test.plant(f)
 			c := serve(t, f)
-			prefixed := httptest.NewServer(http.StripPrefix("/shop-api", f.handler())) // as behind a proxy
+			prefixed := httptest.NewServer(http.StripPrefix("/shop-api", f.handler())) // like a proxy
 			defer prefixed.Close()
-			c.Targets = append(c.Targets, prefixed.URL+"/shop-api/") // two processes, one database
+			c.Targets = append(c.Targets, prefixed.URL+"/shop-api/") // two processes with one database
 			c.Copies, c.Retry = .5, 2
 			if test.adjust != nil {
 				test.adjust(&c)
@@ -180,7 +182,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				len(did)+len(not) < 7 {
 				t.Errorf("%d of %d connections were cut; tried are %q, and not %q", r.Cut, r.Requests, did, not)
 			}
-			calls := r.Requests + r.Copies + r.Retries // of those that are cut some never arrive
+			calls := r.Requests + r.Copies + r.Retries // some of the calls that are cut never arrive
 			if r.Requests != c.Buyers || f.seen > calls || f.seen < calls-r.Cut {
 				t.Errorf("%d requests, %d copies and %d retries; the service saw %d calls", r.Requests, r.Copies,
 					r.Retries, f.seen)
@@ -192,7 +194,7 @@ func TestRetriesAndCopies(t *testing.T) {
 	}
 }
 
-// A client repeats a call after Retry-After, and every pause is bounded.
+// A client waits for the Retry-After before it repeats a call. Every pause has an upper limit.
 func TestPauses(t *testing.T) {
 	p := newPlan(Scenario{Seed: 1, Buyers: 1}.withDefaults(), []int64{1})
 	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: maxPause} {
@@ -207,14 +209,15 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// A scripted service answers each purchase after a second, with the answer of the target.
+// A scripted service answers each purchase after a second. The number of the call selects the
+// reply.
 type scripted struct {
 	atOnce
 	mu      sync.Mutex
 	replies []reply
 	targets []int
 	pays    reply
-	takes   time.Duration // to pay
+	takes   time.Duration // time that a payment takes
 }
 
 func (s *scripted) sendPayment(purchase, string) reply {
@@ -230,9 +233,10 @@ func (s *scripted) sendPurchase(p purchase) reply {
 	return s.replies[p.turn]
 }
 
-// Copies are sent at once to different targets, and a retry goes to the next target.
-// An answer counts more than none, and none more than a refusal of another call, which
-// does not say what became of this one.
+// Copies are sent at once to different targets, and a retry goes to the next target. If calls of
+// one request have different results, the most certain one counts. An answer about the sale counts
+// more than a missing answer. A missing answer counts more than a refusal of another call, because
+// the refusal does not say what the other call did.
 func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	late, lost := replyToError(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}), replyToError(io.ErrUnexpectedEOF)
 	if late.Code != codeTimeout || lost.Code != codeLost {
@@ -278,7 +282,7 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 				if (told.Answered == 0) != (told.Outcome == judge.OutcomeUnknown) ||
 					told.Outcome == judge.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
 					told.Outcome == judge.OutcomeUnknown &&
-						!l.tally.skus[0].uncertain { // whatever a later call was told
+						!l.tally.skus[0].uncertain { // even if a later call had an answer
 					t.Errorf("%+v: the judge is told %+v", test.replies, told)
 				}
 			}
@@ -286,11 +290,11 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	}
 }
 
-// A promising service answers that it has accepted, and decides when it is
-// asked the second time.
+// A promising service first answers that it has accepted a purchase. It decides when it is asked
+// for the second time.
 type promising struct {
 	*fake
-	more    int // than there are units
+	more    int // number of purchases that it accepts beyond the stock
 	decides func(n int) (status string)
 	open    map[string]asked
 	looked  map[string]int
@@ -341,8 +345,8 @@ func newPromising(more int, decides func(n int) string) *promising {
 	return s
 }
 
-// Buyers who are accepted ask for their final answer, and the judge holds the
-// service to its promises.
+// Buyers whose purchase was accepted ask for the final answer. The judge finds out whether the
+// service keeps its promises.
 func TestAnswersInTwoSteps(t *testing.T) {
 	keeps := func(n int) string { return "ordered" }
 	loses := func(n int) string {
@@ -363,8 +367,9 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		more    int
 		decides func(int) string
 		adjust  func(*Config)
-		rule    string // broken; "": held
-		// accepted at first, ordered, and open in the end
+		rule    string // the violated rule; "" if the sale held
+		// accepted, ordered and open count requests: accepted at first, with an order in the end,
+		// and without a final answer.
 		accepted, ordered, open int
 	}{
 		{"keeps its promises", 0, keeps, nil, "", 20, 20, 0},
@@ -378,13 +383,13 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		c := serve(t, s.fake)
 		c.Async, c.finalWithin = true, time.Minute
 		if test.open > 0 {
-			c.finalWithin = time.Second // those who are not told ask for so long
+			c.finalWithin = time.Second // buyers without a final answer ask for this time
 		}
 		if test.adjust != nil {
 			test.adjust(&c)
 		}
 		r := ran(t, c)
-		if test.ordered > 0 && r.SoldLatency.Max < askInterval.Microseconds() { // they asked twice
+		if test.ordered > 0 && r.SoldLatency.Max < askInterval.Microseconds() { // buyers ask twice
 			t.Errorf("%s: buyers knew of their orders after %+v", test.name, r.SoldLatency)
 		}
 		if r.Accepted != test.accepted || r.Counts[judge.OutcomeSold] != test.ordered ||
@@ -394,7 +399,7 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		}
 		broken := slices.ContainsFunc(r.Audit.Violations,
 			func(v judge.Violation) bool { return v.Rule == test.rule && v.Count == test.open })
-		// On a busy machine an open loop is late, which is no judgement on the service.
+		// On a busy machine, an open loop may send late. That says nothing about the service.
 		late := r.Verdict == judge.NotValid && len(r.Audit.Violations) == 0 &&
 			!slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Code != ProblemLate })
 		if (r.Verdict == judge.Held || late) != (test.rule == "") || test.rule != "" && !broken {

@@ -18,17 +18,17 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// An http.Transport sends a request with an Idempotency-Key again when a kept connection
-// breaks. A buyer must not: the service would be called twice and no one would know.
+// If a kept connection breaks, an http.Transport sends a request with an Idempotency-Key again. A
+// buyer must not do so: the service would be called twice, and the run would not know.
 func TestClientNeverSendsTwice(t *testing.T) {
 	const sold = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRetry-After: 2\r\nContent-Length: 80\r\n\r\n" +
 		`{"order_id":"a","sku_id":1,"quantity":1,"remaining":5,"strategy":"conditional" }`
 	closing := strings.Replace(sold, "OK\r\n", "OK\r\nConnection: close\r\n", 1)
 	for _, test := range []struct {
 		name  string
-		first string              // the answer to the first request of a connection
-		drop  func(conn net.Conn) // deals with the second request
-		want  judge.Outcome       // of each second purchase
+		first string              // answer to the first request of a connection
+		drop  func(conn net.Conn) // handles the second request of a connection
+		want  judge.Outcome       // outcome of each second purchase
 	}{
 		{"closed", sold, func(net.Conn) {}, judge.OutcomeUnknown},
 		{"closed in mid-answer", sold, func(conn net.Conn) { _, _ = io.WriteString(conn, sold[:70]) },
@@ -38,7 +38,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var mu sync.Mutex
-			arrived := map[string]int{} // by key
+			arrived := map[string]int{} // how often each key has arrived
 			target := serveConnections(t, func(conn net.Conn) {
 				requests := bufio.NewReader(conn)
 				for _, answer := range []func(net.Conn){
@@ -60,7 +60,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 			plan := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: purchases}, []int64{1})
 			for i := range purchases {
 				want := []judge.Outcome{judge.OutcomeSold, test.want}[i%2]
-				if i == purchases-1 { // the connection was unused for so long that the service may have gone
+				if i == purchases-1 { // pretend that the connection was idle for too long
 					b.connections[0].used, want = time.Now().Add(-2*maxIdle), judge.OutcomeSold
 				}
 				r := b.sendPurchase(plan.purchaseOf(i))
@@ -82,7 +82,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 	}
 }
 
-// newTestBuyer returns a buyer of one unit of SKU 1.
+// newTestBuyer returns a buyer that buys one unit of SKU 1.
 func newTestBuyer(t *testing.T, target string, timeout time.Duration) *buyer {
 	t.Helper()
 	b := newClient(Config{Targets: []string{target},
@@ -100,8 +100,8 @@ func readKey(r *bufio.Reader) (string, error) {
 	return req.Header.Get("Idempotency-Key"), err
 }
 
-// serveConnections calls f with every connection and then closes it. It returns the
-// address as a target.
+// serveConnections calls f with every connection, and closes the connection when f returns. It
+// returns its address in the form of a target.
 func serveConnections(t *testing.T, f func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,8 +126,8 @@ func serveConnections(t *testing.T, f func(net.Conn)) string {
 	return "http://" + l.Addr().String()
 }
 
-// A service that answers something else than asked for HTTP cannot make a buyer hang, and
-// its answer is never guessed at: the outcome is unknown, with a message that says why.
+// A service may answer with bytes that are not the requested HTTP. The buyer must not hang, and
+// must not guess at the meaning. The outcome is unknown, and the message says why.
 func TestHostileAnswers(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	const sale = `{"order_id":"a","sku_id":1,"quantity":1,"remaining":5,"strategy":"conditional"}`
@@ -138,8 +138,8 @@ func TestHostileAnswers(t *testing.T) {
 		len(sale)-10, sale[10:])
 	for _, test := range []struct {
 		name, answer string
-		code         string // "" for a sale
-		message      string // part of the reply's message
+		code         string // code of the reply; "" for a sale
+		message      string // text that the reply's message must contain
 	}{
 		{name: "with a length", answer: ok + padded(len(sale))},
 		{name: "in chunks", answer: ok + chunked + "0\r\n\r\n"},
@@ -173,7 +173,7 @@ func TestHostileAnswers(t *testing.T) {
 			if _, err := readKey(bufio.NewReader(conn)); err == nil {
 				_, _ = io.WriteString(conn, test.answer)
 				_ = conn.(*net.TCPConn).CloseWrite()
-				_, _ = io.Copy(io.Discard, conn) // until the buyer closes, so that nothing is reset
+				_, _ = io.Copy(io.Discard, conn) // wait for the buyer, since Close could reset the connection
 			}
 		})
 		b := newTestBuyer(t, target, 5*time.Second)
@@ -190,7 +190,7 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// An answer that never comes, or never ends, ends at the buyer's time-out.
+// If an answer never comes, or never ends, the buyer gives up at the time-out.
 func TestAnswersThatNeverEnd(t *testing.T) {
 	for _, answer := range []string{"", "HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"} {
 		target := serveConnections(t, func(conn net.Conn) {
@@ -214,7 +214,7 @@ func TestAnswersThatNeverEnd(t *testing.T) {
 	}
 }
 
-// testdata/answers.txt says what it has.
+// The format of the cases is described in testdata/answers.txt.
 func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile("testdata/answers.txt")
 	labtest.Must(t, err)

@@ -18,27 +18,28 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A fake is a flash-sale service in memory that keeps the whole contract,
-// until a test plants a fault in it.
+// A fake is a flash-sale service in memory. It keeps the whole contract until a test plants a fault
+// in it.
 type fake struct {
-	// purchase, if not nil, sees every purchase first, holding mu, and says
-	// whether it has dealt with it. n counts them from 0.
+	// purchase, if not nil, is called first for every purchase, with mu held. It returns true if it
+	// has answered the purchase. n counts the purchases from 0.
 	purchase func(n int, p asked, w http.ResponseWriter) (done bool)
-	// outside is the same before mu is taken: for what takes long.
+	// outside is like purchase, but is called without mu. So it may take long.
 	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
-	// giveBack is the same for cancellations.
+	// giveBack is like purchase, but for cancellations.
 	giveBack func(n int, w http.ResponseWriter) (done bool)
-	// restocked, if not nil, sees every restock when it is done, holding mu. n counts them from 0.
+	// restocked, if not nil, is called after every restock, with mu held. n counts the restocks
+	// from 0.
 	restocked func(n int)
-	// lookUp answers what became of a request, holding mu.
+	// lookUp answers a question for a request's outcome, with mu held.
 	lookUp func(key string, w http.ResponseWriter)
 
-	read        func(*judge.Snapshot) // changes what the ledger shows
+	read        func(*judge.Snapshot) // changes the snapshots that the ledger returns
 	stockStores func() map[seckill.StockStore]int64
-	token       string        // admin token, if one is needed
-	pretend     int64         // purchases in flight that never end
-	wait        time.Duration // for locks and leases, as it says
-	notReset    []string      // strategies that a reset does not reach
+	token       string        // token that admin calls need; "" for none
+	pretend     int64         // number of purchases in flight that the fake reports although there are none
+	wait        time.Duration // lock times that the fake reports
+	notReset    []string      // strategies that a reset reports as not reached
 
 	mu        sync.Mutex
 	stock     judge.Stock
@@ -49,7 +50,7 @@ type fake struct {
 	inFlight  int64
 }
 
-// asked is a purchase as the fake received it.
+// asked is a purchase as the fake has received it.
 type asked struct {
 	SKU      int64 `json:"sku_id"`
 	User     int64 `json:"user_id"`
@@ -147,7 +148,7 @@ func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
 	respond(w, f.take(p))
 }
 
-// sold is the order that the request already has.
+// sold returns the order that the request already has, if any.
 func (f *fake) sold(p asked) (o judge.Order, ok bool) {
 	i := slices.IndexFunc(f.orders, func(o judge.Order) bool { return o.RequestID == p.key })
 	if i < 0 {
@@ -156,7 +157,7 @@ func (f *fake) sold(p asked) (o judge.Order, ok bool) {
 	return f.orders[i], true
 }
 
-// cancel gives an order back.
+// cancel cancels an order and gives its units back.
 func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -178,7 +179,7 @@ func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, "unknown_order")
 }
 
-// take sells without asking whether there is anything left.
+// take sells without checking whether units are left.
 func (f *fake) take(p asked) judge.Order {
 	f.stock.Num -= p.Quantity
 	o := judge.Order{ID: int64(len(f.orders) + 1), PublicID: fmt.Sprintf("order-%d", len(f.orders)+1), RequestID: p.key,
@@ -204,7 +205,7 @@ func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
 	}{f.stock, f.notReset})
 }
 
-// restock adds units once for each key.
+// restock adds units. A repeated key adds nothing.
 func (f *fake) restock(w http.ResponseWriter, r *http.Request) {
 	var body struct{ Units int64 }
 	_ = json.NewDecoder(r.Body).Decode(&body)
@@ -241,7 +242,7 @@ func (f *fake) view() judge.Snapshot {
 	return s
 }
 
-// Snapshot makes the fake a Ledger as the database behind it would be.
+// Snapshot makes the fake a Ledger, as the database behind a service is.
 func (f *fake) Snapshot(context.Context, int64) (judge.Snapshot, error) { return f.view(), nil }
 
 func respond(w http.ResponseWriter, body any) {
@@ -256,7 +257,7 @@ func refuse(w http.ResponseWriter, status int, code string) {
 		"detail": "because of " + code})
 }
 
-// hangUp closes the connection.
+// hangUp closes the connection without an answer.
 func hangUp(w http.ResponseWriter) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -265,7 +266,7 @@ func hangUp(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// ran has the result of a run.
+// ran makes a run and returns its result.
 func ran(t *testing.T, c Config) *Result {
 	t.Helper()
 	r, err := Run(t.Context(), c)
@@ -273,7 +274,7 @@ func ran(t *testing.T, c Config) *Result {
 	return r
 }
 
-// serve starts the fake and returns a run against it.
+// serve starts the fake, and returns the configuration of a run against it.
 func serve(t *testing.T, f *fake) Config {
 	t.Helper()
 	server := httptest.NewServer(f.handler())

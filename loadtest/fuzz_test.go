@@ -16,7 +16,8 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// A requirement that is read reads the same again, and has a value that can be compared.
+// If a requirement can be parsed, its text can be parsed again with the same result. An empty
+// result does not meet it.
 func FuzzRequirement(f *testing.F) {
 	for _, text := range []string{"p99<50ms", "rate >= 1e3", "errors==0", "sold>=-1", "p50<=-1s", "late<NaN",
 		"rate<0x1p60", "max=1s"} {
@@ -31,7 +32,8 @@ func FuzzRequirement(f *testing.F) {
 	})
 }
 
-// A scenario file is refused with one line, or can be checked and repeated as a command.
+// A scenario file is either refused with an error of one line, or it can be checked and written as
+// a command line.
 func FuzzScenario(f *testing.F) {
 	for _, text := range []string{"stock: 5\nbuyers: 9\n", "profile: constant\nrate: 100\nduration: 2s\n",
 		"stock: [1]\n", "a: &a [*a]\n",
@@ -51,7 +53,8 @@ func FuzzScenario(f *testing.F) {
 	})
 }
 
-// talk has a buyer send a purchase to a service that says answer, and returns what the buyer sent and understood.
+// talk lets a buyer send a purchase to a service that answers with the given bytes. It returns what
+// the buyer sent, and the reply as the buyer understood it.
 func talk(t testing.TB, target, answer string) (sent string, told reply) {
 	b := newClient(Config{Targets: []string{target},
 		Scenario: Scenario{Strategy: testStrategy, Timeout: time.Second}}).newBuyer()
@@ -62,7 +65,7 @@ func talk(t testing.TB, target, answer string) (sent string, told reply) {
 	c.reader = bufio.NewReader(&c.limit)
 	heard := make(chan string)
 	go func() {
-		request := make([]byte, 64<<10) // the buyer writes it at once
+		request := make([]byte, 64<<10) // one Read gets it all, because the buyer writes the request at once
 		n, _ := theirs.Read(request)
 		_, _ = io.WriteString(theirs, answer)
 		theirs.Close()
@@ -73,8 +76,8 @@ func talk(t testing.TB, target, answer string) (sent string, told reply) {
 	return <-heard, told
 }
 
-// The request to a target that is accepted has no header but the buyer's. Whatever the service answers, a buyer learns
-// of a sale only with an order's id.
+// If a target is accepted, a request to it has no header beyond the buyer's own. Whatever the
+// service answers, a buyer reports a sale only if the answer has an order's id.
 func FuzzAnswer(f *testing.F) {
 	const ok, body = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", `{"order_id":"a","sku_id":0,"quantity":0,"remaining":5,"strategy":"conditional"}`
 	for _, answer := range []string{ok + "Content-Length: 78\r\n\r\n" + body,
@@ -101,7 +104,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// BenchmarkGenerator has buyers send purchases over one connection each, to a service that answers at once.
+// BenchmarkGenerator measures buyers, each with one connection, at a service that answers at once.
 func BenchmarkGenerator(b *testing.B) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -30,19 +30,19 @@ func (atOnce) askOutcome(purchase) (reply, bool)  { return reply{}, false }
 func (atOnce) connectTo(int)                      {}
 func (atOnce) closeConnections()                  {}
 
-// A slow service of the tests' own time: it answers after takes, and not
-// while it is stalled.
+// A slow service runs in the fake time of a test. It answers a purchase after the time takes, but
+// gives no answer while it stalls, from stall to until.
 type slow struct {
 	atOnce
 	takes        time.Duration
-	graded       bool // request i takes i+1 seconds; each fourth is sold, sold out, unknown, an error
+	graded       bool // true if request i takes i+1 seconds; outcomes then alternate: sold, sold out, unknown, error
 	stall, until time.Time
 	mu           sync.Mutex
 	inside, most int
 	sent         []time.Duration
 	begun        time.Time
-	drain        time.Duration // of the load; 0: the usual
-	connections  int           // likewise
+	drain        time.Duration // limits.drain of the load; 0 for the default
+	connections  int           // limits.connections of the load; 0 for the default
 }
 
 func (s *slow) sendPurchase(p purchase) reply {
@@ -68,7 +68,7 @@ func (s *slow) sendPurchase(p purchase) reply {
 	return reply{Outcome: outcome, Code: string(outcome)}
 }
 
-// send runs a scenario against s in fake time.
+// send runs a scenario against s in the fake time of the test.
 func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result) {
 	t.Helper()
 	c.SKU, c.Stock, c.Quantity, c.Timeout = 1, 1, 1, time.Minute
@@ -88,15 +88,15 @@ func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result
 	return l, l.tally.result
 }
 
-func near(got, want time.Duration) bool { // histograms keep three digits
+func near(got, want time.Duration) bool { // histograms keep three significant digits
 	return math.Abs(float64(got-want)) <= 0.002*float64(want)+float64(2*time.Microsecond)
 }
 
 const ms = time.Millisecond
 
-// A service stalls for two seconds under a hundred requests a second. From the
-// intended start that is what 200 requests wait, from the latest to the first;
-// once sent, only as many know of it as there are connections.
+// A service stalls for two seconds, while a hundred requests a second are due. Counted from when
+// they were due, 200 requests wait: the first for 2 s, the last hardly at all. Counted from when
+// they were sent, only a few seem to wait: as many as there are connections.
 func TestAStallShowsAtItsFullLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: ms, stall: time.Now().Add(time.Second), until: time.Now().Add(3 * time.Second),
@@ -108,7 +108,8 @@ func TestAStallShowsAtItsFullLength(t *testing.T) {
 		if got := time.Duration(r.Latency.Max) * time.Microsecond; !near(got, 2*time.Second) {
 			t.Errorf("the longest took %v, want 2s", got)
 		}
-		// 200 of 500 were due in the stall: the 80th percentile waited half of it.
+		// In the stall, 200 of the 500 requests were due. Their median is the 80th percentile of
+		// all, and is half the stall.
 		p80 := time.Duration(r.Histogram.ValueAtQuantile(80)) * time.Microsecond
 		if p80 < 900*ms || p80 > 1200*ms {
 			t.Errorf("p80 from the intended start is %v, want about 1s", p80)
@@ -123,7 +124,7 @@ func TestAStallShowsAtItsFullLength(t *testing.T) {
 	})
 }
 
-// With connections enough, every request is sent when it is due.
+// With enough connections, every request is sent when it is due.
 func TestOpenLoopSendsWhenDue(t *testing.T) {
 	for name, c := range map[string]Scenario{
 		"constant": {Profile: Constant, Rate: 50, Duration: 2 * time.Second},
@@ -150,7 +151,7 @@ func TestOpenLoopSendsWhenDue(t *testing.T) {
 	}
 }
 
-// A closed loop sends when a worker is free, which hides a stall.
+// A closed loop sends a request when a worker is free. So its latency hides a stall.
 func TestClosedLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: ms, stall: time.Now().Add(10 * ms), until: time.Now().Add(2 * time.Second)}
@@ -161,14 +162,14 @@ func TestClosedLoop(t *testing.T) {
 	})
 }
 
-// Each percentile is of the answers that it is named for.
+// Each percentile is computed from the answers that its name says.
 func TestPercentiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, r := send(t, &slow{graded: true}, Scenario{Buyers: 1000, Concurrency: 1}, 0)
 		got := []int64{r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.P999, r.Latency.Max,
 			int64(r.Latency.Mean),
 			r.SoldLatency.P50, r.SoldLatency.Max, r.RefusedLatency.P50, r.RefusedLatency.Max}
-		want := []int64{500, 900, 990, 999, 1000, 500, 497, 997, 498, 998} // seconds
+		want := []int64{500, 900, 990, 999, 1000, 500, 497, 997, 498, 998} // in seconds
 		for _, point := range Curve(r.Histogram) {
 			got, want = append(got, point.Micros), append(want, int64(10*point.Percent))
 		}
@@ -180,13 +181,13 @@ func TestPercentiles(t *testing.T) {
 	})
 }
 
-// Requests that a slow service leaves no time for are counted as dropped. Requests that were left when the run was
-// stopped are not.
+// An open loop stops some time after its last request was due. Requests that it has not sent by
+// then count as dropped. When a run is stopped, its unsent requests do not count as dropped.
 func TestDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: time.Second, drain: 3 * time.Second, connections: 1}
-		// 20 requests, one a second: those that are due in the first two
-		// seconds are sent up to three seconds later.
+		// 20 requests are due within two seconds. They are sent one a second, until three seconds
+		// after the last was due.
 		_, r := send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: 2 * time.Second}, 0)
 		if r.Requests != 5 || r.Dropped != 15 {
 			t.Errorf("%d sent, %d dropped, want 5 and 15", r.Requests, r.Dropped)
@@ -199,8 +200,9 @@ func TestDropped(t *testing.T) {
 	})
 }
 
-// A payment that is refused as too late is early when the time that was reserved has
-// not passed since the purchase was sent. One without an answer has no time of it.
+// A payment may be refused because the reservation has expired. The refusal is marked as early if
+// the reserved time has not passed since the purchase was sent. A payment without an answer has no
+// time of an answer.
 func TestExpiredBeforeTheDeadline(t *testing.T) {
 	reserved, expired := reply{Outcome: judge.OutcomeReserved, Code: "reserved",
 		OrderID: "o"}, reply{Outcome: judge.OutcomeExpired, Code: "expired"}
@@ -233,7 +235,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 
 var seeds = []uint64{0, 1, 42, 1 << 63, math.MaxUint64}
 
-// No two buyers are the same user, and a seed always gives the same users.
+// No two buyers are the same user. A seed always gives the same users.
 func TestUsers(t *testing.T) {
 	const buyers = 50_000
 	for _, seed := range seeds {
@@ -253,14 +255,14 @@ func TestUsers(t *testing.T) {
 		if a, b := p.purchaseOf(7), again.purchaseOf(7); a.user != b.user || a.key == b.key {
 			t.Errorf("seed %d: another run needs the same users and other keys", seed)
 		}
-		s.SKU = 2 // reset as often, and sold at the same time
+		s.SKU = 2 // another SKU with the same run number, sold at the same time
 		if other := newPlan(s, []int64{3}); p.keyOf(7, 1) == other.keyOf(7, 2) {
 			t.Errorf("seed %d: sales of two SKUs send the same key", seed)
 		}
 	}
 }
 
-// Purchases are drawn in the proportions that the scenario asks for.
+// Purchases are drawn with the shares that the scenario asks for.
 func TestMix(t *testing.T) {
 	const n = 50_000
 	for _, seed := range seeds {
@@ -296,7 +298,7 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// A product such as 0.1 × 30 loses no request to rounding.
+// The rounding of a product such as 0.1 × 30 adds no request and loses none.
 func TestRequestsAtARate(t *testing.T) {
 	for _, test := range []struct {
 		rate     float64
@@ -315,8 +317,8 @@ func TestRequestsAtARate(t *testing.T) {
 	}
 }
 
-// The calls of one request are one sale, by its first answer, or by the ledger, and at
-// most one cancellation. A sale has three units.
+// The calls of one request become at most one sale and at most one cancellation. The first answer,
+// or else the ledger, says whether it was sold. Here the stock is three units.
 func TestWhatCallsSayOfTheStock(t *testing.T) {
 	call := func(user int64, outcome judge.Outcome, left int64, sent, answered time.Duration) judge.Call {
 		return judge.Call{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left,
@@ -329,7 +331,7 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		told []judge.Call
-		left []int64 // in the ledger's orders, by user
+		left []int64 // remaining units in the ledger's orders, by user
 		want bool
 	}{
 		{"told again, and first after the next", []judge.Call{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4),
@@ -351,7 +353,8 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 			t.Errorf("%s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
-	// A number in Redis lacks the units of a purchase until the ledger has refused it.
+	// A purchase takes units in Redis before the ledger may refuse it. Until the refusal, other
+	// buyers see fewer units.
 	const duplicate = judge.OutcomeDuplicate
 	refused, over, late := call(9, duplicate, 0, 3, 6), call(9, duplicate, 0, 1, 3), call(4, sold, 0, 7, 8)
 	fewer, more, soldOut := call(2, sold, 0, 4, 5), call(2, sold, 2, 4, 5), call(3, out, 0, 4, 5)
@@ -373,13 +376,14 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 			t.Errorf("told %s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
-	// With a stock in pieces, the remaining units do not show the order of sales.
+	// If the stock is split into buckets, the remaining units do not show the order of the sales.
 	if f := checkLinear(seckill.InBuckets, 3, linearOps([]judge.Call{second, third}, nil)); !f.Linearizable {
 		t.Errorf("of a stock in pieces: %+v", f)
 	}
 }
 
-// If one SKU is not decided, the whole run is not called linearizable. If one SKU is not linearizable, nor is the run.
+// The run is linearizable only if every SKU is. One SKU that is not makes the answer no. Otherwise,
+// one undecided SKU makes it not_checked.
 func TestLinearizableInAll(t *testing.T) {
 	yes, open, no := judge.Linearity{Decided: true,
 		Linearizable: true}, judge.Linearity{}, judge.Linearity{Decided: true, Reason: judge.Reason{Why: "why"}}
@@ -410,7 +414,7 @@ func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
 		}
 	}
 	tell(judge.OutcomeSold, 98, 98)
-	tell(judge.OutcomeSold, 99, 98) // an answer that was overtaken
+	tell(judge.OutcomeSold, 99, 98) // an older answer that arrives later
 	tell(judge.OutcomeSoldOut, 0, 0)
 	tell(judge.OutcomeSold, 3, 0)
 	tell(judge.OutcomeSold, -1, -1)

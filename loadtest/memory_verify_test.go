@@ -13,7 +13,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A shop sells at once, and is its own ledger.
+// A shop is a service that answers at once, and also the ledger.
 type shop struct {
 	atOnce
 	*judge.Snapshot
@@ -31,8 +31,8 @@ func (s shop) sendPurchase(p purchase) reply {
 	return reply{Outcome: judge.OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
 }
 
-// The largest sales that are allowed, and one of a million requests, are judged in the
-// memory that is expected, with the limit of seckill load.
+// The test judges sales of a million requests, and one of nearly the largest size that is allowed.
+// They must take no more memory than expected, with the memory limit of seckill load.
 func TestVerdictInMemory(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(MaxMemory * 8 / 10))
 	for _, test := range []struct{ buyers, stock int }{
@@ -56,7 +56,7 @@ func TestVerdictInMemory(t *testing.T) {
 		}
 		var now runtime.MemStats
 		runtime.ReadMemStats(&now)
-		most := float64(now.Sys) // which counts what was given back, too
+		most := float64(now.Sys) // includes memory that Go has returned to the system
 		t.Logf("%d buyers of %d units: %.0f MB, expected %.0f MB", test.buyers, test.stock, most/1e6,
 			s.expectedMemory()/1e6)
 		if most > s.expectedMemory() {

@@ -22,8 +22,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Every way in which a service can fail its buyers, one at a time: a run must
-// find it, name it, and end with its exit status.
+// The test covers every way in which a service can fail its buyers, one at a time. A run must find
+// the failure, name it, and end with its exit status.
 func TestRunJudgesTheService(t *testing.T) {
 	fails := func(f *fake) {
 		f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
@@ -39,8 +39,8 @@ func TestRunJudgesTheService(t *testing.T) {
 		adjust  func(*Config)
 		verdict judge.Verdict
 		exit    int
-		rules   []string // all violated ones
-		problem string   // in one of the problems
+		rules   []string // all rules that must be violated
+		problem string   // text that one of the problems must contain
 	}{
 		{name: "correct", plant: func(*fake) {}, verdict: judge.Held},
 		{name: "sells too many", plant: func(f *fake) {
@@ -117,7 +117,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				if n%20 == 3 {
 					<-r.Context().Done()
 				}
-				return n == 23 // the others go on selling although their buyer has gone
+				return n == 23 // this call sells nothing; the other calls that hang sell after their buyer has gone
 			}
 		}, adjust: func(c *Config) { c.Timeout = 200 * time.Millisecond }, verdict: judge.Held},
 		{name: "is reset in mid-run", plant: func(f *fake) {
@@ -181,7 +181,7 @@ func show(r *Result) string {
 	return text
 }
 
-// A run that cannot even begin touches nothing and says why.
+// A run that cannot begin changes nothing and says why.
 func TestRunDoesNotStart(t *testing.T) {
 	gone := func(c *Config) { c.Targets = append(c.Targets, "http://127.0.0.1:1") }
 	for _, test := range []struct {
@@ -229,7 +229,7 @@ func TestRunDoesNotStart(t *testing.T) {
 	}
 }
 
-// Two readings agree if nothing was cancelled or decided between them.
+// Two readings of a ledger differ if an order was cancelled or decided between them.
 func TestReadingsThatAgree(t *testing.T) {
 	sold, held := judge.Order{Status: judge.Active}, judge.Order{Status: judge.Active,
 		Reservation: &judge.Reservation{Left: 1}}
@@ -240,19 +240,19 @@ func TestReadingsThatAgree(t *testing.T) {
 	}
 }
 
-// A run waits for what may still change the ledger, and no longer.
+// A run waits while something may still change the ledger, and no longer.
 func TestSettling(t *testing.T) {
 	s := settling{limit: 30 * time.Second, poll: time.Second, quiet: 5 * time.Second}
 	open := judge.Snapshot{Orders: []judge.Order{{Status: judge.Active,
 		Reservation: &judge.Reservation{State: seckill.Reserved}}}}
 	for name, c := range map[string]struct {
 		answered, promised  bool
-		service             failing       // that is asked what is running
-		reserve             time.Duration // for so long
-		from, until         time.Duration // the ledger cannot be read or, if they reserve, a reservation is open
+		service             failing       // how the service fails when asked for its purchases in flight
+		reserve             time.Duration // how long reservations last; 0 for none
+		from, until         time.Duration // then the ledger is unreadable or, with reserve, has an open reservation
 		took                time.Duration
 		restless, unsettled bool
-		unread              bool // there is no verdict
+		unread              bool // true if there is no report, because the ledger was never read
 	}{
 		"all were answered": {answered: true},
 		"a reservation is open": {answered: true, reserve: time.Second, until: 3 * time.Second,
@@ -300,14 +300,14 @@ func TestSettling(t *testing.T) {
 	}
 }
 
-// A failing service breaks its connections as they are opened, or later.
+// A failing service breaks connections while they are opened ("dial") or later ("read").
 type failing string
 
 func (op failing) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: string(op), Err: syscall.ECONNRESET}
 }
 
-// A skuLedger is what a ledger says of a SKU.
+// A skuLedger is a Ledger: the function returns the snapshot of a SKU.
 type skuLedger func(sku int64) (judge.Snapshot, error)
 
 func (l skuLedger) Snapshot(_ context.Context, sku int64) (judge.Snapshot, error) { return l(sku) }
@@ -352,12 +352,12 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 	}
 }
 
-// A violation that is proven for one SKU counts, even if other SKUs cannot be read or do not settle in the time that
-// all SKUs have together.
+// A violation that is proven for one SKU counts, even if other SKUs cannot be read, or do not
+// settle in the time that all SKUs share.
 func TestAuditOfSeveralSKUs(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		spoil   func(*judge.Snapshot) // of SKU 1
+		spoil   func(*judge.Snapshot) // changes the snapshot of SKU 1
 		adjust  func(*run)
 		unread  int64
 		verdict judge.Verdict
@@ -376,7 +376,7 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 			func(r *run) { r.tally.skus[0].uncertain = true }, 0, judge.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
-		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // by then each was read once, also on a busy machine
+		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // long enough to read each SKU once on a busy machine
 		last := 0
 		c.Ledger = skuLedger(func(sku int64) (judge.Snapshot, error) {
 			if sku == 6 {
@@ -415,7 +415,7 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the load, not the audit.
+// Ctrl-C ends the load, but not the audit.
 func TestRunInterrupted(t *testing.T) {
 	for _, oversells := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -448,7 +448,7 @@ func TestRunInterrupted(t *testing.T) {
 	}
 }
 
-// A buyer who waits when the run is interrupted is given up after a while.
+// After an interruption, a run waits only a while for buyers who have no answer.
 func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{}
@@ -466,8 +466,8 @@ func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	}
 }
 
-// A process that is killed answers some buyers with a broken connection and
-// refuses the others: that is no reason to doubt the rest.
+// A process that is killed breaks some connections and then refuses others. The answers of other
+// processes still count.
 func TestRunWithATargetThatDies(t *testing.T) {
 	f := &fake{}
 	c := serve(t, f)
@@ -495,7 +495,7 @@ func TestRunWithATargetThatDies(t *testing.T) {
 func TestRunMeasures(t *testing.T) {
 	f := &fake{}
 	f.outside = func(int, http.ResponseWriter, *http.Request) bool {
-		time.Sleep(2 * time.Millisecond) // what is measured
+		time.Sleep(2 * time.Millisecond) // the latency that the run must measure
 		return false
 	}
 	c := serve(t, f)
@@ -503,10 +503,10 @@ func TestRunMeasures(t *testing.T) {
 	c.OnProgress = func(p Progress) { last = p }
 	var atBegin, atEnd judge.Snapshot
 	ctx, stop := context.WithCancel(t.Context())
-	c.Begin, c.End = func() { atBegin = f.view() }, func() { atEnd = f.view(); stop() } // when all is done
+	c.Begin, c.End = func() { atBegin = f.view() }, func() { atEnd = f.view(); stop() } // stops a run that is done
 	f.wait, c.Outage = 2*time.Minute, func() time.Duration { return time.Minute }
 	used := time.Hour
-	c.ServersTime = func() (time.Duration, bool) { used /= 2; return used, true } // one was started again
+	c.ServersTime = func() (time.Duration, bool) { used /= 2; return used, true } // as after a restart
 	r, err := Run(ctx, c)
 	labtest.Must(t, err)
 	if s := r.Audit.Served; r.Interrupted || r.Processor.Servers != nil || s.State != judge.ServedYes ||
@@ -539,8 +539,8 @@ func TestRunMeasures(t *testing.T) {
 	}
 }
 
-// A counter is read at the service that has it; one that is gone is judged as gone,
-// though a service is dead besides.
+// A counter is read from any service that has it. If a service answers without a counter, the
+// counter counts as missing, even if another service is dead.
 func TestCounterOfSeveralServices(t *testing.T) {
 	blind := &fake{stockStores: func() map[seckill.StockStore]int64 { return nil }}
 	sees := &fake{stockStores: func() map[seckill.StockStore]int64 { return map[seckill.StockStore]int64{seckill.InRedis: 3} }}
@@ -561,7 +561,7 @@ func TestCounterOfSeveralServices(t *testing.T) {
 	}
 }
 
-// answered counts the answers with one code.
+// answered returns the number of answers with this code.
 func answered(r *Result, code string) (n int) {
 	for _, a := range r.Answers {
 		if a.Code == code {
@@ -571,8 +571,9 @@ func answered(r *Result, code string) (n int) {
 	return n
 }
 
-// A run joins a sale in which others have bought two units and given one back. It leaves their sale as it is. Their
-// orders excuse nothing: a service that sells once more, under a key like theirs, has invented an order.
+// A run joins a sale in which others have bought two units and given one back. The run leaves that
+// sale as it is. But the orders of others excuse no fault: if the service sells once more under a
+// key like the run's, the order is invented.
 func TestRunJoinsASale(t *testing.T) {
 	for invents, rule := range map[bool][]string{false: nil, true: {judge.RuleInvented}} {
 		f := &fake{}
@@ -604,7 +605,7 @@ func TestRunJoinsASale(t *testing.T) {
 	}
 }
 
-// Most buyers come when the service has answered both calls of a restock of 7 units.
+// Most buyers come after the service has answered both calls of a restock of 7 units.
 func TestRunJudgesRestocks(t *testing.T) {
 	for _, test := range []struct {
 		name    string

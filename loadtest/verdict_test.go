@@ -22,8 +22,8 @@ func TestConclude(t *testing.T) {
 		audit      judge.Verdict
 		problem    bool
 		unsettled  bool
-		still      bool     // the sale stood still
-		require    []string // which is not met
+		still      bool     // true if the sale stood still
+		require    []string // requirements, none of which is met
 		want       int
 	}{
 		{name: "clean", audit: judge.Held, want: ExitHeld},
@@ -75,7 +75,8 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-// Each limit of what counts as served, one step inside it and one outside.
+// The test checks each limit of what counts as served, with a value inside the limit and one
+// outside.
 func TestRightAndServedAreTwoSigns(t *testing.T) {
 	good := func() *Result {
 		return &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1, SKUs: 1},
@@ -129,7 +130,8 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 				t.Errorf("%s: %s has no words", c.name, s.Code)
 			}
 		}
-		if untried := r.Requests == 50 && r.Settings.SKUs == 1; r.isUntried() != untried { // another might have been sold too much of
+		// A run of two SKUs is not untried, because one of them may have been oversold.
+		if untried := r.Requests == 50 && r.Settings.SKUs == 1; r.isUntried() != untried {
 			t.Errorf("%s: it is said to be untried: %t", c.name, !untried)
 		}
 		if strings.Contains(r.Summary(), "-") {
@@ -141,8 +143,8 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 	}
 }
 
-// A sale may stand still as long as the slowest of the services' locks, and as long as was
-// planned besides; where no service says how long, nothing is known.
+// A sale may stand still for the lock times of the slowest service, plus the time of planned
+// faults. If no service reports lock times, the result is 0.
 func TestHowLongASaleMayStandStill(t *testing.T) {
 	for _, c := range []struct {
 		locks []lockTimes
@@ -183,7 +185,7 @@ func TestRequirements(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	// Of nothing every percentile is 0; that meets nothing.
+	// Without answers, every percentile is 0. That meets no requirement.
 	for text, r := range map[string]*Result{"p99<1s": {}, "errors==0": {}, "sold_p99<1s": {Requests: 9}} {
 		q, _ := ParseRequirement(text)
 		if q.checkResult(r).Met {

@@ -14,11 +14,12 @@ import (
 	"seckill/loadtest"
 )
 
-// A script fakes the sales: plays decides what a strategy's sale comes to.
+// A script replaces the load runs of a comparison. For each strategy, plays has a function that
+// changes the result of its sale.
 type script struct {
-	sales []string // "name × concurrency", in order, without warm-ups
+	sales []string // "name × concurrency" of each sale, in order, without warm-ups
 	plays map[string]func(round int, r *loadtest.Result) error
-	// keyless, if not nil, decides what a sale without keys comes to.
+	// keyless, if not nil, changes the result of a sale without keys.
 	keyless func(round int, r *loadtest.Result) error
 }
 
@@ -27,7 +28,7 @@ const (
 	testBuyers = 800
 )
 
-// load is a sale of a second that sells out in half of it, unless plays changes it.
+// load returns a sale of 1 s that sells out after 0.5 s, unless plays or keyless change the result.
 func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, error) {
 	r := &loadtest.Result{Requests: c.Buyers, Seconds: 1, SellingSeconds: .5, Verdict: judge.Held,
 		Signs: loadtest.Signs{Served: loadtest.Yes},
@@ -41,7 +42,7 @@ func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, e
 		return r, nil
 	}
 	b.sales = append(b.sales, fmt.Sprintf("%s × %d", c.Strategy, c.Concurrency))
-	if c.Keyless { // keys double the time
+	if c.Keyless { // a sale with keys takes twice as long
 		r.Seconds /= 2
 		if b.keyless != nil {
 			return r, b.keyless(0, r)
@@ -62,7 +63,7 @@ func oversells(_ int, r *loadtest.Result) error {
 	return nil
 }
 
-// faster sells in these seconds, round by round.
+// faster returns a function for plays. It sets how many seconds each round's sale takes.
 func faster(seconds ...float64) func(int, *loadtest.Result) error {
 	return func(n int, r *loadtest.Result) error {
 		r.Seconds = seconds[(n-1)%len(seconds)]
@@ -82,7 +83,8 @@ func options(b *script, names ...string) Options {
 }
 
 func TestRoundsAlternate(t *testing.T) {
-	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": faster(1, .5, .5, 1, 1, .5)}} // with 2 at a time twice as fast
+	// With 2 buyers at a time, a is twice as fast.
+	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": faster(1, .5, .5, 1, 1, .5)}}
 	o := options(b, "a", "b")
 	o.Crowds = []int{2}
 	r := Run(t.Context(), o)
@@ -97,8 +99,8 @@ func TestRoundsAlternate(t *testing.T) {
 	}
 }
 
-// Each strategy has its turn with keys and without in every round, and is compared with
-// itself; without keys it is judged, and takes no further part.
+// In every round, each strategy has a turn with keys and a turn without keys, and the two are
+// compared. The sale without keys is judged too, but is not compared with other strategies.
 func TestKeys(t *testing.T) {
 	b := &script{}
 	o := options(b, "conditional", "b")
@@ -134,8 +136,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A strategy is compared with each baseline that was measured with as many buyers; what
-// is accepted counts as soon as it is answered.
+// A strategy is compared with each baseline that was measured with as many buyers at a time. If
+// purchases are accepted for later, the ratio is that of the answers.
 func TestRatios(t *testing.T) {
 	entry := func(k Candidate, concurrency int, answers, sales float64) *Entry {
 		return &Entry{Candidate: k, Concurrency: concurrency, Ratios: map[string]stats.Ratio{},
@@ -169,7 +171,7 @@ func TestASaleLastsForItsTurn(t *testing.T) {
 	for _, c := range []struct {
 		plenty bool
 		rate   float64
-		want   string // buyers and stock of each sale
+		want   string // buyers and stock of each sale, the warm-up first
 	}{
 		{true, 4000, "[16/8 8000/7240]"},
 		{true, 100, "[16/8 800/40 800/40]"},
@@ -196,16 +198,16 @@ func TestASaleLastsForItsTurn(t *testing.T) {
 
 func TestFiguresOfATurn(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": func(n int, r *loadtest.Result) error {
-		if n%2 == 0 { // of this sale they are not known
+		if n%2 == 0 { // the commands of this sale are not known
 			r.Commands = nil
 		}
-		if n == 5 { // nothing is sold, and no buyer served
+		if n == 5 { // sells nothing, and does not serve its buyers
 			r.Audit.Sold, r.SoldLatency, r.Signs.Served = 0, loadtest.Latency{}, loadtest.No
 		}
 		return nil
 	}}}
 	o := options(b, "a")
-	o.Turn = 2 * time.Second // of two sales
+	o.Turn = 2 * time.Second // makes a turn of two sales
 	r := Run(t.Context(), o)
 	e := r.Entries[0]
 	if len(b.sales) != 6 || e.Rounds[0].Sales != 2 {
@@ -226,8 +228,8 @@ func TestFiguresOfATurn(t *testing.T) {
 	}
 }
 
-// The answer comes first: who is faster and by how much, or that nobody can tell;
-// what is broken does not compete.
+// The answer comes first: which strategy is faster and by how much, or that they cannot be told
+// apart. Broken strategies do not take part.
 func TestAnswer(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{
 		"fast": faster(.5, .4, .5), "alike": faster(1.1, .9,
@@ -288,7 +290,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// An interrupted comparison keeps the measurements, and a proven violation.
+// An interrupted comparison keeps its measurements and a violation that is proven.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": func(n int, r *loadtest.Result) error {
@@ -309,7 +311,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A strategy that is not available here is not run, and the result says why.
+// A strategy that cannot run here is listed as not run, with the reason.
 func TestNotRun(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{
 		"gone": func(int, *loadtest.Result) error { return fmt.Errorf("%w: no etcd", loadtest.ErrConfig) }}}
@@ -318,7 +320,7 @@ func TestNotRun(t *testing.T) {
 		r.Tally() != (Tally{1, 0, 0, 1}) {
 		t.Errorf("%+v %+v, exit status %d", r.NotRun, r.Tally(), r.ExitStatus())
 	}
-	r.Settings.Strategies = []string{All} // it was not named
+	r.Settings.Strategies = []string{All} // if all strategies are compared, one that cannot run is no failure
 	if got := r.ExitStatus(); got != loadtest.ExitHeld {
 		t.Errorf("of all strategies: exit status %d", got)
 	}
@@ -365,7 +367,8 @@ func TestStrategiesOutsideAllRoundsGetOne(t *testing.T) {
 	}
 }
 
-// The machine becomes faster all the time. The strategies are as fast as each other.
+// In this test, all strategies are equally fast, but the machine becomes faster all the time. So a
+// factor must compare with turns of the reference that are near in time.
 func TestFactorsAreToNearbyTurnsOfTheReference(t *testing.T) {
 	p, _ := PresetNamed("flash-sale")
 	o := Options{Settings: p.Settings}
@@ -377,7 +380,7 @@ func TestFactorsAreToNearbyTurnsOfTheReference(t *testing.T) {
 	turns := 0
 	o.load = func(_ context.Context, sale loadtest.Config) (*loadtest.Result, error) {
 		r := &loadtest.Result{Requests: 100, Seconds: 1, Verdict: judge.Held}
-		if sale.Plenty { // a warm-up
+		if sale.Plenty { // sale is a warm-up
 			return r, nil
 		}
 		turns++

@@ -31,7 +31,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// example is a run as it should be; the tests break copies of it.
+// example returns the result of a run without any problem. Tests change copies of it.
 func example() *loadtest.Result {
 	backends := []backend.Status{
 		{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:34567", Version: "MariaDB 10.11.6", OK: true},
