@@ -23,8 +23,8 @@ type actor struct {
 	life life
 	lockUse
 	threads []*thread // the first is the program; the others are helpers
-	delayed []*call   // delayed commands that have not arrived
-	attempt *attempt  // the current attempt to get on
+	delayed []*call   // delayed commands that have not reached their servers
+	attempt *attempt  // the current attempt (see attempt)
 	holder  probe.Holder
 	outcome Outcome
 }
@@ -32,7 +32,7 @@ type actor struct {
 // lockUse is the state of an actor's lock and SQL transaction.
 type lockUse struct {
 	lock          lockState
-	endsWithTx    bool // the lock belongs to a transaction, whose end frees it
+	endsWithTx    bool // the lock belongs to a transaction, and the end of the transaction frees it
 	inTransaction bool // a SQL transaction is open
 	hadLock       bool // the actor has the lock now or had it before
 	expired       bool // a fault has ended the lease
@@ -44,7 +44,7 @@ type life int
 const (
 	alive life = iota
 	dead
-	givenUp // dead, and the servers have ended its sessions and leases
+	givenUp // the process is dead, and the servers have ended its sessions and leases
 )
 
 // A lockState is an actor's relation to the lock.
@@ -52,7 +52,7 @@ type lockState int
 
 const (
 	notHeld   lockState = iota
-	held                // from the grant until the call that releases it
+	held                // the actor has got the lock and has not called its release
 	releasing           // the release is under way: another actor may already have the lock
 )
 
@@ -60,16 +60,17 @@ const (
 // (tap.Fan).
 type thread struct {
 	actor      *actor
-	helper     *tap.Helper // nil for the program itself
+	helper     *tap.Helper // the goroutine beside the program; nil if the thread is the program itself
 	calls      []*call
 	ended      bool
-	fanSize    int // the number of commands to be sent in parallel; 0 or 1: no fan
-	fanStarted int // how many of these have begun
+	fanSize    int // how many commands are sent in parallel; 0 or 1 if they are not
+	fanStarted int // how many of these commands have been reported
 	// overlap is set if the thread's last command was answered while another actor had the lock.
 	overlap *Problem
 }
 
-// isRunning reports whether t is between two commands, so that it will report soon.
+// isRunning reports whether t is between two commands. Such a thread will soon report its next
+// command or its end.
 func (t *thread) isRunning() bool {
 	if t.ended {
 		return false
@@ -87,8 +88,8 @@ func (t *thread) isRunning() bool {
 	return !stands || t.fanSize > 1 && t.fanStarted < t.fanSize
 }
 
-// nextCall returns the call that a turn of t sends. Commands that are sent in parallel go in the
-// order of their nodes, because their order makes no difference to their sender.
+// nextCall returns the call that a turn of t sends. The order of commands that are sent in parallel
+// makes no difference to their sender, so they are sent in the order of their nodes.
 func (t *thread) nextCall() *call {
 	var first *call
 	for _, c := range t.calls {
@@ -124,7 +125,7 @@ func (t *thread) addCall(c *call) {
 // remove removes a finished call from its thread.
 func (c *call) remove() {
 	t := c.thread
-	if t == nil { // its buyer had died before the call
+	if t == nil { // the buyer had died before the call, which was never added
 		return
 	}
 	t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c })
@@ -172,14 +173,14 @@ var (
 type call struct {
 	actor   *actor
 	thread  *thread
-	helper  *tap.Helper // the helper that sends it; nil: the program
+	helper  *tap.Helper // the helper that sends the command; nil if the program sends it
 	command *tap.Command
 	ctx     context.Context
 	fan     int // the number of commands that are sent in parallel, including this one
 	state   callState
 
-	answer     chan error // yields nil to let the call continue, or the error to return instead
-	step       int        // the index of the step that sent it
+	answer     chan error // receives nil to let the call continue, or the error that it returns instead
+	step       int        // the index of the step that sent the command
 	timerFired bool       // the scheduler has declared that the time limit of this wait is over
 	callFault
 }
@@ -188,7 +189,7 @@ type call struct {
 type callFault struct {
 	loseReply bool
 	refused   bool                        // Redis forbids Scenario.Denies until the call has returned
-	deliver   func(context.Context) error // sends a delayed command
+	deliver   func(context.Context) error // sends this command if it was delayed
 }
 
 type callState int
@@ -198,7 +199,7 @@ const (
 	sent                     // on its way to the server, or inside it
 	waiting                  // a wait inside the process, without a command
 	passing                  // was sent at once, without a turn
-	blocked                  // waits in a server, which says so, or in the process without an event on its way
+	blocked                  // a server says that the command waits, or no event is on its way to a wait
 	asleep                   // backs off
 )
 
@@ -229,7 +230,8 @@ const (
 	timeHasCome = renewerMark + "its time has come"
 )
 
-// report has the scheduler run note. It is called from the actor's goroutines.
+// report makes the scheduler's goroutine call the function note. The actor's goroutines call
+// report.
 func (a *actor) report(note func()) {
 	select {
 	case a.run.reports <- note:
@@ -251,7 +253,7 @@ func (a *actor) addCall(c *call) {
 	a.threadOf(c.helper).addCall(c)
 }
 
-// awaitTurn returns when the scheduler lets the call continue (nil) or fails it.
+// awaitTurn waits until the scheduler lets the call continue (nil) or answers it with an error.
 func (c *call) awaitTurn() error {
 	select {
 	case err := <-c.answer:
@@ -267,7 +269,7 @@ func (c *call) awaitTurn() error {
 // Before implements tap.Tap.
 func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	if c.Name == "back-off" {
-		return nil // Sleep reports it
+		return nil // the method Sleep reports back-offs
 	}
 	s := a.newCall(ctx, c)
 	c.Private = s
@@ -305,8 +307,8 @@ func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 	return err
 }
 
-// stopAtWakeUp adds a step between the event that ends a wait and the buyer's reaction to the event. In
-// between the buyer may leave, for instance although it has just been given the lock.
+// stopAtWakeUp adds a step between the event that ends a wait and the buyer's reaction to the
+// event. At this step the buyer may leave, for instance although it has just been given the lock.
 func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
 	a.report(func() { a.addCall(s) })
@@ -317,8 +319,8 @@ func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Sleep implements tap.Sleeper. The back-off does not last for a time: it ends when another actor has
-// moved.
+// Sleep implements tap.Sleeper. It ignores d: the back-off ends when a move of another actor may
+// have changed something.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
 	s.state = asleep
@@ -335,7 +337,7 @@ func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case err := <-s.answer:
 		return err
-	case <-ctx.Done(): // no choice is needed
+	case <-ctx.Done(): // the buyer goes on without a choice of the scheduler
 		a.report(s.remove)
 		return context.Cause(ctx)
 	case <-a.run.stopped:

@@ -45,30 +45,33 @@ const (
 
 // An actorKind defines one action.
 type actorKind struct {
-	nextAction Action // the action of the next buyer (Scenario.Next); "": Buys
-	// supports reports whether a strategy can perform the action; nil: every strategy can.
+	nextAction Action // the action of the buyer that Scenario.Next adds; "" stands for Buys
+	// supports reports whether a strategy can perform the action. If supports is nil, every
+	// strategy can.
 	supports func(catalog.Info) bool
-	// prepare creates what the action needs, before the actors come.
+	// prepare creates what the action needs, such as an order, before the actors come. It may be
+	// nil.
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
 	perform performFunc
-	// calls returns the actor's requests and answers for the judge; nil: there are none.
+	// calls returns the actor's requests and answers for the judge. If calls is nil, the judge gets
+	// none.
 	calls func(*World, Outcome) []judge.Call
-	// answer describes success; "": the outcome's receipt does.
+	// answer describes success; if "", the outcome's receipt describes it.
 	answer string
 }
 
 type performFunc = func(ctx context.Context, w *World, p *process, o *Outcome)
 
 var actorKinds = map[Action]actorKind{
-	// It calls the strategy's Deduct.
+	// A buyer that Buys calls the strategy's Deduct.
 	Buys: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
 		},
 		calls: purchaseCalls,
 	},
-	// It buys, but its arrival is a step of its own. Buyers of one process that buy without such a
-	// step are all there when the first command is sent, and so end up in one batch.
+	// A buyer that Comes buys, but its arrival is a step of its own. Without this step, all buyers
+	// of a process have arrived when the first command is sent, and share one batch.
 	Comes: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: "comes", Text: "comes"} },
@@ -79,8 +82,8 @@ var actorKinds = map[Action]actorKind{
 		},
 		calls: purchaseCalls,
 	},
-	// It takes the lock, works for one step, and frees the lock; then again (Buyer.Again). It buys
-	// nothing.
+	// An actor that Locks takes the lock, works for one step, and frees the lock. It does so
+	// 1+Buyer.Again times, and buys nothing.
 	Locks: {
 		nextAction: Locks,
 		supports:   func(i catalog.Info) bool { return i.Locker != nil },
@@ -91,20 +94,21 @@ var actorKinds = map[Action]actorKind{
 		},
 		answer: "had the lock",
 	},
-	// It resets the sale.
+	// An actor that Resets starts the sale anew.
 	Resets: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = p.Reset(ctx, w.sku, skuName, w.stock)
 		},
 		answer: "the sale was set anew",
 	},
-	// It adds units to the sale under its key. If the call fails, it repeats the call (Buyer.Again).
+	// An actor that Restocks adds units to the sale, under an idempotency key of its own. If the
+	// call fails, it repeats the call up to Buyer.Again times.
 	Restocks: {
 		perform: restock,
 		calls:   func(w *World, o Outcome) []judge.Call { return asks.calls(w, o) },
 		answer:  "the units were added",
 	},
-	// It starts a sale whose start time lies in the future.
+	// An actor that Starts makes a sale begin whose start time lies in the future.
 	Starts: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			started := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku)
@@ -137,12 +141,12 @@ var actorKinds = map[Action]actorKind{
 	},
 	Accepts: accepts,
 	Asks:    asks,
-	// It does the same as Asks, but reserves instead of buying.
+	// An actor that Reserves does the same as Asks, but reserves instead of buying.
 	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
 		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
-	// It does the same as Asks, but its request already has an order, and the buyer got the answer
-	// before the actors came.
+	// An actor that Repeats does the same as Asks. But its request already has an order, whose
+	// answer the buyer got before the actors came.
 	Repeats: {
 		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
 			if err := asks.prepare(ctx, w, first, b); err != nil {
@@ -156,13 +160,14 @@ var actorKinds = map[Action]actorKind{
 		perform: asks.perform,
 		calls: func(w *World, o Outcome) []judge.Call {
 			before := judge.CallOf(w.purchase(o.Buyer), w.placed[o.Name], nil)
-			before.Sent, before.Answered = 1, 2 // before any step
+			before.Sent, before.Answered = 1, 2 // times before the first step
 			return append([]judge.Call{before}, asks.calls(w, o)...)
 		},
 	},
 
-	// The following actors act on an order or a reservation that was placed before they came. Several
-	// actors may act on the same order (Buyer.Same). They try again after a failure (Buyer.Again).
+	// The following actors act on an order or a reservation that was placed before they came.
+	// Several actors may act on the same order (Buyer.Same). After a failure they try again, up to
+	// Buyer.Again times.
 	Cancels: atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, requestOn(seckill.Strategy.Restore)),
 	Pays: atReservation("paid", judge.CallPay,
 		requestOn(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
@@ -185,7 +190,7 @@ func purchaseCalls(w *World, o Outcome) []judge.Call {
 	return []judge.Call{callOf(w.purchase(o.Buyer), o)}
 }
 
-// callOf returns what a buyer knows of its purchase. A dead buyer has heard no refusal.
+// callOf returns the purchase as the buyer knows it. A dead buyer has heard no refusal.
 func callOf(p seckill.Purchase, o Outcome) judge.Call {
 	t := judge.CallOf(p, o.Receipt, o.Err)
 	switch {
@@ -234,8 +239,8 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	})
 }
 
-// requestOn returns a function that applies of to the actor's order. It tries again (Buyer.Again)
-// after each error except the final ones.
+// requestOn returns a function that calls of for the actor's order. After an error it tries again,
+// up to Buyer.Again times, unless the error is listed as final.
 func requestOn[S any](of func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.retry(ctx, func() bool {
@@ -264,14 +269,14 @@ func sweepReservations(ctx context.Context, w *World, p *process, o *Outcome) {
 	o.Err = err
 }
 
-// passDeadline makes the deadline of all open reservations pass.
+// passDeadline moves the deadlines of all open reservations into the past.
 func (w *World) passDeadline(ctx context.Context, p *process) error {
 	return p.In.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
 		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
 }
 
-// atReservation is atOrder for a reservation. The deadline is far away until an actor makes it pass
-// (passDeadline). So the scheduler decides whether a payment is in time.
+// atReservation does the same as atOrder for a reservation. The deadline is far away until an actor
+// calls passDeadline. So the order of the steps decides whether a payment is in time.
 func atReservation(answer string, asked judge.CallKind, perform performFunc) actorKind {
 	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
 	d.nextAction = Sweeps // the next buyer gives back the units that a dead sweeper has left
@@ -279,9 +284,9 @@ func atReservation(answer string, asked judge.CallKind, perform performFunc) act
 	return d
 }
 
-// atOrder returns the kind of an actor that acts on an existing order. The outcome placed is the answer
-// that the order's buyer got. The judge sees the actor's call as one of the kind asked. The text answer
-// describes success.
+// atOrder returns the kind of an actor that acts on an existing order. The parameter placed is the
+// answer that the order's buyer got, asked is the kind of the actor's call for the judge, and
+// answer is the text that describes success.
 func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performFunc) actorKind {
 	return actorKind{
 		perform: perform,
@@ -307,7 +312,7 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 				return nil
 			}
 			t := callOf(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
-			if o.Same == "" { // for an order with several actors, only its own buyer lists the purchase
+			if o.Same == "" { // if several actors share an order, only its own buyer reports the purchase
 				t.Outcome = placed
 				told = append(told, t)
 			}
@@ -331,9 +336,9 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 	}
 }
 
-// accepts is an actor that buys without waiting for the order. It repeats the request with the same
-// key if the answer was lost (Buyer.Again). The next buyer of such a scenario comes a lease later
-// and writes the orders that others have left unwritten.
+// accepts is an actor that buys without waiting for the order. If the answer was lost, it repeats
+// the request with the same key, up to Buyer.Again times. The buyer that Scenario.Next adds comes a
+// lease later and writes the orders that other buyers have left unwritten.
 var accepts = actorKind{
 	supports: func(i catalog.Info) bool { return i.Accepts },
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
@@ -371,8 +376,8 @@ func (w *World) findUntold(ctx context.Context, p *process, s *Schedule) []Probl
 }
 
 // asks is an actor that sends a purchase with an Idempotency-Key to the whole service. It repeats
-// the request with the same key until the answer is final (Buyer.Again). Two actors may send the
-// same request (Buyer.Same).
+// the request with the same key until the answer is final, up to Buyer.Again times. Two actors may
+// send the same request (Buyer.Same).
 var asks = actorKind{
 	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
 		p, err := w.process(ctx, b.Process)
@@ -388,8 +393,8 @@ var asks = actorKind{
 			}
 			p.service = s.Handler()
 		}
-		// The service reads the SKU at its first request, and that read passes no tap. So it is made
-		// here, by a request for more than the stock.
+		// The service reads the SKU at its first request, and that read passes no tap. So a request
+		// for more than the stock makes the service read the SKU before the schedule.
 		o, sku := Outcome{Buyer: b}, w.purchase(b).SKU
 		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: unusedUser, Quantity: w.stock + 1,
 			RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
@@ -422,11 +427,11 @@ var asks = actorKind{
 func (r *run) answeredAt() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
 func (r *run) sentAt() time.Duration     { return r.answeredAt() + time.Microsecond/2 }
 
-// unusedUser is the id of a user that is no actor.
+// unusedUser is the id of a user who is not one of the actors.
 const unusedUser = 98
 
-// ask sends one request and reads its answer. It returns what the buyer knows, and whether a client
-// would repeat the request.
+// ask sends one request and reads its answer. It returns the call as the buyer knows it, and
+// whether a client would repeat the request.
 func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told judge.Call, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
 	path := "/api/v1/seckill"
@@ -456,7 +461,7 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 		return told, false
 	}
 	var problem struct{ Code, Detail, Ask string }
-	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code, the result is unknown
+	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // if the body has no code, the result counts as unknown
 	r, known := judge.FindCode(problem.Code)
 	if !known {
 		r = judge.InternalError

@@ -21,21 +21,21 @@ type faultKind struct {
 	// options lists the ways in which the fault can happen now. The list runnable holds the threads
 	// that can take the next turn.
 	options func(r *run, runnable []*thread) []policy.Option
-	// apply performs a fault that concerns the actor a, or nobody (nil). The caller then adds step to
-	// the schedule.
+	// apply performs a fault that concerns the actor a. If a is nil, the fault concerns no single
+	// actor. The caller then adds step to the schedule.
 	apply func(ctx context.Context, r *run, a *actor, step *Step) error
 	// applyToCall performs a fault that concerns the call c, and adds the step itself.
 	applyToCall func(r *run, c *call, step Step)
 }
 
-// followUps lists the faults that only follow another fault, in the order in which they are offered as
-// choices. They do not count towards Scenario.MaxFaults.
+// followUps lists the faults that can only follow another fault, in the order in which they are
+// offered as choices. Follow-ups do not count towards Scenario.MaxFaults.
 var followUps = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
 	// If the strategy is not a lock, an open transaction plays the part of the lease, and the fault
-	// closes the transaction's connection. The transaction is that of the named buyer or, without a
-	// name, of the last buyer that has one. With Scenario.Latecomers, the fault concerns the buyers that
+	// closes the transaction's connection. A choice without a buyer's name means the last buyer
+	// that has an open transaction. With Scenario.Latecomers, the fault concerns the buyers that
 	// wait for a lock instead of the lock's holder.
 	LeaseEnds: {
 		options: func(r *run, _ []*thread) (list []policy.Option) {
@@ -102,12 +102,12 @@ var faultKinds = map[Fault]faultKind{
 	Leaves: {
 		options: atActors(Leaves, func(_ *run, a *actor) bool { return a.isActive() && a.ctx.Err() == nil }),
 		apply: func(_ context.Context, _ *run, a *actor, _ *Step) error {
-			a.cancel(context.Canceled) // database/sql then closes a connection that waits for an answer
+			a.cancel(context.Canceled) // database/sql then closes the connection if a command waits for its answer
 			return nil
 		},
 	},
-	// The panic replaces a write inside a transaction. Elsewhere database/sql keeps the mutex of a
-	// connection whose driver panics.
+	// The panic replaces a write inside a transaction. At other commands database/sql would never
+	// unlock the mutex of the connection on which the driver panics.
 	Panics: {
 		options:     atCommands(Panics, writesRow),
 		applyToCall: func(r *run, c *call, step Step) { r.fail(c, step, "panics", errPanics) },
@@ -168,7 +168,7 @@ var faultKinds = map[Fault]faultKind{
 		apply: func(ctx context.Context, r *run, a *actor, step *Step) error {
 			l := a.delayed[0]
 			a.delayed = slices.Delete(a.delayed, 0, 1)
-			// The delivery is a thread of its own that belongs to the sender.
+			// The delivery runs as a new thread of the actor that sent the command.
 			t := &thread{actor: a, helper: &tap.Helper{}}
 			c := &call{actor: a, helper: t.helper, command: l.command, state: sent, step: len(r.schedule.Steps)}
 			t.addCall(c)
@@ -177,7 +177,7 @@ var faultKinds = map[Fault]faultKind{
 				step.Backend, step.Command = c.command.Backend, l.text(r.world.names)
 			}
 			step.Result = "waits"
-			ctx = context.WithoutCancel(ctx) // the delivery closes its connection at the end
+			ctx = context.WithoutCancel(ctx) // do not interrupt the delivery: it closes its connection at its end
 			r.programs.Go(func() {
 				err := l.deliver(ctx)
 				a.report(func() {
@@ -194,12 +194,12 @@ var faultKinds = map[Fault]faultKind{
 		}),
 		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.clockAhead.Store(int64(r.world.leaseEndJump()))
-			a.process.tainted = true // the next schedule uses another process
+			a.process.tainted = true // its clock is wrong now, so the next schedule uses another process
 			return nil
 		},
 	},
-	// The server is lost while the first buyer stands before its first write to the database. That
-	// buyer is paused until the others have finished.
+	// The server is lost when the first buyer stands before its first write to the database. That
+	// buyer is then paused until the other buyers have finished.
 	NodeLost: {
 		options: func(r *run, _ []*thread) []policy.Option {
 			c := r.actors[0].program().nextCall()
@@ -237,15 +237,15 @@ func atActors(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []poli
 	}
 }
 
-// isFirstOfProcess reports whether a is the first active buyer of its process. A fault of a process
-// is listed once, for that buyer.
+// isFirstOfProcess reports whether a is the first active buyer of its process. A fault that hits a
+// whole process is listed only for this buyer.
 func (r *run) isFirstOfProcess(a *actor) bool {
 	i := slices.IndexFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.isActive() })
 	return i >= 0 && r.actors[i] == a
 }
 
-// atCommands returns a function that lists f for each command that can be sent now, of a buyer or a
-// renewer, and for which may returns true.
+// atCommands returns a function that lists f for each command that a buyer or a renewer can send
+// now and for which may returns true.
 func atCommands(f Fault, may func(*tap.Command) bool) func(*run, []*thread) []policy.Option {
 	return func(r *run, runnable []*thread) (list []policy.Option) {
 		for _, t := range runnable {
@@ -290,8 +290,9 @@ func (r *run) targetCall(c Choice) *call {
 	return sleeping
 }
 
-// isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd, which keep
-// sessions. It returns false if an actor of the same process has the lock.
+// isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd. The end of
+// its session would remove this place. It returns false if an actor of the same process has the
+// lock.
 func (r *run) isQueued(a *actor) bool {
 	return r.world.info.Locker != nil && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
 		!slices.ContainsFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
@@ -302,15 +303,15 @@ func (r *run) isQueued(a *actor) bool {
 // command; an etcd client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
-	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // as in endLease
+	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // as in endLease: the client notices late
 	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
 		zk.Expire()
 	}
 	return r.world.names.Normalize(strings.Join(did, "; ")), err
 }
 
-// leaseholders returns the actors whose lease has not ended. If the strategy is not a lock, it
-// returns the actors with an open transaction, which ends with its connection.
+// leaseholders returns the actors that have the lock and whose lease has not ended. If the strategy
+// is not a lock, it returns the actors that have an open transaction.
 func (r *run) leaseholders() []*actor {
 	var list []*actor
 	for _, a := range r.actors {
@@ -329,10 +330,10 @@ func (r *run) leaseholder() *actor {
 	return nil
 }
 
-// endLease ends the lease of an actor, or any lease if of is nil, and returns what that did, or ""
-// if there was no lease. It ends sessions and connections only if sessions is true, because those
-// of a live process do not end by themselves. With Scenario.Clears it also removes a lock that has
-// no lease.
+// endLease ends the lease of the actor, or any lease if the actor is nil. It returns a description
+// of what ended; "" if there was no lease. It ends sessions and connections only if sessions is
+// true, because those of a live process do not end by themselves. With Scenario.Clears it also
+// removes a lock that has no lease.
 func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what string, err error) {
 	w := r.world
 	var holder *probe.Holder
@@ -348,8 +349,8 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 	}
 	w.clockOffset.Add(int64(w.leaseEndJump()))
 	if did != nil && w.admin.Etcd != nil {
-		// The lease belongs to a process, whose client notices the end later. That would disturb a
-		// later schedule.
+		// The lease belongs to a process, whose client notices the end of the lease later. This
+		// would disturb a later schedule, so the process is not used again.
 		for _, p := range w.processes {
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
@@ -380,7 +381,7 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 	return w.names.Normalize(strings.Join(did, "; ")), err
 }
 
-// leaseEndJump is how far the processes' clocks move when a lease ends.
+// leaseEndJump returns how far the processes' clocks move when a lease ends.
 func (w *World) leaseEndJump() time.Duration { return w.settings.LockLease + time.Second }
 
 // killActor marks one buyer of a dying process as dead. The process's connections are closed, so
@@ -388,7 +389,7 @@ func (w *World) leaseEndJump() time.Duration { return w.settings.LockLease + tim
 func (r *run) killActor(a *actor) {
 	a.life, a.lock = dead, notHeld
 	a.outcome.Dead = true
-	a.delayed = nil // the delayed commands die with the machine
+	a.delayed = nil // delayed commands are lost with the machine
 	a.cancel(errDead)
 	a.eachCall(func(c *call) {
 		if c.state == ready || c.state == asleep {
@@ -398,7 +399,7 @@ func (r *run) killActor(a *actor) {
 	})
 }
 
-// giveUp makes the servers end what they store for the process of a dead buyer, without a choice.
+// giveUp makes the servers end the sessions and leases of a dead buyer's process, without a choice.
 func (r *run) giveUp(ctx context.Context, a *actor) error {
 	return r.apply(ctx, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}}, false)
 }

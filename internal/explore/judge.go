@@ -49,8 +49,8 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 	return nil
 }
 
-// findContradictions finds wrong answers that package judge must accept, because it does not see the
-// single steps. Among them are:
+// findContradictions finds wrong answers that package judge must accept, because the judge does not
+// see the single steps. Among them are:
 //
 //   - a release of a reservation whose payment was acknowledged,
 //   - "duplicate" for a user who gets no order,
@@ -112,9 +112,9 @@ func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 	return slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Action == Resets && o.Ended > came })
 }
 
-// callsOfRun removes the calls that belong to the sale before the reset: its orders, and all
-// refusals, which may belong to either sale. A request that got an order in both sales belongs to
-// the new one, because a reset forgets requests.
+// callsOfRun returns the calls that belong to the sale after the reset. It leaves out the orders of
+// the earlier sale, and all refusals, which may belong to either sale. A request that got an order
+// in both sales belongs to the new sale, because a reset forgets requests.
 func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
 	err := w.admin.DB.WithContext(ctx).Raw("SELECT request_id FROM orders WHERE sku_id = ? AND run < ? AND "+
@@ -140,9 +140,9 @@ func (s *Schedule) Faulty() bool {
 }
 
 // findProblems finds the violations in a schedule: those of the audit, two holders of a lock whose
-// lease had not ended, and a buyer that is blocked for ever. If there was no fault, it also finds a
-// buyer that got no clear answer, failed without a reason, or waited until a lease ended although
-// all others had left.
+// lease had not ended, and a buyer that is blocked for ever. If there was no fault, findProblems
+// also finds a buyer that got no clear answer, failed without a reason, or waited until a lease
+// ended although all other buyers had left.
 func findProblems(s *Schedule) []Problem {
 	var list []Problem
 	add := func(rule, format string, args ...any) {
@@ -161,7 +161,7 @@ func findProblems(s *Schedule) []Problem {
 	}
 	list = append(list, s.locks...)
 	left := s.leavers()
-	start := slices.IndexFunc(s.Steps, func(step Step) bool { // -1: the sale had started before
+	start := slices.IndexFunc(s.Steps, func(step Step) bool { // -1 if the sale had started before the first step
 		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Action == Starts && b.Name == step.Who })
 	})
 	for _, b := range s.Buyers {
@@ -182,7 +182,8 @@ func findProblems(s *Schedule) []Problem {
 			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
 		case errors.Is(b.Err, seckill.ErrUnavailable):
 			add(RuleError, "%s: %v", b.Name, b.Err)
-		// ErrPending is a clear answer to a restock: it is recorded, and another call will add the units.
+		// ErrPending is a clear answer to a restock: the restock is recorded, and a later call will
+		// add the units.
 		case b.Err != nil && !seckill.NothingTaken(b.Err) && !errors.Is(b.Err, seckill.ErrPending):
 			add(RuleUnknown, "%s: %v", b.Name, b.Err)
 		}
@@ -196,8 +197,8 @@ func findProblems(s *Schedule) []Problem {
 	return list
 }
 
-// leavers returns the buyers that left, if there was no other fault. Their processes lived on and
-// could clean up.
+// leavers returns the buyers that left. If there was another fault, it returns none: only processes
+// that lived on without a fault must have cleaned up.
 func (s *Schedule) leavers() []string {
 	var who []string
 	for _, step := range s.Steps {

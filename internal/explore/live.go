@@ -12,12 +12,13 @@ import (
 	"seckill/internal/probe"
 )
 
-// A Live is one schedule that a person chooses, step by step. While they think, no time passes for
-// leases, waits and back-offs. The methods of a Live are for one goroutine at a time.
+// A Live is one schedule that a person chooses, step by step. While the person thinks, no time
+// passes for leases, waits and back-offs. Only one goroutine at a time may call the methods of a
+// Live.
 type Live struct {
 	run     *run
 	options []policy.Option // the possible choices; none when the schedule has ended
-	err     error           // why it has ended; nil if it was judged
+	err     error           // why the schedule has ended; nil if it was judged
 }
 
 var (
@@ -27,8 +28,8 @@ var (
 	ErrOver = errors.New("all buyers are done")
 )
 
-// Begin starts a schedule that a person chooses, and returns at the first choice. A world has at
-// most one such schedule at a time. The caller must call End.
+// Begin starts a schedule that a person chooses, and returns when the first choice is possible. A
+// world has at most one such schedule at a time. The caller must call End.
 func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 	if s.InLine || s.DiesFirst || s.Next {
 		return nil, View{}, errors.New("a schedule that is chosen by hand has no steps of its own")
@@ -58,8 +59,8 @@ func (l *Live) proceed(ctx context.Context) error {
 }
 
 // Choose makes a choice and returns when all actors have settled. After ErrImpossible and ErrOver
-// the schedule is unchanged. After any other error its state is unknown, and only End may be
-// called.
+// the schedule is unchanged. After any other error the state of the schedule is unknown, and only
+// End may be called.
 func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 	if len(l.options) == 0 {
 		return View{}, cmp.Or(l.err, ErrOver)
@@ -79,7 +80,7 @@ func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 }
 
 // findOption returns the option for the choice c. If there is none, it waits for reports of the
-// actors: a buyer that seemed to wait may have been late, and a helper may just have started.
+// actors: a buyer that seemed to wait may only have been slow, and a helper may just have started.
 func (l *Live) findOption(ctx context.Context, c Choice) (o policy.Option, err error) {
 	if l.run.handleReports() { // reports that came while the person was thinking
 		err = l.proceed(ctx)
@@ -112,9 +113,10 @@ type View struct {
 	// Steps are the steps so far, oldest first. A choice is one step; some steps happen without a
 	// choice.
 	Steps []Step `json:"steps"`
-	// Preemptions counts the turns that were taken from a buyer that could have continued.
+	// Preemptions counts the steps at which another buyer moved although the last one could have
+	// continued.
 	Preemptions int       `json:"switches"`
-	Faults      int       `json:"-"` // faults so far
+	Faults      int       `json:"-"` // number of faults so far
 	Judged      *Schedule `json:"-"` // set when the schedule has ended
 }
 
@@ -123,10 +125,10 @@ type State string
 
 // The states of an actor.
 const (
-	StateReady    State = "ready"     // stands before the command Next, which a choice sends
-	StateWaits    State = "waits"     // has sent a command without an answer so far; Waiting says why
-	StateBacksOff State = "backs_off" // waits by itself, and tries again when another actor has moved
-	StateDone     State = "done"      // has the answer Told
+	StateReady    State = "ready"     // is about to send the command Next, if it is chosen
+	StateWaits    State = "waits"     // has sent a command that has no answer yet; Waiting says why
+	StateBacksOff State = "backs_off" // waits without a command, and tries again when another actor has moved
+	StateDone     State = "done"      // has finished; Told is the answer
 	StateDead     State = "dead"      // its process has died
 )
 
@@ -146,15 +148,15 @@ type ActorView struct {
 	Expired bool `json:"expired,omitempty"`
 	// Told is the final answer in English ("sold 1, 0 left", "sold out", "died"), or "".
 	Told string `json:"told,omitempty"`
-	// Outcome is Told as a code: "sold", "died", "done" (the buyer was not purchasing), or the
-	// judge.Outcome of a refusal; or "".
+	// Outcome is a code for Told: "sold", "died", "done" (for an actor that buys nothing), or the
+	// judge.Outcome of a refusal. It is "" if Told is "".
 	Outcome string `json:"outcome,omitempty"`
 }
 
 // A CommandView is a command as a step shows it. SKUs are written as 1 and 2, random values as t1,
-// t2, … and times as time1, ….
+// t2, …, and times as time1, time2, ….
 type CommandView struct {
-	Backend string `json:"backend"` // as in tap.Command, or Work
+	Backend string `json:"backend"` // one of the values of tap.Command.Backend, or Work
 	Text    string `json:"text"`
 }
 
@@ -163,15 +165,15 @@ type WaitView struct {
 	CommandView
 	// Why is the server's own reason, in English: "waits for the lock X on stock, index PRIMARY".
 	Why string `json:"why"`
-	// For names the buyers that have row locks and do not wait, if this command waits for a row. It
-	// is never null.
+	// For names the buyers for which this command may wait: if it waits for a row, all buyers that
+	// have row locks and do not wait themselves. It is never null.
 	For []string `json:"for"`
 }
 
 // An OptionView is a possible choice.
 type OptionView struct {
 	Choice
-	// Switches is true if the choice takes the turn from a buyer that could continue.
+	// Switches is true if the last buyer could continue and the choice moves another one.
 	Switches bool `json:"switches"`
 	// Command is the command that is sent, lost or delivered; null for other faults.
 	Command *CommandView `json:"command"`
@@ -238,8 +240,8 @@ func (r *run) waitView(c *call) *WaitView {
 	return w
 }
 
-// holdersAt returns the actors, other than the waiting one, whose process has one of these SQL
-// ports and that may hold a row lock.
+// holdersAt returns the actors other than waits that may hold a row lock and whose process has a
+// SQL connection with one of these ports.
 func (r *run) holdersAt(waits *actor, ports []string) []string {
 	var list []string
 	for _, a := range r.actors {

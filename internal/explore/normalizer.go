@@ -21,14 +21,15 @@ type Normalizer struct {
 // NewNormalizer returns a Normalizer that replaces skus by 1, 2, … in this order.
 func NewNormalizer(skus ...int64) *Normalizer {
 	var pairs []string
-	for i := len(skus) - 1; i >= 0; i-- { // a later SKU may begin with the digits of an earlier one
+	for i := len(skus) - 1; i >= 0; i-- { // backwards, because a later SKU may begin with the digits of an earlier one
 		pairs = append(pairs, strconv.FormatInt(skus[i], 10), strconv.Itoa(i+1))
 	}
 	return &Normalizer{skus: strings.NewReplacer(pairs...), known: map[string]string{}, count: map[string]int{}}
 }
 
-// Values that differ in each run: tokens, order numbers, and ids of ZooKeeper and etcd
-// (randomValue); times of day (clockTime); the hashes by which Redis names scripts (scriptSHA).
+// These expressions match values that differ in each run. randomValue matches tokens, order
+// numbers, and ids of ZooKeeper and etcd. clockTime matches times of day, and scriptSHA the hashes
+// by which Redis names scripts.
 var (
 	randomValue = regexp.MustCompile(`\b[A-Z2-7]{26}\b|\bo\d+-(?:time)?\d+-[A-Z2-7]{13}\b|\b\d{19}\b|[0-9a-f]{32}\b|\b[0-9a-f]{15,16}\b|[0-9A-Za-z+/]{22}==|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
@@ -69,8 +70,8 @@ func (n *Normalizer) nameFor(kind, value string) string {
 	return n.known[value]
 }
 
-// DescribeCommand returns the text of c with its arguments in place of the placeholders.
-// For a wait it prefixes the kind of wait, because the text is only a duration or a name.
+// DescribeCommand returns the text of c with its arguments in place of the placeholders. The text
+// of a wait is only a duration or a name, so the kind of wait stands before it.
 func DescribeCommand(c *tap.Command) string {
 	if c.Backend == tap.Waiting {
 		return c.Name + ": " + c.Text

@@ -15,16 +15,17 @@ import (
 	"seckill/internal/tap"
 )
 
-// A chooser returns the index of one of options. An error ends the schedule.
+// A chooser chooses one of options and returns its index. An error ends the schedule.
 type chooser func(options []policy.Option, preemptions int) (int, error)
 
-// play runs one schedule of s to its end. With peek, it reads the servers' values after each step.
+// play runs one schedule of s to its end. If peek is true, it reads the servers' values after each
+// step.
 func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (*Schedule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one schedule took a minute"))
 	defer cancel()
 	r := w.newRun(s, peek)
 	defer r.stop()
-	if s.Denies != "" { // an earlier schedule may have ended before it allowed the command again
+	if s.Denies != "" { // allow the command: an earlier schedule may have ended while it was forbidden
 		if err := w.probes.SetRight(ctx, "+"+s.Denies); err != nil {
 			return r.schedule, err
 		}
@@ -39,7 +40,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1,
 			Action: cmp.Or(actorKinds[s.Buyers[0].Action].nextAction, Buys)}
 		if slices.Contains(s.Faults, Panics) {
-			next.Process = s.Buyers[0].Process // that process lives on, with everything the panic has left
+			next.Process = s.Buyers[0].Process // the process lives on, with everything that the panic has left there
 		}
 		if s.Buyers[0].Action == Accepts {
 			// Only the end of a lease lets the next buyer write the orders that a dead process has accepted.
@@ -62,7 +63,7 @@ func (w *World) newRun(s *Scenario, peek bool) *run {
 		inbox: inbox{reports: make(chan func(), 64), stopped: make(chan struct{})}}
 }
 
-// start prepares the sale and adds the actors one by one. Each runs up to its first command.
+// start prepares the sale and adds the actors one by one. Each actor runs up to its first command.
 func (r *run) start(ctx context.Context, choose chooser) error {
 	w, s := r.world, r.scenario
 	if err := w.prepareSale(ctx, s); err != nil {
@@ -83,7 +84,7 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 			if err := r.runAlone(ctx, a, choose, func() bool { return a.lock == held }); err != nil {
 				return err
 			}
-			r.lastThread = nil // so the next actor's turn is no preemption
+			r.lastThread = nil // no last thread, so the next actor's turn is no preemption
 		}
 		if i == 0 && s.DiesFirst {
 			if err := r.runUntilDeath(ctx, choose); err != nil {
@@ -97,7 +98,7 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 	return nil
 }
 
-// stop makes every actor give up, and delivers what is still under way.
+// stop makes every actor give up, and delivers the delayed commands.
 func (r *run) stop() {
 	close(r.stopped)
 	r.deliverAll()
@@ -105,8 +106,9 @@ func (r *run) stop() {
 	r.world.closeTainted()
 }
 
-// deliverAll delivers the delayed commands. Otherwise their connections and open transactions would
-// stay. It delivers them in parallel, because one may wait for what another ends.
+// deliverAll delivers the delayed commands. Otherwise their connections and transactions would stay
+// open. It delivers all in parallel, because one command may wait for a transaction that another
+// one ends.
 func (r *run) deliverAll() {
 	for _, a := range r.actors {
 		a.cancel(errDead)
@@ -116,23 +118,24 @@ func (r *run) deliverAll() {
 	var all sync.WaitGroup
 	for _, a := range r.actors {
 		for _, l := range a.delayed {
-			a.process.tainted = true // the delivery may fail
+			a.process.tainted = true // the delivery may fail, so the process is not used again
 			all.Go(func() { _ = l.deliver(ctx) })
 		}
 	}
 	all.Wait()
 }
 
-// deliveryLimit exceeds the time after which a server resolves a deadlock.
+// deliveryLimit is the maximum time of a delivery. It exceeds the time after which a server
+// resolves a deadlock.
 const deliveryLimit = 5 * time.Second
 
 const (
-	// NextBuyer is the name of the buyer that comes when all others are done.
+	// NextBuyer is the name of the buyer that comes when all other buyers are done.
 	NextBuyer   = "next"
 	nextProcess = 1000 // the number of that buyer's process
 )
 
-// addActor starts a buyer, which stops before its first command.
+// addActor starts a buyer. The buyer stops before its first command.
 func (r *run) addActor(ctx context.Context, b Buyer) error {
 	p, err := r.world.process(ctx, b.Process)
 	if err != nil {
@@ -151,7 +154,8 @@ func (r *run) addActor(ctx context.Context, b Buyer) error {
 	return nil
 }
 
-// perform performs the actor's action. Like the service, it recovers from a panic that is a fault.
+// perform performs the actor's action. It recovers from the panic of the fault Panics, as the
+// service does.
 func (a *actor) perform() {
 	defer func() {
 		switch p := recover(); {
@@ -164,8 +168,8 @@ func (a *actor) perform() {
 	actorKinds[a.Action].perform(tap.With(a.ctx, a), a.run.world, a.process, &a.outcome)
 }
 
-// runAlone lets only a take turns, until the condition until holds or a can take no turn. Each turn
-// is a choice between a's command and the faults.
+// runAlone lets only a take turns, until the function until returns true or a can take no turn.
+// Each turn is a choice between the next command of a and the given faults.
 func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, until func() bool, faults ...Fault) error {
 	for {
 		if err := r.settle(ctx); err != nil {
@@ -184,7 +188,7 @@ func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, until func
 	}
 }
 
-// chooseAndApply has choose select one of options, and performs it.
+// chooseAndApply performs the option that choose selects.
 func (r *run) chooseAndApply(ctx context.Context, options []policy.Option, choose chooser) error {
 	i, err := choose(options, r.schedule.Preemptions)
 	if err != nil {
@@ -227,8 +231,8 @@ func (r *run) runToEnd(ctx context.Context, choose chooser) error {
 	}
 }
 
-// nextOptions advances to the next moment with a choice, and returns its options. It returns none
-// if every actor has finished.
+// nextOptions runs the schedule up to the next moment at which there is a choice, and returns the
+// options. It returns none if every actor has finished.
 func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 	for {
 		if err := r.settle(ctx); err != nil {
@@ -242,8 +246,8 @@ func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 			continue
 		}
 		if r.allDone() {
-			// Only delayed commands and renewers of free locks are left. They run one after another,
-			// without a choice.
+			// Only delayed commands and renewers of free locks are left. They run one after
+			// another, without a choice.
 			left := r.remainingOptions()
 			if len(left) == 0 {
 				return nil, nil

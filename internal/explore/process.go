@@ -20,14 +20,14 @@ import (
 // context when it is granted and released.
 type StrategyProcess struct {
 	In       *backend.Instance
-	Info     catalog.Info // its Locker is the observed one
+	Info     catalog.Info // Info.Locker makes an observedLocker
 	Store    *ledger.Store
 	Strategy seckill.Strategy
-	Locker   lock.Locker // nil if the strategy is not a lock
+	Locker   lock.Locker // tells the LockObserver of leases; nil if the strategy is not a lock
 }
 
-// StartProcess opens an instance on config and builds the strategy on it. The strategy's clock
-// shows now, or the real time if now is nil. The caller closes StrategyProcess.In.
+// StartProcess opens an instance on config and builds the strategy on it. The function now is the
+// strategy's clock; if it is nil, the clock is real. The caller must close StrategyProcess.In.
 func StartProcess(
 	ctx context.Context, config backend.Config, info catalog.Info, s catalog.Settings, now func() time.Time,
 ) (*StrategyProcess, error) {
@@ -50,8 +50,8 @@ func StartProcess(
 	return p, nil
 }
 
-// Reset opens a new sale as PUT /skus/ID does: it resets the ledger first, then the
-// stock that the strategy keeps outside of it.
+// Reset opens a new sale as PUT /skus/ID does. It resets the ledger first, and then the stock that
+// the strategy stores elsewhere, such as in Redis.
 func (p *StrategyProcess) Reset(ctx context.Context, sku int64, name string, stock int64) error {
 	if _, err := p.Store.Reset(ctx, sku, name, stock); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (p *StrategyProcess) Reset(ctx context.Context, sku int64, name string, sto
 
 // A LockObserver is a tap.Tap that also learns when its buyer gets and releases locks.
 type LockObserver interface {
-	// LockGranted is called when the buyer has got the lock. If transactional is
-	// true, the lock belongs to a transaction, and its COMMIT or ROLLBACK frees it.
+	// LockGranted is called when the buyer has got the lock. If transactional is true, the COMMIT
+	// or ROLLBACK of the buyer's transaction frees the lock.
 	LockGranted(transactional bool)
 	// LockReleasing is called before the buyer releases the lock, and LockReleased
 	// after the release has succeeded or failed.
@@ -73,7 +73,7 @@ type LockObserver interface {
 	LockReleased()
 }
 
-// An observedLocker tells the LockObserver in its caller's context of each lease.
+// An observedLocker tells the LockObserver in the caller's context of each lease that it grants.
 type observedLocker struct{ lock.Locker }
 
 func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
@@ -91,8 +91,8 @@ func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options
 	return &observedLease{lease, h}, nil
 }
 
-// Clear passes the call to the inner lock. It returns seckill.ErrBusy if that lock is no
-// lock.Clearer.
+// Clear passes the call to the inner lock. If the inner lock is no lock.Clearer, Clear returns
+// seckill.ErrBusy.
 func (l *observedLocker) Clear(ctx context.Context, key string) error {
 	if c, ok := l.Locker.(lock.Clearer); ok {
 		return c.Clear(ctx, key)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A move is a turn or a fault. After some moves a buyer that backs off may succeed: see mayUnblock.
+// A move is a turn or a fault. Some moves let a buyer that backs off succeed (see mayUnblock).
 type move struct {
-	actor   *actor // nil: a fault
+	actor   *actor // nil if the move is a fault
 	attempt *attempt
 	backend string
-	hadLock bool // the actor already had the lock
+	hadLock bool // the actor had the lock before this move or has it now
 }
 
 // mayUnblock reports whether a buyer that backs off may succeed after m.
@@ -20,22 +20,22 @@ func (m move) mayUnblock() bool {
 		return true // a fault may have changed anything
 	}
 	if m.attempt.failed {
-		return false // the attempt ended in a back-off, so it changed nothing for others
+		return false // the attempt ended in a back-off, so it changed nothing for other buyers
 	}
 	if m.actor.run.world.info.Locker == nil || m.hadLock {
 		return true
 	}
-	// A command of a buyer that only tries to get the lock wakes no other buyer. Otherwise two such buyers
-	// would wake each other for ever. But a buyer that has left without the lock has freed its place
-	// in the queue, so its commands do wake others.
+	// A command of a buyer that only tries to get the lock wakes no other buyer. Otherwise two such
+	// buyers would wake each other for ever. But a buyer that has left without the lock has freed
+	// its place in the queue, so its commands may let other buyers succeed.
 	return m.actor.isDone() && !m.actor.hadLock
 }
 
-// An attempt is the commands of a buyer between two back-offs.
+// An attempt consists of the commands that a buyer sends between two back-offs.
 type attempt struct {
-	firstMove int             // index in run.moves
+	firstMove int             // index in run.moves of the first move after the attempt began
 	used      map[string]bool // by backend
-	failed    bool            // it ended in a back-off
+	failed    bool            // the attempt ended in a back-off
 }
 
 // startAttempt starts the first attempt of a, or the next one after a back-off.
@@ -53,8 +53,8 @@ func (r *run) recordMove(a *actor, backend string) {
 func (r *run) recordFault() { r.moves = append(r.moves, move{}) }
 
 // wakeBackOffs ends the back-offs of actors that may succeed now, because another actor or a fault
-// has moved since their attempt began. Without such a move they would fail again. It returns false
-// if there is no such actor.
+// has moved since their attempt began. Without such a move they would fail again. If there is no
+// such actor, wakeBackOffs returns false.
 func (r *run) wakeBackOffs() bool {
 	return r.wakeIf(func(a *actor) bool {
 		return slices.ContainsFunc(r.moves[a.attempt.firstMove:], func(m move) bool {
@@ -63,8 +63,8 @@ func (r *run) wakeBackOffs() bool {
 	})
 }
 
-// wakeIf ends the back-offs of the actors for which condition returns true. It returns false if there are
-// none.
+// wakeIf ends the back-offs of the actors for which condition returns true. If there are none,
+// wakeIf returns false.
 func (r *run) wakeIf(condition func(*actor) bool) bool {
 	woken := false
 	for _, a := range r.actors {
@@ -78,8 +78,8 @@ func (r *run) wakeIf(condition func(*actor) bool) bool {
 	return woken
 }
 
-// fireTimers ends every wait that has a limit, in a process or in a server: a lease has ended, and
-// waits are no longer than a lease.
+// fireTimers ends every wait that has a limit, in a process or in a server. It is called after a
+// lease has ended: no limit is longer than a lease, so all limits have passed.
 func (r *run) fireTimers(ctx context.Context) (any bool, err error) {
 	for _, a := range r.actors {
 		a.eachCall(func(c *call) {
@@ -94,15 +94,15 @@ func (r *run) fireTimers(ctx context.Context) (any bool, err error) {
 	return any || woke, err
 }
 
-// maxIdleTries limits how often all back-offs and limited waits end although nothing has changed. After
-// that, the waiting buyers give up.
+// maxIdleTries limits how often the scheduler ends all back-offs and limited waits although nothing
+// has changed. After that, the waiting buyers give up.
 const maxIdleTries = 3
 
 const gaveUp = "gives up: nothing will ever wake them"
 
 // awaitLateReport waits once more for the calls that seemed to wait, and reports whether one of
 // them has returned. On a busy machine, a thread of the SQL server that has been granted its row
-// counts as waiting until it runs, and a goroutine that passes on events from a client library may
+// counts as waiting until it runs. And a goroutine that passes on events from a client library may
 // be late.
 func (r *run) awaitLateReport(ctx context.Context) bool {
 	waits, commands := r.unanswered()
@@ -111,9 +111,10 @@ func (r *run) awaitLateReport(ctx context.Context) bool {
 	}) && r.awaitReport(ctx, maxSilence) == nil
 }
 
-// passTime is called when no actor can continue and not all have finished. It ends, in this order,
-// the sessions of a dead process, a lease (but no session or connection of a live process), and all
-// waits with a limit. If there is nothing to end, the actors that wait give up.
+// passTime lets time pass when no actor can continue and not all have finished. It ends the first
+// of these that exists: the sessions of a dead process; a lease, but no session or connection of a
+// live process; all limited waits and back-offs. If there is none of them, the actors that wait
+// give up.
 func (r *run) passTime(ctx context.Context) error {
 	r.forced = true
 	var unserved []*actor

@@ -14,13 +14,13 @@ import (
 // its times are microseconds since the recorder began.
 type SentCommand struct {
 	Who        string `json:"who"`
-	Backend    string `json:"backend"` // as the tap names them
+	Backend    string `json:"backend"` // as in tap.Command.Backend
 	Text       string `json:"command"`
-	Result     string `json:"result,omitempty"` // the error that came back
+	Result     string `json:"result,omitempty"` // the error of the command; "" after success
 	Reply      string `json:"reply,omitempty"`
 	At         int64  `json:"start_us"`
-	Took       int64  `json:"took_us"`              // up to now, if it has not returned yet
-	Background bool   `json:"background,omitempty"` // sent by a lock's renewer
+	Took       int64  `json:"took_us"`              // up to the Snapshot if the command has not returned yet
+	Background bool   `json:"background,omitempty"` // the goroutine that renews a lock sent the command
 
 	Command *tap.Command `json:"-"`
 	Done    bool         `json:"-"`
@@ -31,11 +31,11 @@ type SentCommand struct {
 type HeldPeriod struct {
 	Who  string `json:"who"`
 	From int64  `json:"from_us"`
-	To   int64  `json:"to_us"` // up to now, if the lock is still held
+	To   int64  `json:"to_us"` // the time of the Snapshot if the lock is still held
 }
 
-// A Recorder records the commands of several buyers, and when each holds the lock, on
-// one clock. It is safe for concurrent use.
+// A Recorder records the commands of several buyers and the times at which each holds the lock. All
+// times are of one clock. It is safe for concurrent use.
 type Recorder struct {
 	mu    sync.Mutex
 	names *Normalizer
@@ -52,7 +52,7 @@ func NewRecorder(names *Normalizer) *Recorder {
 // elapsed returns the microseconds since the recorder began.
 func (r *Recorder) elapsed() int64 { return time.Since(r.began).Microseconds() }
 
-// RecordSent records that the buyer named who sends c.
+// RecordSent records that a buyer sends c. The argument who is the buyer's name.
 func (r *Recorder) RecordSent(ctx context.Context, who string, c *tap.Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,9 +94,9 @@ func (r *Recorder) Snapshot() (list []SentCommand, held []HeldPeriod) {
 	return list, held
 }
 
-// A Gate is the tap.Tap and LockObserver of one buyer. It records the buyer's commands
-// and locks. It also stops the buyer before one command, which the caller of NewGate
-// selects, until Open is called.
+// A Gate is the tap.Tap and LockObserver of one buyer. It records the buyer's commands and locks.
+// It also stops the buyer before the command that the caller of NewGate has selected, until Open is
+// called.
 type Gate struct {
 	*Recorder
 	Reached chan struct{} // closed when the buyer has stopped at the gate
@@ -106,11 +106,12 @@ type Gate struct {
 	stopAt func(n int, c *tap.Command) bool
 	reach  func()
 	opened chan struct{}
-	n      atomic.Int64 // the buyer's commands so far, without those of helpers
+	n      atomic.Int64 // number of commands so far, without those of helpers
 }
 
-// NewGate returns a Gate that stops the buyer before the first command for which at
-// returns true; n is the command's number, from 0. If at is nil, it never stops the buyer.
+// NewGate returns a Gate that stops the buyer before the first command for which the function at
+// returns true. The argument n is the number of the command, from 0. If at is nil, the Gate never
+// stops the buyer.
 func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate {
 	if at == nil {
 		at = func(int, *tap.Command) bool { return false }

@@ -12,8 +12,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// A run is a schedule that is in progress. Except for the fields of inbox and the steps counter,
-// its fields are used by the scheduler's goroutine only.
+// A run is a schedule that is in progress. Only the scheduler's goroutine uses its fields, except
+// those of inbox and the counter steps.
 type run struct {
 	world    *World
 	scenario *Scenario
@@ -23,11 +23,11 @@ type run struct {
 	turnState
 	counters
 
-	steps  atomic.Int64 // len(schedule.Steps) when the actors last continued, for their goroutines
+	steps  atomic.Int64 // a copy of len(schedule.Steps) for the actors' goroutines, from the last time they continued
 	moves  []move
 	waits  []probe.Wait // the commands that the servers listed as waiting after the last step
 	peek   bool         // read the servers' values after each step
-	byHand bool         // a person chooses: time passes only when they say so
+	byHand bool         // a person chooses: time passes only if the person chooses TimePasses
 }
 
 // An inbox carries reports from the actors' goroutines to the scheduler. A report is a function that the
@@ -39,17 +39,17 @@ type inbox struct {
 	programs sync.WaitGroup // the goroutines of the actors
 }
 
-// A turnState describes the last step and what it may have set off.
+// A turnState describes the last step and its possible consequences.
 type turnState struct {
 	lastThread  *thread  // the thread of the last step
-	lastSent    string   // the last choice and its command
-	paused      *actor   // the actor whose lease has ended, until its next turn
+	lastSent    string   // text of the last choice and its command
+	paused      *actor   // the actor whose lease a fault has ended; nil after the actor's next turn
 	cutProcess  *process // the process whose connections the last fault may have closed
 	portsBefore []string // the SQL ports of that process before the fault
 	forced      bool     // since the last choice, a step happened that nobody chose
 }
 
-// counters counts what a schedule may have only a limited number of.
+// counters counts faults, renewals and idle tries, each of which has a maximum per schedule.
 type counters struct {
 	faultCount   int // at most Scenario.MaxFaults
 	renewalCount int // at most Scenario.Renewals
@@ -104,7 +104,8 @@ func (r *run) othersHolding(a *actor) []*actor {
 	return list
 }
 
-// noteWoken records that the last step let a continue, unless that step was a turn of a.
+// noteWoken records that the last step let the actor a continue, unless the step was a turn of a
+// itself.
 func (r *run) noteWoken(a *actor) {
 	if n := len(r.schedule.Steps); n > 0 {
 		step := &r.schedule.Steps[n-1]
@@ -115,7 +116,7 @@ func (r *run) noteWoken(a *actor) {
 	}
 }
 
-// apply performs one choice. All threads must have settled before.
+// apply performs one choice. Before the call, settle must have returned.
 func (r *run) apply(ctx context.Context, o policy.Option, chosen bool) error {
 	if o.Preempts {
 		r.schedule.Preemptions++
@@ -157,7 +158,8 @@ func (r *run) apply(ctx context.Context, o policy.Option, chosen bool) error {
 	return nil
 }
 
-// send records that the call c is sent. The caller must then answer c, which sends it.
+// send records that the command of c is sent. The caller must then send nil to c.answer, which lets
+// the command go.
 func (r *run) send(c *call, step Step) {
 	a := c.actor
 	c.step, c.state = len(r.schedule.Steps), sent
@@ -176,7 +178,7 @@ func (r *run) send(c *call, step Step) {
 	}
 	r.recordMove(a, c.command.Backend)
 	switch c.command.Name {
-	case "BEGIN", "CALL": // a procedure contains its own transaction
+	case "BEGIN", "CALL": // a stored procedure contains a transaction of its own
 		a.inTransaction, a.expired = true, a.expired && a.run.world.info.Locker != nil
 	case "COMMIT", "ROLLBACK":
 		a.inTransaction = false
@@ -205,8 +207,8 @@ func (r *run) runnable() []*thread {
 	return list
 }
 
-// rank orders the runnable threads: first the thread of the last step, last those of a paused
-// actor.
+// rank returns the place of t among the runnable threads. The thread of the last step comes first,
+// and threads of a paused actor come last.
 func (r *run) rank(t *thread) int {
 	switch {
 	case t == r.lastThread:
@@ -245,7 +247,7 @@ func (r *run) options() []policy.Option {
 	}
 	for _, f := range r.scenario.Faults {
 		at := faultKinds[f].options(r, runnable)
-		if f == NodeLost && at != nil { // a node is lost at the first possible moment: the only choice
+		if f == NodeLost && at != nil { // as soon as a node can be lost, its loss is the only choice
 			return at
 		}
 		list = append(list, at...)
@@ -253,7 +255,8 @@ func (r *run) options() []policy.Option {
 	return list
 }
 
-// renewersToWake returns the choices that let a sleeping renewer act, one for each actor.
+// renewersToWake returns the choices that let a sleeping renewer act: at most one choice for each
+// actor.
 func (r *run) renewersToWake() []policy.Option {
 	var list []policy.Option
 	if r.renewalCount >= r.scenario.Renewals {
@@ -279,9 +282,9 @@ func (r *run) actor(name string) *actor {
 	return nil
 }
 
-// touches returns the backend that the next command of t may read or change; "" stands for any backend.
-// It also returns "" if a buyer that backs off uses this backend. Each command there wakes that buyer,
-// so the order of the commands matters.
+// touches returns the backend that the next command of t may read or change; "" stands for any
+// backend. It also returns "" if a buyer that backs off has used this backend. Each command to this
+// backend wakes that buyer, so the order of such commands matters.
 func (r *run) touches(t *thread) string {
 	c := t.nextCall().command
 	for _, a := range r.actors {

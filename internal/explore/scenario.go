@@ -25,25 +25,25 @@ import (
 // A Scenario is what an exploration runs: the actors, their actions and the possible faults.
 type Scenario struct {
 	Name   string  `json:"name,omitempty"`
-	Stock  int64   `json:"stock"` // of the new SKU
+	Stock  int64   `json:"stock"` // the units of the new SKU on sale
 	Buyers []Buyer `json:"buyers"`
 	// Faults may happen at any moment, but at most MaxFaults of them in one schedule.
 	Faults    []Fault `json:"faults,omitzero"`
 	MaxFaults int     `json:"max_faults,omitempty"`
 	// Denies is the Redis command that the fault Refused forbids.
 	Denies string `json:"denies,omitempty"`
-	// Renewals is the maximum number of times in one schedule that a renewer of a lock acts. The
-	// moments are choices. With 0, renewers never act.
+	// Renewals is how often in one schedule the goroutines that renew locks act at most. The
+	// moments at which they act are choices. If Renewals is 0, they never act.
 	Renewals int `json:"renewals,omitempty"`
-	// DiesFirst lets the first buyer run alone and die before any of its commands. The other buyers
-	// come a lease later.
+	// DiesFirst lets the first buyer run alone and die before one of its commands, which is a
+	// choice. The other buyers come a lease later.
 	DiesFirst bool `json:"dies_first,omitempty"`
-	// InLine builds a queue before the first choice of the schedule: the first buyer takes the lock,
-	// and the others come one by one and wait for it.
+	// InLine builds a queue before the first choice of the schedule. The first buyer takes the
+	// lock, and the other buyers come one by one and wait for the lock.
 	InLine bool `json:"in_line,omitempty"`
-	// Latecomers is the number of buyers at the end of the list that InLine leaves out. They come
-	// later, and each of their commands is a choice. If there are latecomers, LeaseEnds ends the
-	// session of a waiting buyer instead of the holder's.
+	// Latecomers is the number of buyers at the end of the list that InLine leaves out of the
+	// queue. They come later, and each of their commands is a choice. If there are latecomers,
+	// LeaseEnds ends the session of a waiting buyer instead of the holder's.
 	Latecomers int `json:"latecomers,omitempty"`
 	// Next adds one more buyer when all others are done. That buyer finds locks that were left
 	// behind and stock that was lost.
@@ -51,24 +51,25 @@ type Scenario struct {
 	// Clears lets LeaseEnds also remove a lock that has no lease, as an operator does who believes
 	// that the holder is dead.
 	Clears bool `json:"clears,omitempty"`
-	// Wakes makes the end of a wait a step of its own, so that a buyer can leave before it.
+	// Wakes makes the end of a wait a step of its own. So a buyer can leave when its wait is over
+	// but before it goes on.
 	Wakes bool `json:"wakes,omitempty"`
 }
 
 // A Buyer is one actor of a scenario.
 type Buyer struct {
 	Name     string `json:"name"`    // "A"
-	Process  int    `json:"process"` // buyers with the same number share an instance
+	Process  int    `json:"process"` // buyers with the same number share a process
 	Quantity int64  `json:"quantity,omitempty"`
 	Action   Action `json:"does"`
 	Other    bool   `json:"other,omitempty"` // buys the second SKU
-	// Same names the buyer whose order is cancelled, or whose request this buyer repeats; "" for
-	// its own.
+	// Same is the name of the buyer whose order this buyer cancels, or whose request it repeats. If
+	// Same is "", the buyer acts on its own order or request.
 	Same string `json:"same,omitempty"`
-	// User names the buyer on whose behalf this one sends requests; "" for itself.
+	// User is the name of the buyer on whose behalf this buyer sends requests; "" if on its own.
 	User string `json:"user,omitempty"`
-	// Again is how often the buyer repeats a request that got no final answer, or takes the lock
-	// once more.
+	// Again is how often the buyer repeats a request that got no final answer. For an actor that
+	// Locks, it is how often the buyer takes the lock once more.
 	Again int `json:"again,omitempty"`
 }
 
@@ -78,8 +79,8 @@ type Fault = policy.Fault
 
 const (
 	// LeaseEnds ends the lease of a lock at the server: the key expires, the session's nodes are
-	// deleted, the lease is revoked or the connection is killed. The holder does not know it,
-	// because it is paused.
+	// deleted, the lease is revoked or the connection is killed. The holder does not learn of this
+	// end, because the holder is paused.
 	LeaseEnds Fault = "lease ends"
 	// Dies ends the buyer's process before the buyer's next command, with all other buyers in that
 	// process. No clean-up runs; the connections close.
@@ -101,10 +102,12 @@ const (
 	ReplyLost Fault = "reply lost"
 	// CommandLost drops the next command, and the buyer sees an error.
 	CommandLost Fault = "command lost"
-	// Refused makes Redis refuse the command Scenario.Denies while the next command runs, as an
-	// administrator does who withdraws a right. A script keeps its earlier writes.
+	// Refused makes Redis refuse the command Scenario.Denies while the next command runs, as if an
+	// administrator had withdrawn a right. A script that is refused half-way keeps its earlier
+	// writes.
 	Refused Fault = "refused"
-	// Delayed keeps the next command in the network; the buyer sees an error and continues.
+	// Delayed keeps the next command in the network for a while. The buyer sees an error at once
+	// and continues.
 	Delayed Fault = "delayed"
 	// Arrives delivers a delayed command. It follows Delayed at any later moment, and does not
 	// count as a fault.
@@ -114,7 +117,7 @@ const (
 	ClockJumps Fault = "clock jumps"
 	// NodeLost stops one of several servers (Options.Node), and another takes over.
 	NodeLost Fault = "a node is lost"
-	// TimePasses ends leases because no buyer could continue.
+	// TimePasses happens when no buyer can continue: leases and limited waits end.
 	TimePasses Fault = "time passes"
 )
 
@@ -127,14 +130,14 @@ type Step struct {
 	Choice
 	Backend string `json:"backend,omitempty"`
 	Command string `json:"command,omitempty"` // the text after Normalizer.Normalize
-	Result  string `json:"result,omitempty"`  // "", "waits", or an error
+	Result  string `json:"result,omitempty"`  // "", "waits", an error, or the effect of a fault
 	Reply   string `json:"reply,omitempty"`   // the normalized tap.Command.Reply
-	// Woke names the buyers that had waited inside a server until this step.
+	// Woke has the names of the buyers that had waited inside a server until this step.
 	Woke []string `json:"woke,omitempty"`
 	// Values is what the servers stored after the step, if the run reads them (see run.peek).
 	Values []probe.Value `json:"values,omitempty"`
 
-	// ByItself is true for steps that nobody chose: time passed until they had to happen.
+	// ByItself is true for a step that nobody chose: time passed until the step had to happen.
 	ByItself bool `json:"by_itself,omitempty"`
 }
 
@@ -156,11 +159,12 @@ func (s Step) String() string {
 // isChosen reports whether the policy, or a person, chose the step.
 func (s Step) isChosen() bool { return !s.ByItself && s.Fault != TimePasses && s.Result != gaveUp }
 
-// A Schedule is the steps of one run, from a new SKU to the audit.
+// A Schedule contains the steps of one run, from a new SKU to the audit.
 type Schedule struct {
 	Scenario *Scenario
 	Steps    []Step
-	// Preemptions counts the turns that were taken from a buyer that could have continued.
+	// Preemptions counts the steps at which another buyer moved although the last one could have
+	// continued.
 	Preemptions int
 	Buyers      []Outcome
 	Audit       judge.Report
@@ -171,19 +175,19 @@ type Schedule struct {
 	Outage time.Duration
 
 	names *Normalizer
-	// locks lists failures of the lock: two buyers held it although the lease of the first had not
-	// ended, or a renewer continued although it had got its answer while another buyer had the
-	// lock.
+	// locks lists failures of the lock. Either two buyers held the lock although the lease of the
+	// first had not ended. Or a renewer continued although it had got an answer while another buyer
+	// had the lock.
 	locks []Problem
 }
 
 // A Belief is a period during which a buyer believes that it has the lock. From is the index of the
-// step after which the buyer got the lock (-1: before the first step), To that of the step that
-// gives it back.
+// step at which the buyer got the lock; -1 if that was before the first step. To is the index of
+// the step that gives the lock back.
 type Belief struct {
 	Who  string `json:"who"`
 	From int    `json:"from"`
-	To   *int   `json:"to,omitempty"` // nil: until the end, or until the buyer died
+	To   *int   `json:"to,omitempty"` // nil if the belief lasted until the end or the buyer's death
 }
 
 func (s *Schedule) endHold(who string, step int) {
@@ -202,17 +206,17 @@ type Outcome struct {
 	// Calls are the requests of a buyer that asks the service, with their answers.
 	Calls []judge.Call
 	Dead  bool
-	// GaveUp is true if nothing could ever wake the waiting buyer, so that its time was up.
-	// WaitedFor counts the leases that had to end before the buyer could continue.
+	// GaveUp is true if the buyer waited and nothing could ever have woken it. WaitedFor counts the
+	// leases that had to end before the buyer could continue.
 	GaveUp    bool
 	WaitedFor int
 	// Expired is true if a fault ended the buyer's lease.
 	Expired bool
-	// Waited is true if the buyer once could not continue until another one had moved.
+	// Waited is true if the buyer once could not continue until another buyer had moved.
 	Waited bool
 	// Accepted is true if the buyer was told that the order comes later.
 	Accepted bool
-	// Ended is the number of steps after which the buyer had finished.
+	// Ended is the number of steps in the schedule when the buyer finished.
 	Ended int
 }
 
@@ -249,11 +253,11 @@ func (o Outcome) Answer() string {
 
 // A Problem is one violation of a rule.
 type Problem struct {
-	Rule    string `json:"rule"` // a rule of package judge, or one of those below
+	Rule    string `json:"rule"` // a rule of package judge, or one of the constants below
 	Message string `json:"message"`
 }
 
-// The rules of schedules, besides those of package judge.
+// These rules apply to schedules, in addition to the rules of package judge.
 const (
 	RuleOverlap  = "two_holders" // a lock has one holder at a time
 	RuleUnknown  = "unknown"     // without a fault, every buyer learns the result of its request

@@ -14,13 +14,14 @@ import (
 // Limits bound a search. Zero means no limit.
 type Limits struct {
 	Schedules int           // the maximum number of schedules in order
-	Time      time.Duration // for the schedules in order, and again for the random ones
-	Reduce    bool          // as policy.Fewest.Reduce
+	Time      time.Duration // for the schedules in order; the random schedules get the same time again
+	Reduce    bool          // see policy.Fewest.Reduce
 	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time
 	// cut the search in order short.
 	Random int
 	Seed   uint64
-	// Broken reports whether a schedule ends the search. Nil: a schedule with a problem does.
+	// Broken reports whether a schedule ends the search. If Broken is nil, the first schedule with
+	// a problem ends the search.
 	Broken func(*Schedule) bool
 }
 
@@ -33,15 +34,15 @@ type Result struct {
 	// It is -1 if not even all schedules without a preemption were run, if n is not known
 	// (Limits.Reduce), or if all schedules were run (Exhausted).
 	Preemptions int
-	// NotRun counts the alternatives that were not run, because a limit was reached or the servers did
-	// not behave the same way again.
+	// NotRun counts the choices whose schedules were not run. Either a limit was reached, or the
+	// servers did not behave the same way again.
 	NotRun  int
-	Pruned  int       // schedules that were stopped early, because another one is equivalent
+	Pruned  int       // schedules that were stopped early, because another schedule is equivalent
 	Faulty  int       // schedules with a fault
 	Renewed int       // schedules in which a renewer acted
 	First   *Schedule // the first broken schedule, or nil
 
-	seenOrders map[string]bool // the orders that were seen
+	seenOrders map[string]bool // the orders counted by DistinctOrders
 }
 
 // Exhausted reports whether every schedule was run.
@@ -50,9 +51,9 @@ func (r Result) Exhausted() bool { return r.NotRun == 0 }
 // ErrDiverged means that a choice of a replayed schedule is not possible any more.
 var ErrDiverged = policy.ErrDiverged
 
-// Search runs the schedules of s within the limits: first in order, those with the fewest
-// preemptions first, then some at random. It fails if a server fails or ctx ends; the result so far
-// is returned, too.
+// Search runs the schedules of s within the limits. First it runs schedules in order, those with
+// the fewest preemptions first, and then some at random. If a server fails or ctx ends, Search
+// returns the result so far with an error.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
 	res := Result{Preemptions: -1, seenOrders: map[string]bool{}}
 	if err := w.warmUp(ctx, s); err != nil {
@@ -72,8 +73,8 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	return res, err
 }
 
-// playAll plays the schedules that p chooses, at most l.Schedules of them (0: no limit), until one
-// is broken or l.Time has passed.
+// playAll plays the schedules that p chooses until one is broken, l.Time has passed, or l.Schedules
+// were played (0 is no limit).
 func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, res *Result) error {
 	begun, had, maxSchedules := time.Now(), res.Schedules, l.Schedules
 	more := func() bool {
@@ -138,13 +139,14 @@ func (res *Result) count(schedule *Schedule, l Limits) {
 }
 
 // Replay runs one schedule again, choice by choice, and reads the servers' values after each step.
-// It returns ErrDiverged, with the step, if a choice is not possible any more. Servers do not
-// always behave the same way, so Replay tries three times, or once if the schedule loses a node.
+// If a choice is not possible any more, the error is ErrDiverged and names the step. Servers do not
+// always behave the same way, so Replay tries three times. If the schedule loses a node, it tries
+// only once.
 func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (schedule *Schedule, err error) {
 	if err := w.warmUp(ctx, s); err != nil {
 		return nil, err
 	}
-	// TimePasses needs no choice here: it happens whenever no actor can continue.
+	// TimePasses is no choice in a replay: it happens by itself whenever no actor can continue.
 	choices = slices.DeleteFunc(slices.Clone(choices), func(c Choice) bool { return c.Fault == TimePasses })
 	for range 3 {
 		schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose)
@@ -159,8 +161,8 @@ func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (sche
 	return schedule, err
 }
 
-// Choices returns the choices of a schedule, without those of the next buyer: that buyer is alone,
-// so it has no choice.
+// Choices returns the choices of a schedule. It leaves out the steps of the buyer that
+// Scenario.Next adds: this buyer is alone, so nothing is chosen.
 func (s *Schedule) Choices() []Choice {
 	var list []Choice
 	for _, step := range s.Steps {
@@ -171,14 +173,14 @@ func (s *Schedule) Choices() []Choice {
 	return list
 }
 
-// Breaks reports whether the schedule broke a rule for which counts returns true.
+// Breaks reports whether the schedule broke a rule for which the function counts returns true.
 func (s *Schedule) Breaks(counts func(rule string) bool) bool {
 	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return counts(p.Rule) })
 }
 
 // Shorten searches for a schedule with fewer choices, and no more preemptions, that still breaks a
-// rule for which counts returns true. After its choices, all actors run undisturbed. The result has
-// the servers' values after each step.
+// rule for which the function counts returns true. After these choices, all actors run undisturbed.
+// The result has the servers' values after each step.
 func (w *World) Shorten(ctx context.Context, schedule *Schedule, counts func(rule string) bool) (*Schedule, error) {
 	choices, err := policy.Shorten(schedule.Choices(), func(fewer []Choice) (bool, error) {
 		shorter, err := w.play(ctx, schedule.Scenario, false, (&policy.Replay{Choices: fewer}).Choose)

@@ -17,12 +17,12 @@ const (
 	computeLimit = 20 * time.Second
 	// commandLimit is the maximum time until a command returns or its server says that it waits.
 	commandLimit = 30 * time.Second
-	// quiet is how long to wait for a report that is probably on its way. If none comes, that alone
-	// proves nothing: a server or a barrier is asked as well.
+	// quiet is how long settle waits for a report that is probably on its way. The absence of a
+	// report proves nothing, so settle then asks the servers and barriers, too.
 	quiet = time.Millisecond
-	// replyTime is the time within which most commands return. A server that is asked for its waiting
-	// commands is slower to answer the others, so it is asked earlier only where commands have
-	// waited before.
+	// replyTime is the time within which most commands return. A question about waiting commands
+	// makes a server slower. So settle asks earlier only at a state at which commands have waited
+	// before.
 	replyTime = 5 * time.Millisecond
 	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
@@ -48,9 +48,9 @@ type settling struct {
 	barriersPassed int // run.handled at the time when all waits last passed their barriers; -1: never
 }
 
-// check runs all reports that have come, and reports whether nothing is under way any more. It asks in
-// the order of cost: first the actors' goroutines, then the barriers of waits, then the servers. Each
-// report may change everything, so check starts again after it.
+// check runs all reports that have come, and reports whether nothing is under way any more. It asks
+// the cheapest sources first: the actors' goroutines, then the barriers of waits, then the servers.
+// A report may change everything. So after a report check returns false, and settle calls it again.
 func (s *settling) check(ctx context.Context) (settled bool, err error) {
 	s.handleReports()
 	if s.anyRunning() {
@@ -65,7 +65,8 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 		return true, s.awaitRollback(ctx)
 	case s.reportComes(ctx, commands):
 		return false, nil
-	// Reports have been handled since the waits last passed their barriers, and may have sent events.
+	// Since the waits last passed their barriers, actors have continued and may have sent events to
+	// these waits.
 	case len(waits) > 0 && s.barriersPassed != s.handled:
 		s.barriersPassed = s.handled
 		over, err := passBarriers(ctx, waits)
@@ -89,15 +90,16 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 }
 
 // reportComes waits a short time for a report, and returns whether one came. The time is as long as
-// commands usually take, or less if they are expected to wait inside their servers. If there are only
-// waits and no commands, reportComes returns false at once, because barriers decide about waits.
+// commands usually take, or shorter if the commands are expected to wait inside their servers. If
+// there are only waits and no commands, reportComes returns false at once, because the barriers
+// tell about waits.
 func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
 	return len(commands) > 0 && (s.awaitReport(ctx, quiet) == nil ||
 		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)
 }
 
-// allBlocked reports whether the servers say that each command waits. It fails if there is neither an
-// answer nor such a statement within commandLimit.
+// allBlocked reports whether the servers say that each command waits. If a command has not been
+// answered within commandLimit and its server does not say so, allBlocked returns an error.
 func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, error) {
 	if len(commands) == 0 {
 		return true, nil
@@ -114,7 +116,8 @@ func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, erro
 }
 
 // stateKey describes the last choice and the state of each call. If all commands waited in their
-// servers at some key, they probably wait there as well when another schedule reaches the same key.
+// servers at a state with this key, they will probably wait again when another schedule reaches a
+// state with the same key.
 func (r *run) stateKey() string {
 	text := r.lastSent
 	for _, a := range r.actors {
@@ -123,9 +126,9 @@ func (r *run) stateKey() string {
 	return text
 }
 
-// allWaitInServers reports whether the servers list every unanswered command as waiting. It recognizes
-// a command by its connection. ZooKeeper and etcd never let a command wait, so while one of them has a
-// command to answer, the result is false and no server is asked.
+// allWaitInServers reports whether the servers list every unanswered command as waiting. It
+// recognizes a command by its connection. ZooKeeper and etcd never let a command wait. So while a
+// command to one of them is unanswered, the result is false and no server is asked.
 func (r *run) allWaitInServers(ctx context.Context, commands []*call) (bool, error) {
 	if slices.ContainsFunc(commands, func(c *call) bool {
 		return c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd
@@ -192,12 +195,12 @@ func (r *run) unanswered() (waits, commands []*call) {
 	return waits, commands
 }
 
-// passBarriers returns when no event is under way to a waiting call. It reports whether one of the
-// waits is over or about to end, so that a report comes.
+// passBarriers returns when no event is under way to a waiting call. It returns true if one of the
+// waits is over or about to end, which means that a report will come.
 func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
-		if c.command.Barrier == nil || c.actor.life != alive { // a dead actor's wait is about to end
+		if c.command.Barrier == nil || c.actor.life != alive { // the wait of a dead actor is about to end
 			anyOver = true
 			continue
 		}
@@ -211,8 +214,8 @@ func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 }
 
 // awaitRollback waits until the SQL server has noticed which connections a fault has closed, and
-// has rolled their transactions back. Until then, other buyers wait for rows that nobody holds any
-// more.
+// has rolled their transactions back. Until then, other buyers wait for rows whose holders have no
+// connection any more.
 func (r *run) awaitRollback(ctx context.Context) error {
 	if r.cutProcess == nil {
 		return nil

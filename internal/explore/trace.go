@@ -16,26 +16,26 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Trace is a recording, in real time, of one purchase or of two that raced. It has every
-// command with its time, duration and reply, and the periods during which the lock was
-// held. A Schedule shows what could happen; a Trace shows what did.
+// A Trace is a recording, in real time, of one purchase or of two that raced. It has every command
+// with its time, duration and reply, and the periods during which the lock was held. A Schedule
+// shows what could happen; a Trace shows what really happened.
 type Trace struct {
 	Strategy string        `json:"strategy"`
 	Stock    int64         `json:"stock"`
 	Buyers   []Buyer       `json:"buyers"`
-	Before   []probe.Value `json:"before"` // what the servers stored
+	Before   []probe.Value `json:"before"` // what the servers stored before the purchases
 	After    []probe.Value `json:"after"`
 	Steps    []SentCommand `json:"steps"`
 	Held     []HeldPeriod  `json:"held"`
 	Told     []Answer      `json:"told"`
 	Problems []Problem     `json:"problems"` // what the judge found
-	Cut      bool          `json:"cut"`      // there were more than maxTraceSteps steps
+	Cut      bool          `json:"cut"`      // steps after the first maxTraceSteps were left out
 }
 
 const (
-	// traceStock is enough for either buyer, but not for both.
+	// traceStock is the number of units on sale: enough for either buyer, but not for both.
 	traceStock = 2
-	// maxTraceSteps keeps a polling buyer from filling a page.
+	// maxTraceSteps is the maximum number of steps, so that a polling buyer does not fill a page.
 	maxTraceSteps = 500
 )
 
@@ -47,9 +47,9 @@ type traceRun struct {
 	sku    int64
 }
 
-// RecordTrace opens an instance on the backends of config and lets one or two buyers buy
-// at the same time by the strategy of info. It returns an error if nothing could be
-// recorded; an error of a buyer is part of the Trace. Traces on one database must take turns.
+// RecordTrace opens an instance on the backends of config and lets one or two buyers buy at the
+// same time with the strategy info. It returns an error if nothing could be recorded; an error of a
+// buyer is part of the Trace. Traces on one database must take turns.
 func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
 	config = config.Only(info.Uses()...) // other backends would be probed and shown, too
 	config.MaxSQLConns = 8
@@ -58,7 +58,7 @@ func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.In.Close()) }()
-	// The SKU is so large that it is found in the text of any command.
+	// The SKU has so many digits that a Normalizer can find it in the text of any command.
 	r := &traceRun{StrategyProcess: p, probes: probe.Of(p.In, info), sku: seckill.TracedSKU + time.Now().UnixMilli()}
 	r.names = NewNormalizer(r.sku)
 	if err := ledger.Migrate(ctx, p.In.DB); err != nil {
@@ -116,7 +116,7 @@ func (r *traceRun) record(ctx context.Context, t *Trace) error {
 				ready.Wait()
 				return false
 			})), p)
-			arrive() // a buyer that sends no command must not block the others
+			arrive() // a buyer that has sent no command must not block the other buyer
 			told[i] = judge.CallOf(p, got, err)
 			t.Told[i] = Answer{Who: b.Name, Answer: Outcome{Buyer: b, Receipt: got, Err: err}.Answer()}
 		})

@@ -21,7 +21,8 @@ import (
 )
 
 // A World is one strategy on real servers, in as many processes (instances) as a scenario needs.
-// While it explores, no other program may use its database; it may share the other servers.
+// While a World explores, no other program may use its database; other programs may use the other
+// servers.
 type World struct {
 	info      catalog.Info
 	options   Options
@@ -35,8 +36,8 @@ type World struct {
 	sale
 
 	warmedUp *Scenario // the scenario of the last warmUp
-	// blockedBefore says for a state (run.stateKey) that occurred in some schedule whether all
-	// unanswered commands were waiting inside their servers then.
+	// blockedBefore maps the key of a state (run.stateKey) of an earlier schedule to whether all
+	// unanswered commands were waiting inside their servers.
 	blockedBefore map[string]bool
 }
 
@@ -45,7 +46,7 @@ type worldClock struct {
 	clockOffset atomic.Int64 // how far the explorer has moved the clocks ahead, in ns
 	createdAt   atomic.Int64 // the second in which the current SKU was created, in ns
 	clockReads  atomic.Int64 // how often the clocks were read in the current schedule
-	clockIsRead atomic.Bool  // the strategy has read its process's clock
+	clockIsRead atomic.Bool  // the strategy has read its clock at least once
 }
 
 // A sale is the part of a World that each schedule sets anew.
@@ -53,22 +54,23 @@ type sale struct {
 	sku      int64
 	hasOther bool // a buyer of the scenario buys the second SKU (World.otherSKU)
 	stock    int64
-	placed   map[string]seckill.Receipt // the orders that existed before the actors came, by their buyer
+	placed   map[string]seckill.Receipt // the orders placed before the actors came, by buyer
 	names    *Normalizer
 }
 
 // Options configure a World.
 type Options struct {
-	// ByHand makes leases and lock waits so long that a person can choose each step.
+	// ByHand makes leases and lock waits so long that a person has time to choose each step.
 	ByHand bool
 	// Node is the server that the fault NodeLost stops. If it is nil, no server can be stopped.
 	Node *Node
 }
 
-// A Node is one of several servers. One schedule of a world can lose it.
+// A Node is one of several servers. At most one schedule of a world can lose it.
 type Node struct {
-	Name string // for steps: "the primary with what it had not replicated"
-	// Lag is called when the sale is ready, before any buyer comes.
+	Name string // as steps show it: "the primary with what it had not replicated"
+	// Lag is called when the sale is ready and before any buyer comes. It stops the replication, if
+	// the node has any.
 	Lag func(context.Context) error
 	// Lose stops the server and, if necessary, has another one take over.
 	Lose func(context.Context) error
@@ -97,22 +99,23 @@ func (w *World) awaitServers(ctx context.Context) error {
 	return nil
 }
 
-// byHandLimit is the length of leases and lock waits where a person chooses the schedule.
+// byHandLimit is how long leases and lock waits last if a person chooses the schedule.
 const byHandLimit = 24 * time.Hour
 
 // lastScheduleSKU is the SKU of the last schedule in any world. Each schedule has a SKU of its own,
-// whose number can be found in the text of any command. The first SKU follows from the time, because
-// servers still have the data of earlier programs. One second stands for 1,000 SKUs.
+// with so many digits that it can be found in the text of any command. The first SKU is computed
+// from the time, because servers still have the data of earlier programs. One second stands for
+// 1,000 SKUs.
 var lastScheduleSKU atomic.Int64
 
 func init() { lastScheduleSKU.Store(seckill.ExploredSKU + 1000*time.Now().Unix()) }
 
-// Open creates a world for the strategy info on the backends of config.
+// Open creates a world that runs the strategy info on the backends of config.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
 	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o,
 		processes: map[int]*process{}}
 	w.config.MaxSQLConns = 8
-	w.settings.QueueAtOnce = 1 // two buyers are enough to queue
+	w.settings.QueueAtOnce = 1 // buyers queue as soon as there are two
 	// No wait and no lease ends by itself while a schedule runs.
 	w.settings.LockWait, w.settings.LockLease, w.settings.Retries = 40*time.Second, 5*time.Minute, 8
 	if o.ByHand {
@@ -159,7 +162,8 @@ func (w *World) Close() error {
 
 const skuName = "explored"
 
-// prepareSale creates a new SKU for a schedule of s and places the orders that its actors need.
+// prepareSale creates a new SKU for a schedule of s and places the orders that the actors of s
+// need.
 func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	last, others := w.sku, slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other })
 	if w.hasOther {
@@ -202,15 +206,15 @@ func (w *World) redisPorts() []string {
 }
 
 // otherSKU returns the second SKU of a schedule. Its lock's name directly follows that of the first
-// SKU (as the names for SKUs 1 and 2 do): no other key lies between them in an index.
+// SKU in an index, as the names for SKUs 1 and 2 do: no other key lies between the two.
 func (w *World) otherSKU() int64 { return w.sku * 10 }
 
 // firstRun is the run number of every schedule's sale until an actor resets it.
 const firstRun = 1
 
-// seedSKU writes the stock row of sku as a first reset would leave it. The row replaces that of the SKU
-// last, if there is one. Otherwise a strategy that scans the table would find the SKUs of all earlier
-// schedules.
+// seedSKU writes the stock row of sku as a first reset would leave it. The new row replaces the row
+// of the SKU given as last, if there is one. Otherwise a strategy that scans the table would find
+// the SKUs of all earlier schedules.
 func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
 	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun,
 		UpdatedAt: time.Now()}
@@ -230,8 +234,8 @@ func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s 
 		w.createdAt.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
 		w.clockReads.Store(0)
 	}
-	// The strategy writes its counter, if it has one. In ZooKeeper the lock's parent nodes are
-	// created, as after any reset. Other locks start without any data, as on their first use.
+	// A strategy with a counter writes the counter here. A lock in ZooKeeper creates the parent
+	// nodes, as at any reset. Other locks start without any data, as on their first use.
 	if r, ok := first.Strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
 		if err := r.Reset(ctx, sku, s.Stock); err != nil {
 			return fmt.Errorf("make a fresh SKU: %w", err)
@@ -275,10 +279,10 @@ func (w *World) readServers(ctx context.Context) []probe.Value {
 type process struct {
 	*StrategyProcess
 	session    int64        // the ZooKeeper session's id
-	tainted    bool         // a schedule has spoilt it: no other schedule may use it
+	tainted    bool         // a schedule has changed the process, so no later schedule may use it
 	clockAhead atomic.Int64 // how far a fault has moved this process's clock ahead of the others, in ns
 
-	service http.Handler // nil until an actor sends it a request
+	service http.Handler // nil until an actor sends the service a request
 }
 
 // processTime returns the time that the clock of p shows.
@@ -312,7 +316,7 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 // sqlPorts returns the local ports of the process's connections to the SQL server.
 func (p *process) sqlPorts() []string { return p.In.Dialer.LocalPorts(tap.SQL) }
 
-// closeTainted closes the processes that the last schedule has spoilt.
+// closeTainted closes the processes that no later schedule may use.
 func (w *World) closeTainted() {
 	for number, p := range w.processes {
 		if !p.tainted {
@@ -320,7 +324,8 @@ func (w *World) closeTainted() {
 		}
 		delete(w.processes, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		// A statement that still waits in the server would look like one of a buyer.
+		// Kill statements that still wait in the server: they would look like statements of a later
+		// buyer.
 		_, _ = w.probes.Kill(ctx, p.sqlPorts())
 		cancel()
 		w.closing.Go(func() { _ = p.In.Close() })

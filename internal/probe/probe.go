@@ -1,6 +1,6 @@
 // Package probe observes the servers from outside: which commands wait inside them, and what they
-// store for a lock and a stock. It also ends leases and sessions there, as time would. Each backend
-// has a file.
+// store for a lock and a stock. It can also end leases and sessions at the servers, as if their
+// time had passed. Each backend has a file.
 package probe
 
 import (
@@ -19,10 +19,11 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// A Holder identifies what the servers store for a buyer that has a lock, or for a dead process.
+// A Holder identifies the data on the servers that belong to a buyer with a lock, or to a dead
+// process.
 type Holder struct {
-	Sets    map[string][]string // the values that it wrote or tried to write, by key
-	Session int64               // its ZooKeeper session; 0: any
+	Sets    map[string][]string // the values that the process wrote or tried to write, by key
+	Session int64               // the ZooKeeper session of the process; 0 stands for any
 }
 
 func (h *Holder) wrote(key, value string) bool { return slices.Contains(h.Sets[key], value) }
@@ -32,21 +33,23 @@ type Set struct {
 	*SQL
 	redis *redisProbe // nil if the instance has no Redis
 	all   []server
-	key   func(sku int64) string // the name of a SKU's lock; nil: the default
+	key   func(sku int64) string // returns the name of a SKU's lock; nil stands for the default name
 }
 
 // A server probes one backend. The parameter key is the name of a lock.
 type server interface {
-	// expire ends the lease of the lock at the server; the holder does not learn of it. It returns what
-	// it did, or "" if there was no lease. If h is nil, the holder is unknown.
+	// expire ends the lease of the lock at the server; the holder does not learn of this. It returns a
+	// description of what ended; "" if there was no lease. If h is nil, the holder is unknown.
 	expire(ctx context.Context, key string, h *Holder) (string, error)
-	// values returns what the server stores. It leaves out what it cannot read.
+	// values returns what the server stores for the lock and the SKU. It leaves out values that it
+	// cannot read.
 	values(ctx context.Context, key string, sku int64) []Value
 }
 
 // A sessionKeeper is a server that stores something for a process beyond its connections.
 type sessionKeeper interface {
-	// giveUp ends what the server stores for a dead process.
+	// giveUp ends what the server stores for a dead process, and returns descriptions of what
+	// ended.
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
 
@@ -70,15 +73,15 @@ func Of(in *backend.Instance, info catalog.Info) *Set {
 // A Wait is a command that waits inside a server, according to that server.
 type Wait struct {
 	Backend string
-	Port    string   // the local port of its client
+	Port    string   // the local port of the client that sent the command
 	Why     string   // "waits for the lock X on stock, index PRIMARY"
-	Holders []string // if it waits for a row: the ports of the connections that have row locks and do not wait
+	Holders []string // if the command waits for a row: ports of the connections that have row locks and do not wait
 
-	wake func(context.Context) error // ends the command's timeout, in Redis
+	wake func(context.Context) error // lets a command to Redis time out; nil for other commands
 }
 
-// Waits returns the commands that wait inside the servers: those on this database, and those of all
-// users of the Redis server. ZooKeeper and etcd let no command wait.
+// Waits returns the commands that wait inside the servers. These are commands to this database, and
+// commands of all users of the Redis server. ZooKeeper and etcd let no command wait.
 func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
 	list, err := s.SQL.waits(ctx)
 	if err != nil || s.redis == nil {
@@ -88,8 +91,8 @@ func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
 	return append(list, blocked...), err
 }
 
-// Wake ends the timeouts of commands that wait inside Redis and come from the given ports. It
-// returns false if there are none. A wait for a row does not end this way.
+// Wake lets commands that wait inside Redis and come from the given ports time out. It returns
+// false if there are none. A wait for a row does not end this way.
 func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	if s.redis == nil {
 		return false, nil
@@ -107,8 +110,9 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 // GET, "+GET" allows it.
 func (s *Set) SetRight(ctx context.Context, rule string) error { return s.redis.setRight(ctx, rule) }
 
-// Expire ends the lease of the SKU's lock at the servers; the holder does not learn of it. It
-// returns what it did; nothing if there was no lease. If h is nil, the holder is unknown.
+// Expire ends the lease of the SKU's lock at the servers; the holder does not learn of this. It
+// returns descriptions of what ended; none if there was no lease. If h is nil, the holder is
+// unknown.
 func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
@@ -123,7 +127,7 @@ func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// GiveUp ends what the servers store for a dead process, and returns what it did.
+// GiveUp ends what the servers store for a dead process, and returns descriptions of what ended.
 func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
@@ -140,8 +144,8 @@ func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// Values returns what the servers store for the SKU; plain is applied to each name and value. It
-// leaves out what it cannot read.
+// Values returns what the servers store for the SKU. It applies the function plain to each name and
+// value. It leaves out values that it cannot read.
 func (s *Set) Values(ctx context.Context, sku int64, plain func(string) string) []Value {
 	var values []Value
 	for _, p := range s.all {

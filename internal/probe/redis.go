@@ -16,8 +16,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// redisProbe probes one Redis, a Cluster, a ring, or several independent nodes. It has no giveUp,
-// because Redis stores nothing for a process but keys with leases.
+// redisProbe probes one Redis, a Cluster, a ring, or several independent nodes. It has no method
+// giveUp, because Redis stores nothing for a process that does not end by itself with a lease.
 type redisProbe struct {
 	single redis.UniversalClient // nil if there are several independent nodes
 	nodes  []redis.UniversalClient
@@ -89,8 +89,8 @@ func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context,
 	return err
 }
 
-// expire deletes the lock's key, or makes read entries of the SKU's stream look old. On several
-// nodes it deletes only what the holder has written.
+// expire deletes the lock's key. If the strategy uses a stream, expire makes the entries that were
+// read look old. On several nodes it deletes only keys that the holder has written.
 func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (string, error) {
 	var did string
 	for _, c := range p.nodes {
@@ -98,7 +98,7 @@ func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (string,
 		if err != nil {
 			return "", err
 		}
-		if ttl < 0 { // no key, or no lease
+		if ttl < 0 { // there is no key, or the key has no lease
 			continue
 		}
 		if h != nil && len(p.nodes) > 1 && !h.wrote(key, c.Get(ctx, key).Val()) {
@@ -150,8 +150,8 @@ func redisValue(ctx context.Context, c redis.UniversalClient, key string) string
 	}
 }
 
-// ageScript makes the entries of a stream that were read look as if they had been read ARGV[1] ms ago.
-// That is longer than any lease, so other readers may take them over.
+// ageScript changes the entries of a stream that were read: they look as if they had been read
+// ARGV[1] ms ago. This time is longer than any lease, so other readers may take the entries over.
 const ageScript = `
 local aged = 0
 if redis.call('EXISTS', KEYS[1]) == 1 then

@@ -19,18 +19,18 @@ import (
 	"seckill/internal/tap"
 )
 
-// SQL probes MySQL or MariaDB. If a lock's lease is a connection, Kill ends it. It has no giveUp,
-// because the server notices by itself that a process's connections close.
+// SQL probes MySQL or MariaDB. If a lock lasts as long as a connection, Kill ends the lock. SQL has
+// no method giveUp, because the server itself notices that a process's connections close.
 type SQL struct {
 	db            *gorm.DB
 	store         *ledger.Store
 	hasLockTables bool // the strategy keeps locks in tables
 	stock         seckill.StockStore
-	// Now returns the time of the processes' clocks, which they compare with deadlines.
+	// Now returns the time of the processes' clocks, which the processes compare with deadlines.
 	Now func() time.Time
 }
 
-// lockTables are the tables of locks.
+// lockTables are the tables in which strategies keep locks.
 var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
 func newSQL(in *backend.Instance, info catalog.Info) *SQL {
@@ -38,10 +38,10 @@ func newSQL(in *backend.Instance, info catalog.Info) *SQL {
 		stock: info.Stock, Now: time.Now}
 }
 
-// expire ends leases in tables. A lease in distributed_lock is compared with the database's clock, so
-// expire changes its row. A deadline in lock_record is compared with the processes' clocks, and the
-// explorer moves those clocks ahead. So expire need not change that row, and does not, because a buyer
-// may have locked it.
+// expire ends leases in tables. A lease in distributed_lock is compared with the database's clock,
+// so expire changes the row of the lease. A deadline in lock_record is compared with the processes'
+// clocks, which the explorer moves ahead. So expire need not change that row, which a buyer may
+// have locked.
 func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	if !s.hasLockTables {
 		return "", nil
@@ -133,8 +133,8 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 }
 
 // clientPort is a SQL expression for the port of a connection's client. The host before the port
-// may be an address or a name. Another client may use the same port to reach another server, so
-// queries are restricted to ourConnections, those of this database.
+// may be an address or a name. The client of another database may have the same port. So queries
+// are restricted to ourConnections: the connections to this database.
 const (
 	clientPort     = "SUBSTRING_INDEX(HOST, ':', -1)"
 	ourConnections = "information_schema.PROCESSLIST WHERE DB = DATABASE()"
@@ -143,9 +143,9 @@ const (
 // closeLimit is the maximum time that a server may take to notice that a connection is closed.
 const closeLimit = 30 * time.Second
 
-// AwaitClosed waits until the server has forgotten the connections from the given ports, which it does
-// after rolling back. If idle is true, AwaitClosed does not wait for connections that wait for a row,
-// because they notice nothing before they get it.
+// AwaitClosed waits until the server has forgotten the connections from the given ports, which it
+// does after rolling back. If idle is true, AwaitClosed ignores connections that wait for a row,
+// because they notice nothing before they get the row.
 func (s *SQL) AwaitClosed(ctx context.Context, ports []string, idle bool) error {
 	if len(ports) == 0 {
 		return nil
@@ -169,7 +169,7 @@ func (s *SQL) AwaitClosed(ctx context.Context, ports []string, idle bool) error 
 	}
 }
 
-// The parts of a transaction in InnoDB's status.
+// These expressions match the parts of a transaction in InnoDB's status.
 var (
 	itsThread = regexp.MustCompile(`M(?:ariaDB|ySQL) thread id (\d+),`)
 	itsLocks  = regexp.MustCompile(`(LOCK WAIT )?\d+ lock struct\(s\), heap size \d+, (\d+) row lock\(s\)`)
@@ -189,7 +189,7 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the SQL server for its waiters: %w", err)
 	}
-	ports := map[string]string{} // by the id of the connection's thread
+	ports := map[string]string{} // the client's port by the id of the connection's thread
 	for _, c := range connections {
 		ports[c.ID] = c.Port
 		if c.State == "User lock" {
@@ -211,7 +211,7 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 			holders = append(holders, port)
 		}
 	}
-	// MySQL's status leaves out transactions that have written nothing.
+	// Transactions that have written nothing are missing in MySQL's status.
 	if strings.Contains(innodb.Status, "MySQL thread id") {
 		var ids []string
 		err = s.db.WithContext(ctx).Raw("SELECT DISTINCT PROCESSLIST_ID FROM performance_schema.data_lock_waits " +

@@ -16,7 +16,7 @@ type zookeeper struct {
 }
 
 // expire deletes the first ephemeral node of the queue, or the lock's own node. The session lives
-// on, so its client does not learn of it, as if it were paused.
+// on, so the client does not learn of this, like a client that is paused.
 func (p zookeeper) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
@@ -51,8 +51,8 @@ func (p zookeeper) giveUp(ctx context.Context, key string, h *Holder) (did []str
 	return did, nil
 }
 
-// remove deletes an ephemeral node, and returns "" if there was none. If session is not 0, it
-// deletes only a node of that session.
+// remove deletes an ephemeral node and returns a description; "" if there was no such node. If
+// session is not 0, remove deletes only a node of this session.
 func (p zookeeper) remove(ctx context.Context, path string, session int64) (string, error) {
 	stat, err := p.client.Exists(ctx, path)
 	if err != nil || stat == nil || stat.EphemeralOwner == 0 || session != 0 && stat.EphemeralOwner != session {

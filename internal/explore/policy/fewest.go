@@ -20,8 +20,8 @@ type Fewest struct {
 	Redundant int // schedules that ended with ErrRedundant
 	Diverged  int // schedules that were abandoned after ErrDiverged
 
-	pending      [][]prefix // prefixes by the minimum of preemptions of their schedules; nil before the first Begin
-	minAbandoned int        // the minimum of preemptions among the abandoned schedules
+	pending      [][]prefix // prefixes, by the least number of preemptions they need; nil before Begin
+	minAbandoned int        // the least number of preemptions of any abandoned schedule
 
 	// The current schedule:
 	prefix       prefix
@@ -35,8 +35,8 @@ type Fewest struct {
 // A prefix is the beginning of a schedule that was not run yet.
 type prefix struct {
 	choices  []Choice
-	sleeping sleepSet // the sleep set after choices
-	tries    int      // how often it was tried
+	sleeping sleepSet // the sleep set of the state that choices lead to
+	tries    int      // how often the prefix was tried
 }
 
 // An alternative is an option that the current schedule did not take.
@@ -77,7 +77,8 @@ func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
 	return i, err
 }
 
-// explore takes the first option that does not sleep, and keeps the others as alternatives.
+// explore takes the first option that is not in the sleep set, and keeps the other options as
+// alternatives.
 func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 	if options[0].Forced {
 		p.sleeping = nil
@@ -111,7 +112,7 @@ func (p *Fewest) End(err error) {
 		err = ErrDiverged
 	}
 	switch p.prefix.tries++; {
-	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // try it again next
+	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // put the prefix first, to try it again
 		p.pending[p.level] = slices.Insert(p.pending[p.level], 0, p.prefix)
 	case errors.Is(err, ErrDiverged):
 		p.Diverged++
@@ -146,9 +147,9 @@ func (p *Fewest) Pending() int {
 	return n
 }
 
-// CompleteUpTo returns the number of preemptions up to which every schedule was run. It returns -1
-// if not even those without preemptions were run, if all schedules were run, or if it is unknown
-// (Reduce).
+// CompleteUpTo returns the number n if every schedule with at most n preemptions was run. It
+// returns -1 if not all schedules without preemptions were run, if all schedules were run, or if n
+// is unknown because of Reduce.
 func (p *Fewest) CompleteUpTo() int {
 	least := p.minAbandoned
 	for n, list := range p.pending {
@@ -163,13 +164,13 @@ func (p *Fewest) CompleteUpTo() int {
 	return least - 1
 }
 
-// A sleepSet contains the choices that need not be made at a state, because a schedule that makes
-// them there is run elsewhere (Godefroid, "Partial-Order Methods for the Verification of Concurrent
-// Systems", LNCS 1032, 1996, chapter 5). Removing a choice too early only costs additional
-// schedules.
+// A sleepSet contains the choices that need not be made at a state: an equivalent of each schedule
+// that would make them there is run anyway (Godefroid, "Partial-Order Methods for the Verification
+// of Concurrent Systems", LNCS 1032, 1996, chapter 5). Removing a choice too early only costs
+// additional schedules.
 type sleepSet []Option
 
-// afterStep returns the choices that stay in the sleep set after the step o: those that are independent of o.
+// afterStep returns the sleep set after the step o. It keeps the choices that are independent of o.
 func (z sleepSet) afterStep(o Option) sleepSet {
 	var next sleepSet
 	for _, s := range z {
@@ -180,7 +181,7 @@ func (z sleepSet) afterStep(o Option) sleepSet {
 	return next
 }
 
-// awakeOptions returns the indexes of the options that do not sleep.
+// awakeOptions returns the indexes of the options that are not in the sleep set.
 func (z sleepSet) awakeOptions(options []Option) []int {
 	var list []int
 	for i, o := range options {

@@ -6,8 +6,8 @@
 //		p.End(play(p.Choose))
 //	}
 //
-// A schedule is repeated by making the same choices again, so a world must offer the same choices
-// after the same choices.
+// A schedule is repeated by making the same choices again. So after the same choices a world must
+// offer the same options.
 package policy
 
 import (
@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// A Fault is something that goes wrong instead of a turn.
+// A Fault names something that goes wrong, such as a lost reply. It happens instead of a turn.
 type Fault string
 
 // A Choice is one step of a schedule: the actor whose turn it is or, with a Fault, what happens
 // instead. Some faults concern no actor.
 type Choice struct {
 	Who     string `json:"who,omitempty"`
-	Renewer bool   `json:"renewer,omitempty"` // the turn of the renewer of Who's lock
+	Renewer bool   `json:"renewer,omitempty"` // the turn of the goroutine that renews the lock of Who
 	Fault   Fault  `json:"fault,omitempty"`
 }
 
@@ -41,8 +41,8 @@ func (c Choice) String() string {
 	return who + ": " + string(c.Fault)
 }
 
-// An Option is a choice that is possible now. The first option continues with the thread of the
-// last step, if that can continue.
+// An Option is a choice that is possible now. If the thread of the last step can continue, the
+// first option lets it continue.
 type Option struct {
 	Choice
 	// Preempts is true if the choice takes the turn from a thread that could continue.
@@ -50,7 +50,7 @@ type Option struct {
 	// Touches names what the step may change or read; "" means anything. Steps of different
 	// processes that touch different things lead to the same state in either order.
 	Touches string
-	Process int // the process whose memory the step may change or read
+	Process int // number of the process whose memory the step may change or read
 	// Forced is set on the first option if a step that nobody chose has happened since the last
 	// choice.
 	Forced bool
@@ -62,8 +62,8 @@ func areIndependent(a, b Option) bool {
 }
 
 // Order returns the same text for all schedules that differ only in the order of independent steps,
-// because they end in the same state. Of the steps that may come next, it writes the one with the
-// smallest name first.
+// because they end in the same state. Of the steps that may come next, Order writes the step with
+// the smallest name first.
 func Order(steps []Option) string {
 	var b strings.Builder
 	for left := slices.Clone(steps); len(left) > 0; {
@@ -84,8 +84,8 @@ func Order(steps []Option) string {
 type Policy interface {
 	// Begin starts a schedule. It returns false if there are none left.
 	Begin() bool
-	// Choose returns the index of one of options, which is not empty. The schedule has had
-	// preemptions preemptions so far. An error ends the schedule.
+	// Choose chooses one of options, which is not empty, and returns its index. The argument
+	// preemptions is the number of preemptions so far. An error ends the schedule.
 	Choose(options []Option, preemptions int) (int, error)
 	// End is called with the result of the schedule: nil, or the error of Choose.
 	End(err error)
@@ -94,7 +94,7 @@ type Policy interface {
 var (
 	// ErrRedundant ends a schedule that is equivalent to another one.
 	ErrRedundant = errors.New("another schedule is the same")
-	// ErrDiverged ends a schedule in which an earlier choice is not possible again.
+	// ErrDiverged ends a repeated schedule in which one of the earlier choices is not possible.
 	ErrDiverged = errors.New("the schedule does not fit any more")
 )
 

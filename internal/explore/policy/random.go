@@ -9,7 +9,7 @@ import "math/rand/v2"
 // found with a probability of at least 1/(n·k^d) per schedule. Begin never returns false.
 type Random struct {
 	rng      *rand.Rand
-	length   int // choices in the longest schedule so far
+	length   int // the number of choices in the longest schedule so far
 	steps    int
 	changeAt map[int]bool
 	priority map[Choice]float64
@@ -17,7 +17,7 @@ type Random struct {
 }
 
 const (
-	changePoints  = 3 // moments per schedule at which the priority falls
+	changePoints  = 3 // the number of moments per schedule at which a priority falls or a fault happens
 	initialLength = 8 // the assumed length of the first schedule
 )
 

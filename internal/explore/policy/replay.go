@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Replay makes the choices of one schedule again. After them, each thread runs as long as it can. A
-// Replay is used for one schedule.
+// Replay makes the choices of one schedule again. After these choices, each thread runs as long as
+// it can. A new schedule needs a new Replay.
 type Replay struct {
 	Choices []Choice
 	made    int
@@ -26,10 +26,10 @@ func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	return i, nil
 }
 
-// Shorten looks for fewer choices that still break something, if all threads run undisturbed after
-// them. First it takes the shortest beginning that does. Then it removes single choices, faults
-// before turns, until each is needed. The function breaks plays a schedule; its error ends the
-// search.
+// Shorten looks for fewer choices that still break something if all threads run undisturbed after
+// these choices. It first finds the shortest beginning that breaks something. Then it removes
+// single choices, faults before turns, until each is needed. The function breaks plays a schedule
+// and reports whether it breaks something; an error of breaks ends the search.
 func Shorten(choices []Choice, breaks func([]Choice) (bool, error)) ([]Choice, error) {
 	for n := range choices {
 		ok, err := breaks(choices[:n])
@@ -44,7 +44,7 @@ func Shorten(choices []Choice, breaks func([]Choice) (bool, error)) ([]Choice, e
 	for again := true; again; {
 		again = false
 		for _, faults := range []bool{true, false} {
-			// Start at the end, because fewer choices depend on a late one.
+			// Start at the end, because fewer choices depend on a late choice than on an early one.
 			for i := len(choices) - 1; i >= 0; i-- {
 				if (choices[i].Fault != "") != faults {
 					continue
