@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,18 +27,18 @@ import (
 
 // TestScripts runs testdata/script: one file per command, in parallel. The
 // scripts have the commands below besides those of testscript. Their environment is
-// that of the tests without seckill's own variables.
+// that of the tests.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until,
+			"exits": exits, "refuses": refuses, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until,
 			"capture": capture, "json": checkJSON, "block": copyBlock,
 			"start": start, "awaits": awaits, "signal": signals, "ends": ends,
 			"servers": useServers, "own": useOwnServers, "alone": alone, "services": useServices,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[scriptKey{}] = &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
-			env.Vars = slices.Concat(slices.DeleteFunc(os.Environ(), isSetting), env.Vars,
+			env.Vars = slices.Concat(os.Environ(), env.Vars,
 				[]string{"HOME=" + os.Getenv("HOME"),
 					"XDG_DATA_HOME=" + filepath.Join(env.WorkDir, ".data"), `ABOVE0=0*\.?0*[1-9].*`})
 			return nil
@@ -69,10 +70,26 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if strconv.Itoa(status) != args[0] {
 		ts.Fatalf("exit status %d, want %s", status, args[0])
 	}
+	checkFailure(ts, status, args[1], stdout, stderr)
+}
+
+// refuses TEXT ARGS... checks the same of a wrong command line that needs neither the files nor the environment of
+// the script. The program runs inside the test, because a process takes a tenth of a second to start.
+func refuses(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var stdout, stderr strings.Builder
+	if status := runProgram(ctx, func() {}, args[1:], &stdout, &stderr); status != statusUsage {
+		ts.Fatalf("exit status %d, want %d:\n%s%s", status, statusUsage, &stdout, &stderr)
+	}
+	checkFailure(ts, statusUsage, args[0], stdout.String(), stderr.String())
+}
+
+func checkFailure(ts *testscript.TestScript, status int, text, stdout, stderr string) {
 	said := cmp.Or(stderr, stdout)
 	switch line := strings.TrimSpace(logLine.ReplaceAllString(stderr, "")); {
-	case !strings.Contains(said, args[1]):
-		ts.Fatalf("it does not say %q", args[1])
+	case !strings.Contains(said, text):
+		ts.Fatalf("it does not say %q but %s", text, said)
 	case strings.Contains(stdout+said, "goroutine "), strings.Contains(stdout+said, "hunter2"):
 		ts.Fatalf("it shows a stack or a password")
 	case status == statusUsage && strings.Contains(said, "tarting"):
@@ -95,11 +112,6 @@ func runToEnd(ts *testscript.TestScript, args []string) (status int, stdout, std
 		status = exit.ExitCode()
 	}
 	return status, ts.ReadFile("stdout"), ts.ReadFile("stderr")
-}
-
-// isSetting reports a variable that a command reads.
-func isSetting(variable string) bool {
-	return strings.HasPrefix(variable, "SECKILL_") && !strings.HasPrefix(variable, "SECKILL_TEST_")
 }
 
 // empties FOLDER waits until the folder is empty.
