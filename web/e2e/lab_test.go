@@ -47,7 +47,7 @@ func sharedLab(t *testing.T) *up {
 // startUp starts a lab. The caller must end it.
 func startUp(t *testing.T) *up {
 	t.Helper()
-	program := filepath.Join(folder, "seckill")
+	const program = "../../bin/seckill" // is up to date after make build, which compiles it with the same flags
 	if said, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program,
 		"seckill/cmd/seckill").CombinedOutput(); err != nil {
 		t.Fatalf("build the program: %v\n%s", err, said)
