@@ -16,7 +16,7 @@ flags=(-count=1 -vet=off -ldflags=-s -p 3 -parallel 4)
 unraced=(
 	./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./internal ./internal/backend
 	./strategies/sqlrow ./strategies/mysqllock ./strategies/counter ./strategies/redislock ./strategies/zklock
-	./strategies/etcdlock ./internal/catalog ./internal/chaos ./internal/fault ./internal/lab/labtest ./internal/judge
+	./strategies/etcdlock ./internal/catalog ./internal/chaos ./internal/fault ./internal/judge
 	./internal/stats ./internal/tables ./loadtest/report ./internal/site ./internal/explore/policy
 )
 longest=(./strategies ./strategies/contract ./internal/lab)

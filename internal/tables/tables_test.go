@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"seckill/internal/lab/labtest"
 )
 
 func TestTables(t *testing.T) {
@@ -35,7 +33,9 @@ func TestTables(t *testing.T) {
 func file(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "file")
-	labtest.Must(t, os.WriteFile(name, []byte(text), 0o600))
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return name
 }
 
@@ -43,9 +43,9 @@ func file(t *testing.T, text string) string {
 func TestWithBlock(t *testing.T) {
 	const text = "before\n<!-- a: x -->\nold\n<!-- /a -->\nbetween\n<!-- b: y -->\nkept\n<!-- /b -->\nafter\n"
 	var b bytes.Buffer
-	labtest.Must(t, WithBlock(file(t, text), "a", func(w io.Writer) error { _, err := io.WriteString(w, "new\n"); return err })(&b))
-	if want := strings.Replace(text, "old", "new", 1); b.String() != want {
-		t.Errorf("%s, want %s", &b, want)
+	write := WithBlock(file(t, text), "a", func(w io.Writer) error { _, err := io.WriteString(w, "new\n"); return err })
+	if want, err := strings.Replace(text, "old", "new", 1), write(&b); b.String() != want || err != nil {
+		t.Errorf("%s (%v), want %s", &b, err, want)
 	}
 	for _, more := range []string{"<!-- c: z -->\n", "<!-- /c -->\n<!-- c: z -->\n"} {
 		if err := CheckBlock(file(t, text+more), "c"); err == nil || !strings.Contains(err.Error(), "no lines <!-- c: … -->") {
