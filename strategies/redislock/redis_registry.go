@@ -64,15 +64,16 @@ func (l *registryLock) Acquire(
 		wait = max(0, time.Until(end))
 	}
 	// A turn is drawn with the permit, so that a later holder's is higher.
-	ttl, turn := cmp.Or(o.Lease, l.ttl), l.turns.Add(1)
+	owner := fmt.Sprint(l.client, "-", l.turns.Add(1))
 	release := func(ctx context.Context) error {
 		return releaseByToken(ctx, l.redis, compareAndDelete,
-			[]string{key}, fmt.Sprint(l.client, ":", turn))
+			[]string{key}, owner)
 	}
+	ttl := cmp.Or(o.Lease, l.ttl)
 	var asked time.Time
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
-		ok, err := l.sendTake(ctx, key, turn, ttl)
+		ok, err := l.sendTake(ctx, key, owner, ttl)
 		if err != nil { // the lock may be taken all the same
 			lock.UndoUnclear(ctx, release)
 		}
@@ -91,9 +92,9 @@ func (l *registryLock) Acquire(
 }
 
 func (l *registryLock) sendTake(
-	ctx context.Context, key string, turn int64, ttl time.Duration,
+	ctx context.Context, key, owner string, ttl time.Duration,
 ) (bool, error) {
 	n, err := registryScript.Run(ctx, l.redis, []string{key},
-		l.client, turn, max(1, ttl.Milliseconds())).Int64()
+		owner, max(1, ttl.Milliseconds())).Int64()
 	return n == 1, err
 }

@@ -34,7 +34,8 @@ func TestRegistryTurns(t *testing.T) {
 	}
 	held := l.Take(t, lock.Options{Lease: locktest.Long})
 	defer locktest.Free(t, held)
-	if ok, err := l.Locker.(*registryLock).sendTake(t.Context(), l.Key, 1, locktest.Long); err != nil || ok {
+	registry := l.Locker.(*registryLock)
+	if ok, err := registry.sendTake(t.Context(), l.Key, registry.client+"-1", locktest.Long); err != nil || ok {
 		t.Errorf("turn 1 took the lock from turn 2: %v, %v", ok, err)
 	}
 }
