@@ -91,7 +91,7 @@ func TestWhatTheButtonBreaksIsBroken(t *testing.T) {
 	}
 }
 
-// The schedule beside a counterexample belongs to the same question, and its strategy holds.
+// Beside a counterexample, a chapter plays a schedule of the same question. Its strategy must hold.
 func TestWhatIsPlayedBesideHolds(t *testing.T) {
 	known, played := infos(), 0
 	for _, c := range chapters(t) {
@@ -148,7 +148,7 @@ func headings(text string) (found []string) {
 
 var strategyName = regexp.MustCompile("`([a-z]+(?:-[a-z0-9]+)*)`")
 
-// marks returns the strategies and the figures that a text refers to.
+// marks returns the names of strategies and figures in a text.
 func marks(text string) (found []string) {
 	known := infos()
 	for _, line := range strings.Split(text, "\n") {
@@ -167,8 +167,8 @@ func marks(text string) (found []string) {
 
 var drawn = regexp.MustCompile(`^> drawn: ([a-z0-9-]+) ([a-z-]+) (holds|breaks ([a-z_, ]+))$`)
 
-// Every chapter draws a counterexample of the matrix. The section names its strategy, and the counterexample breaks the
-// rules that the text names.
+// Every chapter draws a counterexample of the matrix. A section about its strategy precedes it, and
+// the counterexample breaks the rules that the text names.
 func TestEveryChapterDrawsWhatBreaks(t *testing.T) {
 	for _, c := range chapters(t) {
 		for _, language := range course.Languages {

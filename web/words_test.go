@@ -22,9 +22,9 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 	const exploring, actor = `(?m)^\t\w+ Fault = "([^"]+)"`, `(?m)^\t\w+ +Action = "(\w+)"`
 	const both = "en zh"
 	for _, list := range []struct {
-		files, code string // where they are, and what they look like
-		least       int    // that are found
-		words       string // the file of words, of a language
+		files, code string // the files that contain the codes, and a pattern for a code
+		least       int    // number of codes that must be found, at least
+		words       string // file of texts; each language has one
 		languages   string
 		begin, end  string // of the list in it; "": anywhere
 	}{

@@ -34,7 +34,7 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%s is missing, and nothing is said of it:\n%s", line[1], &out)
 		}
 	}
-	// In a container there is nothing to install: all servers are given.
+	// With given servers, as in a container, there is nothing to install.
 	out.Reset()
 	labtest.Must(t, DoctorCmd{Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}}.Run(t.Context(), &out))
 	if said := out.String(); !strings.Contains(said, "Servers were given") || strings.Contains(said, "deps.sh") {
@@ -65,7 +65,8 @@ func TestWhereTheHistoryIs(t *testing.T) {
 	}
 }
 
-// A run that is interrupted while its lab starts proves nothing, and names the processes that are left.
+// If a run is interrupted while its lab starts, it proves nothing. It names the processes that are
+// left.
 func TestInterruptedWhileServicesStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var said strings.Builder
@@ -87,8 +88,8 @@ func TestAGameEndsWhileItWaitsForInput(t *testing.T) {
 	}
 }
 
-// fakeDebian is a folder of programs in which apt-get works, Redis and other
-// tools are missing, and id says who runs it.
+// fakeDebian makes a folder of programs. Its apt-get runs the given script, and its id prints the
+// given user. Redis and other tools are missing.
 func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
@@ -108,9 +109,9 @@ func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 	return bin
 }
 
-// The script installs what is missing, lets no service start meanwhile, and puts the
-// policy of the system back, also if apt-get fails. A user who may not install is told
-// what to run, and is asked for no password without a terminal.
+// The script installs what is missing. Meanwhile it prevents services from starting, and afterwards
+// it restores the system's policy, also if apt-get fails. A user who may not install gets the
+// command to run. Without a terminal, the script asks for no password.
 func TestDepsScript(t *testing.T) {
 	const before = "#!/bin/sh\nexit 0\n"
 	for _, c := range []struct {

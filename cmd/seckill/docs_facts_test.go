@@ -15,10 +15,10 @@ import (
 	"seckill/strategies"
 )
 
-// The README and the pages state facts that the matrix and the figures have. When a figure has changed (make figures,
-// make prove), mend the sentence in both languages.
+// The README and the pages state facts from the guarantee matrix and from the figures. If a test
+// here fails after make figures or make prove, correct the sentence in both languages.
 
-// matrix answers what the kept guarantee matrix says of a strategy's question.
+// matrix returns a function that looks up an answer in the published guarantee matrix.
 func matrix(t *testing.T) func(strategy, question string) prove.Answer {
 	t.Helper()
 	m := keptMatrix(t)
@@ -31,8 +31,8 @@ func matrix(t *testing.T) func(strategy, question string) prove.Answer {
 	}
 }
 
-// The table of families counts the strategies by what seckill strategies says of
-// each, which is what the matrix says.
+// The table of families counts the strategies by what seckill strategies says of each. The matrix
+// must say the same.
 func TestFamiliesOfTheGuarantees(t *testing.T) {
 	answer, told, families := matrix(t), map[string]string{}, map[string]map[string]int{}
 	for _, info := range strategies.All() {
@@ -71,7 +71,7 @@ func TestFamiliesOfTheGuarantees(t *testing.T) {
 	}
 }
 
-// figures are what make figures measured last.
+// figures has the results of the last make figures.
 type figures struct {
 	Compare struct{ Strategies map[string]saleFigures } `json:"flash-sale"`
 	Locks   struct {
@@ -135,7 +135,8 @@ type saleFigures struct {
 	Sent   [3]float64 `json:"commands_per_purchase"`
 }
 
-// The README's table of the six says of each what the matrix and the figures say.
+// In the README, a table lists six strategies. What it says of each must agree with the matrix and
+// the figures.
 func TestTheSixOfTheReadme(t *testing.T) {
 	kept := keptFigures(t)
 	row := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([a-z-]+)` \\| ([^|]+) \\| ([^|]+) \\| ([0-9,]+) \\|$")
@@ -163,7 +164,8 @@ func TestTheSixOfTheReadme(t *testing.T) {
 	}
 }
 
-// Each real bug leads to a counterexample of a broken strategy and to one that holds against the same question.
+// For each real bug, the page names a counterexample of a broken strategy, and a strategy that
+// holds in the same question.
 func TestTheRealBugs(t *testing.T) {
 	answer := matrix(t)
 	rows := regexp.MustCompile("(?m)^\\| \\[[^]]+\\]\\(https://github.com/[^)]+/(?:issues|pull)/\\d+\\), \\d{4} \\|.*\\| `([a-z-]+)\\.([a-z-]+)` \\| `([a-z-]+)` \\|$").
@@ -184,7 +186,7 @@ func TestTheRealBugs(t *testing.T) {
 	}
 }
 
-// shownRatio is a ratio as the README has it.
+// shownRatio formats a ratio as the README does.
 func shownRatio(x float64) string {
 	if x < 1 {
 		return fmt.Sprintf("%.2f", x)

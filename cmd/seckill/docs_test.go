@@ -18,8 +18,8 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// pages are all Markdown files for readers of the repository, by their path
-// from its root. Lessons and chapters have tests of their own.
+// pages returns all Markdown files for readers of the repository, by their path from its root. It
+// leaves out lessons and chapters, which have tests of their own.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -55,7 +55,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
 
-// A link to a file or a heading leads somewhere.
+// Every link to a file or a heading leads to an existing one.
 func TestLinksOfThePages(t *testing.T) {
 	texts := pages(t)
 	for name, text := range texts {
@@ -78,7 +78,7 @@ func TestLinksOfThePages(t *testing.T) {
 	}
 }
 
-// anchors are a page's headings, as GitHub names them in links.
+// anchors returns the names that GitHub gives to a page's headings in links.
 func anchors(text string) (names []string) {
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
 		names = append(names, strings.Map(func(r rune) rune {
@@ -96,8 +96,8 @@ func anchors(text string) (names []string) {
 
 var columnEnds = regexp.MustCompile(`\s\s+.*| +#.*`)
 
-// inlineCode are the words between backticks, each once: sentences put them in
-// other places in each language.
+// inlineCode returns the words between backticks, sorted and each once. The languages may use them
+// in different orders.
 func inlineCode(text string) []string {
 	words := map[string]bool{}
 	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -106,8 +106,7 @@ func inlineCode(text string) []string {
 	return slices.Sorted(maps.Keys(words))
 }
 
-// Every seckill command line in the pages, chapters and lessons is one that the
-// program accepts.
+// The program accepts every seckill command line in the pages, chapters and lessons.
 func TestCommandsOfThePages(t *testing.T) {
 	inline := regexp.MustCompile("`(seckill [^`\n]+)`")
 	typed := regexp.MustCompile(`(?m)^\s*(?:\$ )?(?:bin/)?(seckill .+)$`)
@@ -136,7 +135,7 @@ func TestCommandsOfThePages(t *testing.T) {
 		}
 		for _, line := range lines {
 			checked++
-			if known[line] { // of another page
+			if known[line] { // checked already for another page
 				continue
 			}
 			known[line] = true
@@ -151,18 +150,19 @@ func TestCommandsOfThePages(t *testing.T) {
 	}
 }
 
-// lacking is said of a command line whose files, servers and strategies are the
-// reader's to fill in.
+// lacking matches the errors of a command line in which readers must fill in their own files,
+// servers and strategies.
 var lacking = regexp.MustCompile(`no such file or directory|the (ledger needs|verdict is read)|"my-lock"`)
 
-// quietParser is made once: that takes longer than a hundred command lines.
+// quietParser makes the parser only once, because this takes longer than parsing a hundred command
+// lines.
 var quietParser = sync.OnceValues(func() (*kong.Kong, error) {
 	return newParser(&commands{}, kong.Name("seckill"), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
 		kong.BindTo(context.Background(), (*context.Context)(nil)))
 })
 
-// accepted parses a command line and runs nothing. A command alone, without
-// what it must be given, is a mention.
+// accepted parses a command line and runs nothing. It also accepts a bare command without required
+// arguments, because texts mention commands.
 func accepted(args []string) error {
 	parser, err := quietParser()
 	if err != nil {
@@ -184,7 +184,7 @@ func accepted(args []string) error {
 	return err
 }
 
-// Every make target in the pages is in the Makefile, and in its help.
+// The Makefile has every make target that the pages mention, with a help line.
 func TestTargetsOfThePages(t *testing.T) {
 	makefile := read(t, filepath.Join(root, "Makefile"))
 	target := regexp.MustCompile("(?m)(?:^|`|' )make ([a-z]+)")
@@ -202,7 +202,7 @@ func TestTargetsOfThePages(t *testing.T) {
 	}
 }
 
-// flagsOf are the flags of a grammar, by their names as they are typed.
+// flagsOf returns the flags of a grammar, by their names with the dashes.
 func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
 	t.Helper()
 	parser, err := newParser(grammar, kong.NoDefaultHelp())
@@ -214,8 +214,7 @@ func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
 	return flags
 }
 
-// The table of backends has all their flags, and the page of the command line
-// lists them.
+// The table of backends in docs/cli.md lists all their flags and environment variables.
 func TestBackendFlagsAreInTheTable(t *testing.T) {
 	flags := flagsOf(t, &backend.Config{})
 	for _, kind := range backend.Kinds {
@@ -234,7 +233,7 @@ func TestBackendFlagsAreInTheTable(t *testing.T) {
 	}
 }
 
-// docker-compose.yml sets what seckill up reads.
+// seckill up reads every variable that docker-compose.yml sets.
 func TestVariablesOfCompose(t *testing.T) {
 	variables := map[string]bool{}
 	for _, f := range flagsOf(t, &UpCmd{}) {
@@ -249,7 +248,7 @@ func TestVariablesOfCompose(t *testing.T) {
 	}
 }
 
-// The image is made of the files that make build makes bin/seckill of.
+// The image is made from the same files from which make build makes bin/seckill.
 func TestImageIsMadeOfTheSources(t *testing.T) {
 	sources := regexp.MustCompile(`SOURCES := .* --exclude-standard (.*) 2>`).FindStringSubmatch(page(t, "Makefile"))[1]
 	want := strings.Fields(strings.ReplaceAll(sources, "'", ""))

@@ -23,9 +23,9 @@ import (
 	"seckill/strategies"
 )
 
-// The same trouble while each service writes at its own node of a Galera cluster. A node
-// is killed, and its service comes in by another until that node is back. No lock of a
-// session counts at another node, so it is the unique key that decides.
+// This is the sale of TestTwoServicesInTrouble over a Galera cluster, where each service writes at
+// its own node. A node is killed, and until it is back, its service uses another node. A session's
+// lock is not known at another node, so only the unique key protects the stock.
 func TestTwoServicesInTroubleOverGalera(t *testing.T) {
 	l := labtest.NewLab(t, lab.Galera, backend.NameMySQL)
 	urls, processes := servicesOf(t, l, "--purchase-timeout=3s")
@@ -46,8 +46,8 @@ func TestTwoServicesInTroubleOverGalera(t *testing.T) {
 		Scenario: loadtest.Scenario{Stock: 400, Rate: 60, Duration: 15 * time.Second}}, fit)
 }
 
-// Every fault takes effect on real servers, and what must hold does: the lock of
-// a holder that stands still is told apart from one that is fenced.
+// Every fault takes effect on real servers. What must hold does hold: strategies whose holder
+// stands still have other results with fencing than without.
 func TestChaosOfEveryFault(t *testing.T) {
 	tested := map[fault.Name]bool{}
 	for topology, strategies := range map[string]string{
@@ -61,7 +61,7 @@ func TestChaosOfEveryFault(t *testing.T) {
 		for _, row := range r.Rows {
 			for i, c := range row.Cells {
 				tested[r.Faults[i]] = tested[r.Faults[i]] || c.Tested()
-				// Two hold it from the first moment on: no fault is needed.
+				// Over Galera, two sessions hold the lock from the start, so no fault is needed.
 				if row.Strategy == "get-lock" && r.Faults[i] == chaos.None &&
 					(c.Word == string(judge.Oversold)) != (topology == lab.Galera) {
 					t.Errorf("get-lock with topology %s: %s", topology, c.Word)

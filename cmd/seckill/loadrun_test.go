@@ -24,8 +24,8 @@ import (
 	"seckill/strategies"
 )
 
-// asProgram makes this test binary the seckill program, so that the lab can
-// start it again as a service process.
+// asProgram is the variable that makes this test binary act as the seckill program. A lab starts
+// the binary with it as a service process.
 const asProgram = "SECKILL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	testscript.Main(tests{m}, map[string]func(){"seckill": main}) // a link to this binary
+	testscript.Main(tests{m}, map[string]func(){"seckill": main}) // in scripts, seckill is a link to this binary
 }
 
 type tests struct{ *testing.M }
@@ -51,7 +51,8 @@ func (t tests) Run() int {
 	return labtest.Main(t.M)
 }
 
-// needed lists the servers of the strategies that these tests sell with. make verify sells with all strategies.
+// needed lists the capabilities that the strategies in these tests need. With make verify, the
+// tests use all strategies.
 var needed = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis}
 
 func init() {
@@ -60,12 +61,12 @@ func init() {
 	}
 }
 
-// everyones are two service processes without arguments, for all tests that
-// neither stop nor kill one.
+// everyones has the URLs of two service processes without special arguments. All tests use them
+// that neither stop nor kill a process.
 var everyones []string
 
-// sharedServices gives the URLs of two service processes that other tests use
-// too, one after the other; they end with the lab.
+// sharedServices returns the URLs of two service processes that several tests use, one after the
+// other. The processes end with the lab.
 func sharedServices(t testing.TB) (l *lab.Lab, urls []string) {
 	t.Helper()
 	l = labtest.Start(t, needed...)
@@ -79,17 +80,17 @@ func sharedServices(t testing.TB) (l *lab.Lab, urls []string) {
 	return l, everyones
 }
 
-// services starts two service processes on the test's lab, which end with the
-// test, and returns their URLs and how to reach their processes.
+// services starts two service processes on the test's lab, which end with the test. It returns
+// their URLs and their processes.
 func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processes []*lab.Process) {
 	t.Helper()
 	l = labtest.Start(t, needed...)
-	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test runs
+	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test itself runs
 	urls, processes = servicesOf(t, l, args...)
 	return l, urls, processes
 }
 
-// servicesOf starts them on any lab.
+// servicesOf starts two service processes on the given lab.
 func servicesOf(t *testing.T, l *lab.Lab, args ...string) (urls []string, processes []*lab.Process) {
 	t.Helper()
 	before := len(l.Services())
@@ -136,12 +137,13 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	return r
 }
 
-// quick have a load run in make test, too: one strategy for each place where the stock is kept, and one that is broken.
+// quick lists the strategies with a load run in make test: one for each stock store, and a broken one.
 var quick = []string{"conditional", "naive", "mysql-counter", "redis-counter", "redis-counter-mysql", "bucketed",
 	"redis-stream"}
 
-// The load that seckill load sends by default, with fewer buyers, over two processes, with a strategy that each request
-// names: the verdict is what the strategy says of itself. So it is when more requests are copied, and none cancelled.
+// The test sends the default load of seckill load, with fewer buyers, to two processes. The verdict
+// must be what the strategy declares. In make verify, it must be the same with more copies and
+// without cancellations.
 func TestLoadRunOverTwoProcesses(t *testing.T) {
 	store := books(t)
 	_, shared := sharedServices(t)
@@ -151,11 +153,11 @@ func TestLoadRunOverTwoProcesses(t *testing.T) {
 		}
 		t.Run(info.Name, func(t *testing.T) {
 			urls := shared
-			if info.Name == "zk-norecheck" { // its flaw is that the next walks in after a waiter who gave up: here none does
+			if info.Name == "zk-norecheck" { // with these times no waiter gives up, so the flaw does not show
 				_, urls, _ = services(t, "--lock-wait=60s", "--purchase-timeout=60s", "--zookeeper-session=30s")
 			}
 			usual := loadtest.DefaultScenario()
-			usual.Strategy, usual.Buyers, usual.Seed = info.Name, 600, 1 // a seed that copies some requests
+			usual.Strategy, usual.Buyers, usual.Seed = info.Name, 600, 1 // with this seed, some requests are copied
 			agrees(t, info, loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: usual}))
 			if labtest.Verify {
 				usual.Stock, usual.Buyers, usual.Copies, usual.Retry, usual.Cancellations = 60, 300, 0.3, 2, 0
@@ -165,7 +167,7 @@ func TestLoadRunOverTwoProcesses(t *testing.T) {
 	}
 }
 
-// agrees compares a verdict with what the strategy says of itself.
+// agrees checks that a verdict is what the strategy declares.
 func agrees(t *testing.T, info catalog.Info, r *loadtest.Result) {
 	t.Helper()
 	refused := r.Counts[judge.OutcomeBusy] + r.Counts[judge.OutcomeConflict]
@@ -186,8 +188,8 @@ func agrees(t *testing.T, info catalog.Info, r *loadtest.Result) {
 	}
 }
 
-// Buyers reserve at two service processes, whose sweepers both run: most pay, some
-// cancel, some forget. What was not paid is sold to others.
+// Buyers reserve at two service processes, which both release expired reservations. Most buyers
+// pay, some cancel, some forget. Units that were not paid are sold to others.
 func TestLoadRunWithReservations(t *testing.T) {
 	store := books(t)
 	_, urls := sharedServices(t)
@@ -204,7 +206,7 @@ func TestLoadRunWithReservations(t *testing.T) {
 		c.Refused+c.Unknown > 0 {
 		t.Errorf("not all of it happened: %+v, %+v", c, r.Cancellations)
 	}
-	// A buyer whose copies were told to wait may come to pay too late.
+	// If copies of a request must wait, the buyer may pay too late.
 	if a.Sold != int64(c.Paid) || a.Reserved != 0 ||
 		a.Expired+a.Cancelled != c.Forgotten+c.Expired+r.Cancellations.Done ||
 		a.Remaining != 60-a.Sold || r.Counts[judge.OutcomeReserved] != c.Paid+c.Forgotten+c.Expired+r.Cancellations.Done {
@@ -212,7 +214,8 @@ func TestLoadRunWithReservations(t *testing.T) {
 	}
 }
 
-// A thorough load has everything in one sale: the service process that is killed in its middle sells again afterwards.
+// A thorough load tries everything in one sale. A service process is killed in the middle of the
+// sale, and sells again afterwards.
 func TestThoroughLoad(t *testing.T) {
 	store := books(t)
 	l, urls, processes := services(t)
@@ -222,7 +225,7 @@ func TestThoroughLoad(t *testing.T) {
 	end := c.planFault(t.Context(), &place{lab: l}, &config)
 	r := loadRun(t, config)
 	r.Fault = end()
-	did, not := r.Exercised() // not: reservations, answers in two steps, restocks
+	did, not := r.Exercised() // not tried: reservations, answers in two steps, restocks
 	t.Logf("tried: %v, not: %v", did, not)
 	if r.Verdict != judge.Held || r.Fault == "" || len(not) != 3 || r.Cut == 0 {
 		t.Errorf("%s %v %+v, not tried: %v", r.Verdict, r.Problems, r.Audit, not)
@@ -232,9 +235,8 @@ func TestThoroughLoad(t *testing.T) {
 	}
 }
 
-// Two processes accept purchases that buyers do not wait for. One is killed in
-// the middle: what it had accepted is written by the other one, and no promise is
-// broken.
+// Two processes accept purchases for later. One process is killed in the middle of the sale. The
+// other process writes the orders that the first had accepted, so every promise is kept.
 func TestLoadRunInTwoSteps(t *testing.T) {
 	store := books(t)
 	_, urls, processes := services(t)
@@ -255,7 +257,7 @@ func TestLoadRunInTwoSteps(t *testing.T) {
 		t.Errorf("%s, %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
 	}
 	if r.Accepted < 300 || r.Counts[judge.OutcomeAccepted] > 0 ||
-		r.Counts[judge.OutcomeSold] < r.Accepted { // a copy may be told the order at once
+		r.Counts[judge.OutcomeSold] < r.Accepted { // a copy's answer may be the order
 		t.Errorf("%d accepted, and the requests came to %v", r.Accepted, r.Counts)
 	}
 	if processes[0].Alive() {
@@ -274,7 +276,7 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 	return c.Load.Scenario, err
 }
 
-// Flags go before the scenario file, which goes before the defaults.
+// Flags override the scenario file, and the file overrides the defaults.
 func TestScenarioOfFlagsAndFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sale.yaml")
 	labtest.Must(t, os.WriteFile(file, []byte("stock: 300\nprofile: constant\nrate: 100\nduration: 9s\nrequire: [errors==0]\n"), 0o600))
@@ -299,7 +301,7 @@ func TestScenarioOfFlagsAndFile(t *testing.T) {
 	}
 }
 
-// The command line that the lab shows for a run holds the same sale.
+// The lab shows a command line for each run. It makes the same sale.
 func TestCommandOfAScenario(t *testing.T) {
 	usual := loadtest.DefaultScenario()
 	usual.Seed = 1<<64 - 1

@@ -23,7 +23,7 @@ import (
 
 const root = "../.."
 
-// keptMatrix returns the matrix that make prove computed last.
+// keptMatrix returns the matrix of the last make prove.
 func keptMatrix(t *testing.T) *prove.Matrix {
 	t.Helper()
 	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))
@@ -34,8 +34,8 @@ func keptMatrix(t *testing.T) *prove.Matrix {
 	return m
 }
 
-// docs/guarantees.md shows the matrix that was computed last, and the strategies declare the same answers. When this
-// fails: make prove.
+// docs/guarantees.md shows the matrix that was computed last, and the strategies declare the same
+// answers. If this test fails, run make prove.
 func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	m := keptMatrix(t)
 	file := filepath.Join(root, "docs/guarantees.md")
@@ -51,7 +51,7 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	}) {
 		t.Error("other questions were asked than are asked today")
 	}
-	kept := map[string]bool{} // the counterexamples' files that the matrix names
+	kept := map[string]bool{} // names of the counterexample files to which the matrix refers
 	all := strategies.All()
 	if !slices.EqualFunc(m.Rows, all, func(r prove.Row, i catalog.Info) bool { return r.Strategy == i.Name }) {
 		t.Fatal("other strategies were asked than there are today")
@@ -78,7 +78,7 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 				}
 			}
 		}
-		if breaks && !shown { // the page draws one beside its lesson
+		if breaks && !shown { // the page draws a counterexample beside its lesson
 			t.Errorf("%s breaks, and no counterexample of it is kept", row.Strategy)
 		}
 	}
@@ -91,7 +91,8 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	}
 }
 
-// A "breaks" can be replayed, for each rule.
+// checkExample checks that a "breaks" in the matrix has a counterexample that can be replayed, for
+// each rule.
 func checkExample(t *testing.T, found prove.Finding, strategy, question string) {
 	f, err := os.Open(filepath.Join(root, found.Example))
 	if err != nil {
@@ -106,9 +107,9 @@ func checkExample(t *testing.T, found prove.Finding, strategy, question string) 
 	}
 }
 
-// A strategy that does not come out as the matrix in this program has it ends in a
-// status of its own, whatever else was asked for; so does one that has no row there
-// and promises what it does not keep. A smaller bound may miss what breaks.
+// If a strategy has another result than the matrix in this program, seckill prove ends with a
+// status of its own. The same holds for a strategy without a row in the matrix that breaks a
+// promise. With fewer schedules, the proof may miss a failure; that is no difference.
 func TestProveDiffers(t *testing.T) {
 	honest := sqlrow.Naive
 	t.Cleanup(func() { sqlrow.Naive = honest })
@@ -148,13 +149,13 @@ func TestProveDiffers(t *testing.T) {
 	}
 }
 
-// The page's chooser recommends what fits, by the kept matrix and figures. Its module is
-// the same in node, which runs testdata/choose.mjs; that prints what is wrong.
+// The page's chooser recommends strategies that fit, by the published matrix and figures. Node runs
+// the same module in testdata/choose.mjs, which prints errors.
 func TestChooser(t *testing.T) {
 	type listed struct {
 		catalog.Info
 		Broken bool                 `json:"broken"`
-		Needs  []backend.Capability `json:"needs"` // none are a list, too
+		Needs  []backend.Capability `json:"needs"` // an empty list where there are none
 	}
 	var list []listed
 	for _, i := range strategies.All() {

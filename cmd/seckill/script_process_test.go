@@ -21,14 +21,14 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// patience bounds a wait. It is long, because the machine may be busy.
+// patience bounds every wait. It is long, because the machine may be busy.
 const patience = 3 * time.Minute
 
-// A process runs beside the script, and writes into two files of it.
+// A process runs beside the script, and writes its output into two of the script's files.
 type process struct {
 	*exec.Cmd
 	out, said string
-	read      map[string]int // so far the script has read each
+	read      map[string]int // for each file, how much the script has read
 	done      chan struct{}
 }
 
@@ -61,7 +61,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	of(ts).processes[args[0]] = p
 }
 
-// named finds the process that the first argument names.
+// named returns the process that the first argument names.
 func named(ts *testscript.TestScript, args []string) *process {
 	p := of(ts).processes[args[0]]
 	if p == nil {
@@ -70,9 +70,9 @@ func named(ts *testscript.TestScript, args []string) *process {
 	return p
 }
 
-// awaits NAME PATTERN [VARIABLE...] waits until the process has written the pattern, to
-// standard output or to standard error, behind what the script has read already. It sets
-// variables to the pattern's groups.
+// awaits NAME PATTERN [VARIABLE...] waits until the process has written the pattern to standard
+// output or standard error. It ignores text that the script has read already. It sets the variables
+// to the groups of the pattern.
 func awaits(ts *testscript.TestScript, _ bool, args []string) {
 	p := named(ts, args)
 	pattern, err := regexp.Compile(args[1])
@@ -102,14 +102,14 @@ func awaits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// signal NAME SIGNAL
+// signal NAME SIGNAL sends a signal to the process.
 func signals(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(named(ts, args).Process.Signal(unix.SignalNum(args[1])))
 }
 
-// ends NAME STATUS [TEXT] waits until the process has ended, and checks its
-// status, a pattern, and that it said the text on standard error. A status is
-// the number of the signal with a minus if a signal ended the process.
+// ends NAME STATUS [TEXT] waits until the process has ended. It checks the exit status against a
+// pattern, and that standard error has the text. If a signal ended the process, the status is the
+// signal's number with a minus.
 func ends(ts *testscript.TestScript, _ bool, args []string) {
 	p := named(ts, args)
 	select {
@@ -135,8 +135,8 @@ func (p *process) status() string {
 	return strconv.Itoa(p.ProcessState.ExitCode())
 }
 
-// servers NEED... has the test program's lab run servers, and names them, and no
-// others, in the script's environment.
+// servers NEED... lets the test program's lab run these servers. The script's environment then
+// names them and no others.
 func useServers(ts *testscript.TestScript, _ bool, args []string) {
 	var needs []backend.Capability
 	for _, name := range args {
@@ -147,8 +147,8 @@ func useServers(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// own starts servers of the script's own, of all kinds, and names them in the script's
-// environment. own kill and own restart do so to all of them at once.
+// own starts servers of all kinds that only this script uses, and names them in the script's
+// environment. own kill kills all of them, and own restart restarts them.
 func useOwnServers(ts *testscript.TestScript, _ bool, args []string) {
 	s := of(ts)
 	if len(args) == 0 {
@@ -175,18 +175,18 @@ func useOwnServers(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(all.Wait())
 }
 
-// ledgers is locked by a script that sells on the servers of all tests, which
-// have one ledger.
+// A script that sells on the shared servers holds the lock ledgers, because these servers have one
+// ledger.
 var ledgers sync.Mutex
 
-// alone waits until no other script sells on the servers of all tests.
+// alone waits until no other script sells on the shared servers.
 func alone(ts *testscript.TestScript, _ bool, _ []string) {
 	ledgers.Lock()
 	ts.Defer(ledgers.Unlock)
 }
 
-// services names two service processes in $TARGET, and their servers. The
-// script is alone with them.
+// services sets $TARGET to two service processes, and names their servers. No other script uses
+// them meanwhile.
 func useServices(ts *testscript.TestScript, neg bool, _ []string) {
 	alone(ts, neg, nil)
 	l, urls := sharedServices(of(ts))

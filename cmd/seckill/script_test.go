@@ -25,9 +25,8 @@ import (
 	"seckill/internal/lab"
 )
 
-// TestScripts runs testdata/script: one file per command, in parallel. The
-// scripts have the commands below besides those of testscript. Their environment is
-// that of the tests.
+// TestScripts runs the files in testdata/script in parallel, one file per command of seckill. The
+// scripts can use the commands below besides those of testscript, and have the tests' environment.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -45,11 +44,11 @@ func TestScripts(t *testing.T) {
 		}})
 }
 
-// A script is what the commands know of the script that runs them.
+// A script is the state that the commands keep about the script that runs them.
 type script struct {
 	testing.TB
 	processes map[string]*process
-	own       *lab.Lab // of the script alone; nil: it has none
+	own       *lab.Lab // lab of this script alone; nil if there is none
 }
 
 type scriptKey struct{}
@@ -62,9 +61,9 @@ func environment(ts *testscript.TestScript) []string {
 	return strings.Split(strings.TrimSuffix(ts.ReadFile(ts.Getenv("WORK")+"/.env"), "\x00"), "\x00")
 }
 
-// exits STATUS TEXT ARGS... runs seckill to its end. It checks the exit status
-// and that stderr, or stdout if there is nothing, has the text. A failure is one
-// line; a wrong command line starts nothing.
+// exits STATUS TEXT ARGS... runs seckill to its end. It checks the exit status, and that stderr (or
+// stdout, if stderr is empty) has the text. An error must be one line. A wrong command line must
+// start nothing.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	status, stdout, stderr := runToEnd(ts, args[2:])
 	if strconv.Itoa(status) != args[0] {
@@ -102,7 +101,7 @@ func checkFailure(ts *testscript.TestScript, status int, text, stdout, stderr st
 // A logLine is a line in the log of seckill serve.
 var logLine = regexp.MustCompile(`(?m)^time=.*\n`)
 
-// runToEnd runs seckill.
+// runToEnd runs seckill and returns its exit status and its output.
 func runToEnd(ts *testscript.TestScript, args []string) (status int, stdout, stderr string) {
 	if err := ts.Exec("seckill", args...); err != nil {
 		var exit *exec.ExitError
@@ -135,8 +134,8 @@ func busyAddress(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], l.Addr().String())
 }
 
-// http METHOD URL [BODY] makes a call, with the bearer token of $BEARER, and
-// prints the status, the header and the body of the answer. ! http: no server listens there.
+// http METHOD URL [BODY] makes a call with the bearer token of $BEARER. It prints the status, the
+// header and the body of the answer. ! http checks that no server listens there.
 func httpCall(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := answerTo(ts, args)
 	if neg {
@@ -150,8 +149,8 @@ func httpCall(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// copyBlock PAGE PATTERN FILE [OLD NEW]… writes the first block of code of a page in which a line matches into
-// a file, with other words in place of some.
+// copyBlock PAGE PATTERN FILE [OLD NEW]… finds the first block of code of a page with a line that
+// matches. It writes the block into a file, and replaces the OLD texts by the NEW ones.
 func copyBlock(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := os.ReadFile(filepath.Join(root, args[0]))
 	ts.Check(err)
@@ -181,7 +180,7 @@ func answerTo(ts *testscript.TestScript, args []string) (string, error) {
 	return fmt.Sprintf("%d\n%v\n%s", answer.StatusCode, answer.Header, body), err
 }
 
-// until PATTERN METHOD URL is http, again and again until what it prints has the pattern.
+// until PATTERN METHOD URL repeats the command http until its output has the pattern.
 func until(ts *testscript.TestScript, _ bool, args []string) {
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		text, err := answerTo(ts, args[1:])
@@ -197,8 +196,8 @@ func until(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// capture PATTERN FILE VARIABLE sets the variable to the pattern's first group
-// in a file, in stdout or in stderr.
+// capture PATTERN FILE VARIABLE sets the variable to the text that the pattern's first group
+// matches. FILE may be a file, stdout or stderr.
 func capture(ts *testscript.TestScript, _ bool, args []string) {
 	groups := regexp.MustCompile(`(?m)` + args[0]).FindStringSubmatch(ts.ReadFile(args[1]))
 	if groups == nil {
@@ -207,8 +206,8 @@ func capture(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[2], groups[1])
 }
 
-// json FILE PATH PATTERN checks the values at a path, such as rows.*.name, in a
-// JSON file, in stdout or in stderr. There must be one, and all must match.
+// json FILE PATH PATTERN checks the values at a path, such as rows.*.name, in a JSON file. FILE may
+// also be stdout or stderr. There must be at least one value, and all must match.
 func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 	var all any
 	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
@@ -231,7 +230,7 @@ func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// at calls f with each value at a path of names, indices and *.
+// at calls f with each value at a path. The path has names, indices and *, which stands for all.
 func at(v any, path []string, f func(any)) {
 	if len(path) == 0 {
 		f(v)

@@ -20,22 +20,21 @@ import (
 	"seckill/loadtest"
 )
 
-// trouble lists the faults of two service processes in the middle of a sale.
+// trouble causes the faults of two service processes in the middle of a sale.
 type trouble struct {
 	t         *testing.T
 	random    *rand.Rand
 	processes []*lab.Process
-	nodes     []*gorm.DB // the database at each of its nodes
-	// restartDatabase kills the database, or one of its nodes, and starts it again; nil: it
-	// was given, and is not ours to stop.
+	nodes     []*gorm.DB // connections to the database, one for each of its nodes
+	// restartDatabase kills the database, or one of its nodes, and starts it again. It is nil if
+	// the database was given, because then tests must not stop it.
 	restartDatabase func(context.Context) error
 }
 
-// Two service processes sell while buyers send copies and call again. Processes are
-// killed or stand still, their sessions are ended by the database, and that is
-// restarted: whatever was under way, each key has one final answer, and the ledger
-// agrees with what buyers were told. One sale in make test, ten minutes of them in
-// make verify.
+// Two service processes sell while buyers send copies and repeat calls. The test kills and pauses
+// processes, ends their sessions, and restarts the database. Whatever was under way, each key must
+// have one final answer, and the ledger must agree with the answers. The test makes one sale in
+// make test, and sells for ten minutes in make verify.
 func TestTwoServicesInTrouble(t *testing.T) {
 	l, urls, processes := services(t, "--purchase-timeout=3s")
 	in := newTrouble(t, processes)
@@ -64,8 +63,8 @@ func newTrouble(t *testing.T, processes []*lab.Process) *trouble {
 	return &trouble{t: t, random: rand.New(rand.NewPCG(seed, 0)), processes: processes}
 }
 
-// sellFor repeats the sale with the strategies for so long, at least once, and then has one
-// in which nothing goes wrong.
+// sellFor repeats the sale for the given time, at least once, each time with one of the strategies.
+// Then it makes a sale without faults.
 func (in *trouble) sellFor(period time.Duration, c loadtest.Config, strategies []string) {
 	t := in.t
 	c.Ledger = ledger.NewStore(in.nodes[0])
@@ -87,7 +86,7 @@ func (in *trouble) sellFor(period time.Duration, c loadtest.Config, strategies [
 	}
 }
 
-// sell has something go wrong every half second, each thing at least once.
+// sell makes a sale with a fault every half second. Each kind of fault happens at least once.
 func (in *trouble) sell(c loadtest.Config) {
 	over, gone := make(chan struct{}), make(chan struct{})
 	c.Begin = func() {
@@ -99,7 +98,7 @@ func (in *trouble) sell(c loadtest.Config) {
 				select {
 				case <-over:
 					return
-				case <-time.After(time.Second / 2): // of the sale, which is what is tested
+				case <-time.After(time.Second / 2): // the sale goes on between two faults
 				}
 				do(in.processes[in.random.IntN(len(in.processes))])
 			}
@@ -140,21 +139,21 @@ func (in *trouble) kill(p *lab.Process) {
 	in.must("start again", p.Restart(context.Background()))
 }
 
-// pause is SIGSTOP for longer than a purchase may take, now and then.
+// pause stops a process with SIGSTOP, sometimes for longer than a purchase may take.
 func (in *trouble) pause(p *lab.Process) {
 	in.must("SIGSTOP", p.Pause())
-	time.Sleep(time.Duration(200+in.random.IntN(3500)) * time.Millisecond) // the pause itself
+	time.Sleep(time.Duration(200+in.random.IntN(3500)) * time.Millisecond) // the length of the pause
 	in.must("SIGCONT", p.Resume())
 }
 
-// endSessions has the database end those sessions that have a claim, or a row.
+// endSessions lets the database end about half of its sessions. Some of them hold a lock or a row.
 func (in *trouble) endSessions(*lab.Process) {
 	db, sessions := in.nodes[in.random.IntN(len(in.nodes))], []int64{}
 	in.must("list the sessions", db.Raw("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() "+
 		"AND db = DATABASE() AND command <> 'Daemon' AND user <> 'system user'").Scan(&sessions).Error)
 	for _, id := range sessions {
 		if in.random.IntN(2) == 0 {
-			_ = db.Exec("KILL CONNECTION ?", id).Error // it may have ended
+			_ = db.Exec("KILL CONNECTION ?", id).Error // fails if the session has ended already
 		}
 	}
 }

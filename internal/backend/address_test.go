@@ -174,7 +174,7 @@ func open(t *testing.T, c backend.Config) (*backend.Instance, error) {
 func TestLoginAndTLS(t *testing.T) {
 	trusted, cert, key := newCertificate(t)
 	stranger, _, _ := newCertificate(t)
-	t.Setenv("SSL_CERT_FILE", cert) // the file of the system's authorities; a process reads it only once
+	t.Setenv("SSL_CERT_FILE", cert) // the trusted authorities; a process reads this only once
 	const secret = "hunter2-secret"
 
 	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t, "--ssl-cert='"+cert+"' --ssl-key='"+key+"'")}
@@ -223,7 +223,7 @@ func TestLoginAndTLS(t *testing.T) {
 		for what, c := range map[string]backend.Config{"a wrong password": c.login,
 			"an untrusted authority": c.authority} {
 			if what != "a wrong password" && name == backend.NameMySQL {
-				continue // the MySQL driver makes this check itself
+				continue // the MySQL driver itself checks the server's certificate
 			}
 			_, err := open(t, c)
 			if err == nil {

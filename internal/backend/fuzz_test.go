@@ -15,7 +15,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An address that is accepted names a server, and none shows its password in an endpoint.
+// If an address is accepted, it names a server, and no endpoint that is made from it contains the
+// password.
 func FuzzAddress(f *testing.F) {
 	for _, address := range []string{"127.0.0.1:6379", "redis://:p%40w@h:1", "rediss://u:p@h", "redis://h/3",
 		"unix:///tmp/s", "http://u:p@h:2379", "h", "@"} {
@@ -33,11 +34,12 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// go-redis allocates as much as a reply announces, so these inputs are left out.
+// go-redis allocates as much memory as a reply announces. So the test leaves out replies that
+// announce much.
 var announcesMuch = regexp.MustCompile(`[$*%~>=!(|][0-9]{5}`)
 
-// Only a whole refusal says that a command has changed nothing. Whatever else a Redis server answers, the outcome is
-// unknown.
+// Only a complete refusal proves that a command has changed nothing. After any other answer of a
+// Redis server, the outcome is unknown.
 func FuzzRedisReply(f *testing.F) {
 	for _, reply := range []string{":1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*2\r\n:1\r\n:2\r\n", "-MOVED 1 h:1\r\n",
 		"-BUSY x\r\n", "-OOM x", "!0\r\nAy",
@@ -69,7 +71,8 @@ func FuzzRedisReply(f *testing.F) {
 	})
 }
 
-// Only keeps the backends that are needed. Or adds the missing backends of another configuration.
+// Only returns the backends that are needed. Or adds the backends that are missing from another
+// configuration.
 func TestConfigOnlyAndOr(t *testing.T) {
 	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
 		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, MaxSQLConns: 3}
@@ -115,7 +118,7 @@ func FuzzMySQLAddress(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q passes Check, but not ParseMySQL: %v", dsn, err)
 		}
-		_, _ = (&Instance{}).mysqlConnector(cfg) // Open returns its error
+		_, _ = (&Instance{}).mysqlConnector(cfg) // if it returns an error, Open returns that error, too
 		if cfg.AllowAllFiles || cfg.ColumnsWithAlias || cfg.MultiStatements || cfg.Collation != "" ||
 			!cfg.CheckConnLiveness {
 			t.Errorf("%q changes an option that the program sets itself: %+v", dsn, cfg)
@@ -132,7 +135,7 @@ func (redisAnswer) RedisError()     {}
 // An error answer proves that nothing was changed, unless it comes from inside a script: an earlier command of the
 // script may have changed something.
 func TestErrorsInsideScriptsAreUnknown(t *testing.T) {
-	const at7 = " script: 6b74b80446c5, on @user_script:12." // Redis 7
+	const at7 = " script: 6b74b80446c5, on @user_script:12." // the end of such an error in Redis 7
 	const at6 = "ERR Error running script (call to f_6b74b80446c5): @user_script:12: "
 	for text, unknown := range map[string]bool{
 		"NOPERM this user has no permissions to run the 'evalsha' command":                 false,

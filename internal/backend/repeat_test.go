@@ -23,8 +23,8 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// A replyLoser loses the reply to every command that contains its key, after the command has run. The read of the
-// reply returns the error err instead.
+// A replyLoser lets the server run every command that contains its key, but loses the reply. The
+// read of the reply returns the error err instead.
 type replyLoser struct {
 	mu   sync.Mutex
 	key  string
@@ -62,7 +62,7 @@ func (r *replyLoser) wrap(c net.Conn) net.Conn { return &lossyConn{Conn: c, lose
 type lossyConn struct {
 	net.Conn
 	loser *replyLoser
-	armed atomic.Bool // the next reply will be lost
+	armed atomic.Bool // set while the next reply is to be lost
 }
 
 func (c *lossyConn) Write(b []byte) (int, error) {
@@ -87,7 +87,7 @@ func (c *lossyConn) SyscallConn() (syscall.RawConn, error) {
 
 var increment = redis.NewScript("return redis.call('INCR', KEYS[1])")
 
-// ways lists the ways to send a command. Each increments key by one.
+// ways lists ways to send a command that increments key by one.
 var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key string) error{
 	"command": func(ctx context.Context, c redis.UniversalClient, key string) error { return c.Incr(ctx, key).Err() },
 	"script": func(ctx context.Context, c redis.UniversalClient, key string) error {
@@ -147,7 +147,7 @@ func TestLostReplyIsNotRepeated(t *testing.T) {
 				"timeout": &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded},
 			} {
 				t.Run(fmt.Sprint(topology, ", ", way, ", ", name), func(t *testing.T) {
-					for slot := range 4 { // the keys belong to different masters
+					for slot := range 4 { // tries keys that belong to different masters of a Cluster
 						key := fmt.Sprintf("lossy-%d-%s-%s", slot, topology, strings.ReplaceAll(way+name, " ", "-"))
 						// Eval loads the script on the server of the key. A ring would send SCRIPT LOAD to any server.
 						labtest.Must(t, increment.Eval(t.Context(), server.Redis, []string{key}).Err())

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// The SQL server lists a client for each of the ports that LocalPorts returns.
+// The SQL server lists a client for each port that LocalPorts returns.
 func TestLocalPortsOfABackend(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper)
 	ports, listed := in.Dialer.LocalPorts(tap.SQL), 0
@@ -118,7 +118,8 @@ func TestRedlockOpensWithAMajority(t *testing.T) {
 	}
 }
 
-// Open asks all nodes of a quorum concurrently. Here three nodes answer only after the fifth has been asked.
+// Open asks all nodes of a quorum at the same time. In this test, three nodes do not answer before
+// the fifth has been asked.
 func TestRedlockAsksAllNodesAtOnce(t *testing.T) {
 	config := backend.Config{SQLitePath: t.TempDir() + "/ledger.db"}
 	pass := func() {}
@@ -143,8 +144,9 @@ func TestRedlockAsksAllNodesAtOnce(t *testing.T) {
 	labtest.Open(t, config)
 }
 
-// Open explains why it cannot use a Redis server. It quotes the server's answer; only without an answer it asks
-// whether the server is running. Open does not need the command INFO, which some administrators forbid.
+// Open explains why it cannot use a Redis server. It quotes the server's answer. If there is no
+// answer, it asks whether the server is running. It does not need the command INFO, which some
+// administrators forbid.
 func TestOpenExplainsRedisErrors(t *testing.T) {
 	in := labtest.Instance(t, backend.Redis)
 	for user, rule := range map[string]string{"careful": "-@dangerous", "idle": "-ping"} {
@@ -182,8 +184,8 @@ func TestOpenExplainsRedisErrors(t *testing.T) {
 	}
 }
 
-// A restarted server has closed the connections of the pool. The next command uses a new connection, and does not
-// get lost on an old one.
+// A server that was restarted has closed the pool's connections. The next command must use a new
+// connection. On an old one it would get lost.
 func TestClosedConnectionsAreNotUsed(t *testing.T) {
 	m := miniredis.RunT(t)
 	in := labtest.Open(t, backend.Config{RedisAddrs: []string{m.Addr()}})
@@ -194,8 +196,9 @@ func TestClosedConnectionsAreNotUsed(t *testing.T) {
 	}
 }
 
-// A session has our settings even if the address contains others. Otherwise a statement would not be committed, would
-// read uncommitted rows, would write ” in place of NULL instead of failing, or would fail with a message in German.
+// A session has our settings even if the address contains others. With those, a statement would not
+// be committed, would read uncommitted rows, would write an empty text in place of NULL instead of
+// failing, or would fail with a message in German.
 func TestSessionSettings(t *testing.T) {
 	normal := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	var version string

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// shortRun returns the options of a run that ends within seconds, on servers that the locks need.
+// shortRun returns the options of a run of a few seconds, with the servers that the locks need.
 func shortRun(t testing.TB, locks ...catalog.Info) Options {
 	var needs []backend.Capability
 	for _, info := range locks {
@@ -36,7 +36,7 @@ func shortRun(t testing.TB, locks ...catalog.Info) Options {
 	}
 }
 
-// A lock of each backend is measured. Every figure is set, and no update is lost.
+// For each kind of backend, a lock is measured. Every figure is set, and no update is lost.
 func TestEveryLockIsMeasured(t *testing.T) {
 	var all []catalog.Info
 	for _, name := range []string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"} {
@@ -60,7 +60,7 @@ func TestEveryLockIsMeasured(t *testing.T) {
 	}
 }
 
-// openLock is a lock that everyone gets at once. Its 51st release fails.
+// openLock is a lock that many contenders can hold at the same time. Its 51st release fails.
 type openLock struct{ n atomic.Int64 }
 
 func (o *openLock) Acquire(context.Context, string, lock.Options) (lock.Lease, error) { return o, nil }
@@ -73,7 +73,8 @@ func (o *openLock) Release(context.Context) error {
 	return nil
 }
 
-// A lock that fails does not stop the others. An overlap is reported even if the lock fails afterwards.
+// A lock that fails does not stop the others. If the lock had two holders at a time, this is
+// reported even if the lock fails afterwards.
 func TestAFailureDoesNotStopOthers(t *testing.T) {
 	broken := catalog.Info{Name: "broken", Key: func(int64) string { return "" },
 		Locker: func(catalog.Deps) (lock.Locker, error) { return nil, errors.New("no connection") }}
@@ -92,8 +93,8 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 	}
 }
 
-// A gate lets one contender ask the lock at a time, so a lock that polls gets no refusals and
-// sends two commands: one to acquire it, one to release it.
+// Behind a gate, only one contender at a time asks the lock. So a lock that polls is never refused
+// and sends two commands: one to acquire the lock, one to release it.
 func TestAGateSavesThePolls(t *testing.T) {
 	o := shortRun(t, strategies.Named("redis-lua"))
 	o.Gated = []string{"redis-lua"}
@@ -110,7 +111,8 @@ func TestAGateSavesThePolls(t *testing.T) {
 	}
 }
 
-// A lease that is shorter than the task loses updates. A lease of ten times the task loses fewer.
+// A lease shorter than the task makes holders overlap, so updates are lost. With a lease of ten
+// times the task, fewer are lost.
 func TestArticles(t *testing.T) {
 	o := shortRun(t, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
 	// A second is long enough for the first holder of each name to write its row of the segmented table.
@@ -133,10 +135,10 @@ func TestArticles(t *testing.T) {
 	}
 }
 
-// Two holders of different names are no overlap.
+// Two holders of different names do not overlap, because each name has its own counter.
 func TestNamesHaveCountersOfTheirOwn(t *testing.T) {
 	info := strategies.Named("mutex-per-sku")
-	info.Needs = nil // only a purchase needs a server
+	info.Needs = nil // a lock without a purchase needs no server here
 	trial := Options{For: 100 * time.Millisecond}.newTableTrial(info, catalog.DefaultSettings())
 	trial.load.hold = func() time.Duration { return time.Millisecond }
 	pass, err := trial.load.measurePass(t.Context(), backend.Config{}, trial.Contenders)

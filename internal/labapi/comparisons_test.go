@@ -19,7 +19,7 @@ import (
 
 // A fakeComparing is a comparison that waits for the test before each step.
 type fakeComparing struct {
-	options chan compare.Options // as it was started
+	options chan compare.Options // receives the options with which the comparison was started
 	turns   chan bool
 	end     chan *compare.Result
 }
@@ -74,7 +74,7 @@ func (f *fakeComparing) begin(t *testing.T, base, body string, query ...string) 
 	return begun, <-f.options
 }
 
-// ended waits until a page receives the end of a comparison.
+// ended waits until the page receives the end of a comparison.
 func (e *events) ended() (last map[string]any) {
 	for last == nil || last["state"] != string(Done) {
 		last = e.next("comparison")
@@ -84,10 +84,11 @@ func (e *events) ended() (last map[string]any) {
 
 const goodComparison = `{"strategies":["good"],"stock":100,"buyers":200,"concurrency":64,"rounds":2,"turn_ns":0,"seed":"18446744073709551615"}`
 
-// A comparison restarts service processes that have ended, and its result has their settings.
+// Before a comparison, service processes that have ended are restarted. The result has their
+// settings.
 func TestComparedServicesAreAllThere(t *testing.T) {
 	l, f := newFakeLab(), newComparing()
-	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // it has died
+	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // a service process that has died
 	_, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	_, o := f.begin(t, h.URL, goodComparison)
 	if len(o.Sale.Targets) != 2 {

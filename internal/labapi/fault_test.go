@@ -22,7 +22,7 @@ func beginRun(t *testing.T, base, body string) (begun Run) {
 	return begun
 }
 
-// with returns the body of a run with more settings.
+// with returns the body of a run with further settings.
 func with(more string) string { return goodRun[:len(goodRun)-1] + more + "}" }
 
 // adds returns the call that adds a fault to a run.
@@ -30,7 +30,7 @@ func (r Run) adds(fault string) call {
 	return call{method: "POST", path: "/api/lab/v1/runs/" + r.ID + "/faults", body: fault}
 }
 
-// until reads the events of runs until one meets the condition.
+// until reads events until a run meets the condition so.
 func (e *events) until(so func(Run) bool) (last Run) {
 	e.t.Helper()
 	for last.ID == "" || !so(last) {
@@ -43,7 +43,7 @@ func (e *events) until(so func(Run) bool) (last Run) {
 
 func ended(r Run) bool { return r.State.Ended() }
 
-// Faults happen at their times and are undone, and only then the run ends.
+// Faults happen at their planned times and are undone. Only then the run ends.
 func TestFaults(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 		`{"kind":"pause_service","service":2}`} {
 		begun.adds(f).wants(t, h.URL, 201, `"state":"planned"`)
 	}
-	for len(l.did) == 0 { // the sale goes on while a fault is aimed
+	for len(l.did) == 0 { // the sale goes on while the fault waits for its moment
 		config.OnProgress(loadtest.Progress{})
 	}
 	if did := <-l.did; did != "kill_service 1" {
@@ -121,7 +121,8 @@ func TestPausesByHand(t *testing.T) {
 	}
 }
 
-// A fault at a holder waits for a holder, hits its process, and reports the effect.
+// A fault at a lock's holder waits until a purchase holds the lock. Then it hits the holder's
+// process, and reports its effect.
 func TestFaultsAtTheHolder(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
@@ -187,7 +188,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 		!strings.Contains(r.Error, "its last words") {
 		t.Errorf("a run whose services do not start ends %s: %s", r.State, r.Error)
 	}
-	beginRun(t, h.URL, goodRun) // and the next is welcome
+	beginRun(t, h.URL, goodRun) // the lab accepts the next run
 }
 
 func TestRunsOutliveTheLab(t *testing.T) {

@@ -23,14 +23,14 @@ import (
 	"seckill/loadtest"
 )
 
-// A fakeLab runs no servers.
+// A fakeLab is a lab that runs no servers.
 type fakeLab struct {
 	mu       sync.Mutex
 	services []lab.Service
 	serving  lab.ServiceSettings
 	did      chan string
-	starts   chan struct{} // services start when it is closed; nil: at once
-	holders  chan int      // the service processes in which a holder is caught
+	starts   chan struct{} // services start when this channel is closed; nil: at once
+	holders  chan int      // numbers of the service processes in which a holder is found
 }
 
 var usual = lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
@@ -69,7 +69,7 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 		return errors.New("its last words")
 	}
 	l.serving = s
-	l.services = slices.Clone(l.services) // some may be being read
+	l.services = slices.Clone(l.services) // a copy, because another goroutine may be reading the old slice
 	for i := range l.services {
 		l.services[i].Up = true
 	}
@@ -133,7 +133,7 @@ func (f *fakeLoad) run(ctx context.Context, c loadtest.Config) (*loadtest.Result
 	}
 }
 
-// start serves a lab on a real socket, because the tests depend on peers and Hosts.
+// start serves a lab on a real socket: the tests check addresses of peers and Host headers.
 func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fakeLoad) {
 	t.Helper()
 	load := newFakeLoad()
@@ -194,7 +194,7 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 	return resp.StatusCode, string(text), resp.Header
 }
 
-// wants checks the status and the code of the answer, and that it has a detail.
+// wants checks the status and the code of the answer. An error must also have a detail.
 func (c call) wants(t *testing.T, base string, status int, says string) {
 	t.Helper()
 	if got, body, _ := c.do(t, base); got != status || !strings.Contains(body, says) {

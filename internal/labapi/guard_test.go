@@ -58,8 +58,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Only calls of the operator carry the token of the services. A call through a reverse proxy comes from
-// 127.0.0.1, too, and needs the lab's token.
+// Only calls of the operator carry the services' token. A call through a reverse proxy also comes
+// from 127.0.0.1, so it needs the lab's token.
 func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	var asked atomic.Int64
 	services := []lab.Service{{URL: service(t, "a", &asked), Up: true}}
@@ -92,7 +92,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 			}
 		}
 		for _, c := range []struct{ base, header, value string }{{closed.URL, "Authorization", "Bearer s3cret"},
-			{closed.URL, "Authorization", carries}, {open.URL, "Accept", "*/*"}} { // from this machine
+			{closed.URL, "Authorization", carries}, {open.URL, "Accept", "*/*"}} { // from this machine, without a proxy
 			if status, body := ask(c.base, c.header, c.value); status != 200 || !strings.Contains(body, carries) {
 				t.Errorf("%s with %q: %d %s", what, c.value, status, body)
 			}
@@ -107,7 +107,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	}
 }
 
-// Errors of servers are logged and not answered, because they name addresses.
+// Errors of servers contain addresses. So they are logged, but players do not see them.
 func TestPlayersAreNotToldAddresses(t *testing.T) {
 	var log bytes.Buffer
 	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -121,7 +121,7 @@ func TestPlayersAreNotToldAddresses(t *testing.T) {
 	}
 }
 
-// service returns a process that answers with its name and with the request.
+// service starts a process that answers with its name and with the request that it received.
 func service(t *testing.T, name string, asked *atomic.Int64) string {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -135,7 +135,7 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 	return h.URL
 }
 
-// closedPort returns an address that refuses connections.
+// closedPort returns an address at which connections are refused.
 func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	labtest.Must(t, err)

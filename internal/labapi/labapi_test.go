@@ -43,13 +43,13 @@ func TestPageAndItsHeaders(t *testing.T) {
 		}
 	}
 	call{method: "GET", path: "/healthz"}.wants(t, h.URL, 200, "")
-	call{method: "GET", path: "/readyz"}.wants(t, h.URL, 503, "") // no process answers there
+	call{method: "GET", path: "/readyz"}.wants(t, h.URL, 503, "") // no service process runs
 	browser, err := http.NewRequest(http.MethodGet, h.URL+"/nope", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	browser.Header.Set("Accept", "text/html")
-	answer, err := http.DefaultTransport.RoundTrip(browser) // which follows no redirect
+	answer, err := http.DefaultTransport.RoundTrip(browser) // RoundTrip follows no redirect
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func watch(t *testing.T, base string) *events {
 	return &events{t, resp.Body, in}
 }
 
-// opened returns a page that has received the list of runs.
+// opened opens a page's event stream, and returns it after the list of runs.
 func opened(t *testing.T, base string) *events {
 	t.Helper()
 	e := watch(t, base)
@@ -118,8 +118,9 @@ func (e *events) anyOf(names ...string) map[string]any {
 
 func lane(run map[string]any, i int) map[string]any { return run["lanes"].([]any)[i].(map[string]any) }
 
-// A page that opens late receives the same run as one that was open all the time. The last report of a run may
-// follow the one before at once; then it is the progress of the run, but no point of a chart.
+// A page that opens late receives the same run as a page that was open all the time. If the last
+// report of a run follows the report before at once, it changes the progress but adds no point to
+// the charts.
 func TestPagesHaveWholeRuns(t *testing.T) {
 	s, h, load := start(t, nil)
 	first := opened(t, h.URL)
@@ -228,7 +229,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 }
 
-// Anybody may have written a file of the history. A file that a page could not show is ignored, and is not
+// People may put any file into the history. A file that a page could not show is ignored and not
 // changed.
 func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	settings, err := json.Marshal(compare.Presets()[0].Settings)
@@ -245,7 +246,7 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 		text := `{"seckill_history":1,"entry":{` + entry + `}}`
 		labtest.Must(t, os.WriteFile(History(dir).fileName(k, id), []byte(text), 0o600))
 	}
-	wrong := map[entryKind][]string{ // what stands in an entry, and what instead
+	wrong := map[entryKind][]string{ // pairs: a text in an entry, and the text that replaces it
 		kindRun: {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`,
 			`"lanes":[null,`,
 			"done", "running", "2026", "9026", `"stock":100`, `"stock":-1`, `"buyers":2000`, `"buyers":1000000000`},
@@ -268,7 +269,7 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 			len(s.traces.entries),
 			len(s.comparisons.entries))
 	}
-	// A page reads the lists that are missing deeper down.
+	// Lists that are missing deeper in the entry are empty lists in the answer.
 	call{method: "GET", path: "/api/lab/v1/runs/whole"}.wants(t, h.URL, 200, `"violations":[]`)
 	call{method: "GET", path: "/api/lab/v1/traces/whole"}.wants(t, h.URL, 200, `"steps":[]`)
 	call{method: "GET", path: "/api/lab/v1/comparisons/whole"}.wants(t, h.URL, 200, `"not_run":[]`)

@@ -10,7 +10,8 @@ import (
 	"seckill/internal/web"
 )
 
-// The calls of testdata and their answers; labtest.Calls says how to read them.
+// The test makes the calls in testdata and compares the answers. labtest.Calls describes the
+// format.
 func TestCalls(t *testing.T) {
 	for file, change := range map[string]func(*Config){
 		"runs": func(c *Config) { c.Compare = newComparing().run },
@@ -25,7 +26,7 @@ func TestCalls(t *testing.T) {
 		calls.Ask = func(method, path, body string, _ []string) labtest.Answer {
 			status, answer, header := call{method: method, path: path, body: body}.do(t, h.URL)
 			var p web.Problem
-			_ = json.Unmarshal([]byte(answer), &p) // which a page is not
+			_ = json.Unmarshal([]byte(answer), &p) // fails for a page, which is not JSON
 			if status >= 400 && (header.Get("Content-Type") != web.ProblemType || p.Detail == "") {
 				t.Errorf("%s %s %s: a problem of the type %s that says %q", method, path, body,
 					header.Get("Content-Type"), p.Detail)
@@ -36,7 +37,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// A run has all its settings, also those that the call omitted.
+// A run shows all its settings, also those that the call omitted.
 func TestSettingsThatAreUsed(t *testing.T) {
 	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
 	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,

@@ -59,7 +59,7 @@ func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, 
 
 func sends(body string) call { return call{method: "POST", path: rivalsPath, body: body} }
 
-// shopNow returns the state of the shop that all pages get.
+// shopNow returns the shop's state, which is the same for all pages.
 func shopNow(t *testing.T, base string) (shop struct {
 	Now      time.Time
 	Strategy string
@@ -93,7 +93,7 @@ func TestRivals(t *testing.T) {
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, base, 409, "")
 	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409,
 		"500 rivals still buy")
-	for range 2 { // the second is taken when the first has been told
+	for range 2 { // when the second report is taken, the first has reached the pages
 		load.progress <- loadtest.Progress{Requests: 70, Counts: map[judge.Outcome]int{judge.OutcomeSold: 60}}
 	}
 	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Lanes[0].Progress.Requests != 70 ||
@@ -135,7 +135,7 @@ func TestRivalsAreRefused(t *testing.T) {
 	}
 }
 
-// All pages share the reads of the ledger, at most one per interval.
+// All pages share one read of the ledger, which happens at most once per ledgerInterval.
 func TestPagesShareTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, reads := &ledgerCache{}, 0

@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// smallBuffers accepts connections with small buffers.
+// smallBuffers accepts connections and gives them small buffers.
 type smallBuffers struct{ net.Listener }
 
 func (l smallBuffers) Accept() (net.Conn, error) {
@@ -24,7 +24,7 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// openStream sends the request and reads the head of its answer.
+// openStream sends a request for the event stream, and reads the header of the answer.
 func openStream(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -40,7 +40,7 @@ func openStream(t *testing.T, addr string) net.Conn {
 	return conn
 }
 
-// Open pages, even one that reads nothing, do not delay the end of the lab.
+// Open pages do not delay the end of the lab, not even a page that reads nothing.
 func TestOpenPagesAndTheEnd(t *testing.T) {
 	s, _, _ := start(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,12 +52,12 @@ func TestOpenPagesAndTheEnd(t *testing.T) {
 	for range 5 {
 		go io.Copy(io.Discard, openStream(t, addr))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*writeTimeout) // a busy machine is slower than any page
+	ctx, cancel := context.WithTimeout(t.Context(), 30*writeTimeout) // long, as the machine may be busy
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
 		t.Errorf("the server does not end: %v", err)
 	}
-	if n, _ := io.Copy(io.Discard, stuck); n >= 1<<20 { // what was on its way, and the end
+	if n, _ := io.Copy(io.Discard, stuck); n >= 1<<20 { // the rest of the stream, which was cut
 		t.Errorf("who reads nothing was sent all of %d bytes", n)
 	}
 }

@@ -24,7 +24,7 @@ func writeSite(t *testing.T) (dir string) {
 	s := site.Site{Page: web.Files(), Guarantees: web.Guarantees(), Recordings: web.Recordings(), Checkout: os.DirFS("../.."),
 		Strategies: strategies.All(), Version: "test"}
 	labtest.Must(t, s.Write(dir))
-	labtest.Must(t, s.Write(dir)) // in place of the old one
+	labtest.Must(t, s.Write(dir)) // a second time, over the old site
 	return dir
 }
 
@@ -34,8 +34,8 @@ var (
 	linked    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 )
 
-// Every address that a page, a module or a document of the site names within the site leads to a file, and none
-// of its pages begins an address with a slash, so that the site works below any path.
+// Pages, modules and documents of the site refer to each other by addresses. Every such address
+// leads to a file. In pages, no address begins with a slash, so that the site works below any path.
 func TestLinks(t *testing.T) {
 	dir := writeSite(t)
 	files, size := 0, int64(0)
@@ -90,7 +90,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Modules without comments are the same programs: each line of code is there.
+// Removing comments does not change a module's program: each line of code is still there.
 func TestModulesKeepTheirCode(t *testing.T) {
 	dir := writeSite(t)
 	for _, name := range []string{"lessons/screen.js", "trace/model.js", "main.js"} {
@@ -109,7 +109,7 @@ func TestModulesKeepTheirCode(t *testing.T) {
 	}
 }
 
-// A folder with something else in it is left alone.
+// Write changes nothing in a folder that contains anything else than a site.
 func TestNoOtherFolderIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	labtest.Must(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))

@@ -29,8 +29,8 @@ func TestSpreadIsWritten(t *testing.T) {
 	}
 }
 
-// By hand: the logarithms of the ratios 1.2, 1.4 and 1.5 have the mean .30809 and the standard
-// deviation .11425.
+// The expected interval was computed by hand. The logarithms of the ratios 1.2, 1.4 and 1.5 have
+// the mean .30809 and the standard deviation .11425.
 func TestRatioOf(t *testing.T) {
 	a, b := Series{1: 120, 2: 280, 3: 150, 7: 5}, Series{1: 100, 2: 200, 3: 100, 8: 5}
 	got := RatioOf(a, b)
@@ -66,7 +66,7 @@ func TestRatioOf(t *testing.T) {
 	}
 }
 
-// Half of 95 % of the distribution lies between 0 and each quantile.
+// From 0 to each quantile lies 47.5 % of the distribution, which is half of 95 %.
 func TestStudent(t *testing.T) {
 	for i, quantile := range tQuantiles {
 		n, share := float64(i+1), 0.0

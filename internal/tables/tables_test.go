@@ -39,7 +39,7 @@ func file(t *testing.T, text string) string {
 	return name
 }
 
-// A block stands between its own marks, and the blocks of others stay.
+// A block is written between its own marks, and other blocks stay.
 func TestWithBlock(t *testing.T) {
 	const text = "before\n<!-- a: x -->\nold\n<!-- /a -->\nbetween\n<!-- b: y -->\nkept\n<!-- /b -->\nafter\n"
 	var b bytes.Buffer
@@ -57,7 +57,7 @@ func TestWithBlock(t *testing.T) {
 	}
 }
 
-// WithMember replaces the member of the same name and keeps the others.
+// WithMember replaces the member with this name and keeps the others.
 func TestWithMember(t *testing.T) {
 	for old, want := range map[string]string{
 		`{"b":{"x":1.50},"a":0}`: "{\"a\":7,\n\"b\":{\"x\":1.50}}\n",

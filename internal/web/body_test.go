@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// The time for a body bounds the read of it, and no handler: one that takes longer is
-// not told that its caller has gone.
+// The limit on the time for a body ends the read of the body. It must not end a handler that goes
+// on for longer: that handler's context must not say that the caller has gone.
 func TestTheTimeForABody(t *testing.T) {
 	const limit = 100 * time.Millisecond
-	ended := make(chan error, 2) // of reading the body, and of the request's context
+	ended := make(chan error, 2) // the error of reading the body, then that of the request's context
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := readBody(w, r, limit)
 		ended <- err
 		if err == nil {
-			time.Sleep(3 * limit) // the time itself is what is tested
+			time.Sleep(3 * limit) // longer than the limit that is tested
 		}
 		ended <- r.Context().Err()
 	}))
@@ -60,7 +60,8 @@ func readOrder(contentType, body string) (o order, err error) {
 	return o, ReadJSON(httptest.NewRecorder(), r, &o)
 }
 
-// A body is refused with a Problem that blames the caller, or encoding/json reads the same from it.
+// Either ReadJSON refuses a body with a Problem that blames the caller, or encoding/json reads the
+// same values from it.
 func FuzzReadJSON(f *testing.F) {
 	for _, body := range []string{`{"sku_id":1,"name":"a"}`, `{"sku_id":1,"sku_id":2}`, `{"SKU_ID":1}`, `{"sku_id":null}`, `{"sku_id":1e3}`,
 		`{"faults":[{"Kind":"x"},{"Kind":3}]}`, `{"name":"\ud800"}`, "{\"name\":\"\xff\"}", `{}{}`, `[`} {
@@ -79,8 +80,8 @@ func FuzzReadJSON(f *testing.F) {
 	})
 }
 
-// A query that is accepted gives each parameter at most once, and none but the known one. No header of a call makes
-// another machine's page one of this machine's, or is a key that a log could not show.
+// If a query is accepted, it has only the known parameter, and that only once. No header makes a
+// page of another machine count as local. No header that a log could not show counts as a key.
 func FuzzHeaders(f *testing.F) {
 	f.Add("a=1&a=2", "127.0.0.1:8080", "http://127.0.0.1:8080", "Bearer x", "k1")
 	f.Add("a=%zz", "[::1]:80", "https://[::1]:80", "bearer  ", strings.Repeat("k", 129))
@@ -108,7 +109,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// BenchmarkReadJSON reads a purchase of usual size.
+// BenchmarkReadJSON reads a purchase of the usual size.
 func BenchmarkReadJSON(b *testing.B) {
 	for b.Loop() {
 		if _, err := readOrder("application/json", `{"sku_id":1,"name":"a flash sale","faults":[{"Kind":"stop"}]}`); err != nil {

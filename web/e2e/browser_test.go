@@ -29,7 +29,8 @@ import (
 )
 
 func findBrowser(t *testing.T) string {
-	// The headless shell draws no windows around its pages, and takes half the processor time.
+	// The headless shell comes first: it draws no windows around its pages, and takes half the
+	// processor time.
 	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser",
 		"google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -40,7 +41,7 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// The Chromium that all tests share: starting one costs more than most tests do.
+// All tests share one Chromium, because starting one costs more than most tests do.
 var chromium struct {
 	once sync.Once
 	ctx  context.Context
@@ -58,7 +59,7 @@ func startChromium(t *testing.T) (_ context.Context, stop func() error) {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true),
-		// A page of a test ends before its optimized code would have been worth compiling.
+		// Test pages live too short for optimized code to be worth compiling.
 		chromedp.Flag("js-flags", "--no-opt,--no-maglev"),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			process = cmd
@@ -67,10 +68,10 @@ func startChromium(t *testing.T) (_ context.Context, stop func() error) {
 	)
 	ctx, _ := chromedp.NewContext(allocator)
 	stop = func() error {
-		err := chromedp.Cancel(ctx) // waits until the process has ended
+		err := chromedp.Cancel(ctx) // returns when the browser's process has ended
 		cancelAllocator()
 		if process != nil {
-			_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // what it started ends a little later by itself
+			_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // its child processes end a little later
 		}
 		return errors.Join(err, os.RemoveAll(profile))
 	}
@@ -88,12 +89,12 @@ type tab struct {
 
 	mu       sync.Mutex
 	requests int
-	bytes    float64 // received
+	bytes    float64 // number of bytes that the page has received
 	problems []string
 	forgiven func(problem string) bool
 }
 
-// A look is the window and the theme of the page.
+// A look is the size of the window and the theme of the page.
 type look struct {
 	name          string
 	width, height int64
@@ -142,7 +143,8 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err1 := cdp.Call(ctx, t, log.Enable, cdp.Empty{})
 		_, err2 := cdp.Call(ctx, t, network.Enable, network.EnableParams{})
-		// Tests run side by side, and only one window has the focus.
+		// Tests run in parallel, but only one window can have the focus. So each tab pretends to
+		// have it.
 		_, err3 := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled,
 			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return errors.Join(err1, err2, err3)
@@ -154,7 +156,7 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 const selectors = `window.$ = (selector) => document.querySelector(selector);
 	window.$$ = (selector) => [...document.querySelectorAll(selector)];`
 
-// loadsFirst makes every page of a tab run a script before its own.
+// loadsFirst makes every page of a tab run this script before its own scripts.
 func loadsFirst(script string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		first := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
@@ -177,7 +179,7 @@ func (tb *tab) listen(host string) func(any) {
 			if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
 				tb.complain("console %s: %s", e.Type, e.Args[0].Value)
 			}
-		case *log.EventEntryAdded: // also violations of the Content-Security-Policy
+		case *log.EventEntryAdded: // includes violations of the Content-Security-Policy
 			if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
 				tb.complain("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 			}
@@ -289,7 +291,7 @@ func (tb *tab) await(expression string) {
 			return
 		case ctx.Err() != nil:
 			tb.fail("never true: " + expression)
-		case !strings.Contains(err.Error(), "context"): // the page was left meanwhile: look in the next
+		case !strings.Contains(err.Error(), "context"): // otherwise the page was left: look again
 			tb.fail(err.Error())
 		}
 	}
@@ -369,7 +371,7 @@ func (tb *tab) click(selector string) {
 		tb.eval(fmt.Sprintf(`lastBox = ""; missed = true;
 			addEventListener("click", (e) => { missed = !e.target.closest(%q); }, {capture: true, once: true})`, selector))
 		tb.do(chromedp.Click(chromedp.CSS(selector)))
-		if !ask[bool](tb, `globalThis.missed === true`) { // undefined: the click led to another page
+		if !ask[bool](tb, `globalThis.missed === true`) { // undefined after the click led to another page
 			tb.drawn()
 			return
 		}
@@ -400,7 +402,7 @@ func (tb *tab) hidden(is bool) {
 // evidence opens the evidence of a verdict.
 func (tb *tab) evidence() {
 	tb.t.Helper()
-	tb.shows(`.evidence`) // it is loaded when it is first drawn
+	tb.shows(`.evidence`) // a page loads the evidence when it first draws it
 	tb.eval(`$(".evidence").open = true`)
 	tb.shows(`.about-run`)
 }
@@ -415,7 +417,7 @@ func ask[T any](tb *tab, expression string) T {
 		switch {
 		case err == nil:
 			return value
-		case ctx.Err() != nil || !strings.Contains(err.Error(), "context"): // the page was left meanwhile: ask the next
+		case ctx.Err() != nil || !strings.Contains(err.Error(), "context"): // otherwise ask again
 			tb.fail(err.Error())
 		}
 	}

@@ -56,11 +56,11 @@ func (tb *tab) good(where string) {
 		}
 		tb.accessible(at)
 		tb.shot(strings.NewReplacer(" ", "-", ",", "", "/", "-").Replace(at))
-		if d.width > 800 { // larger, it is laid out as a window of half the width is
+		if d.width > 800 { // a wide window with larger type has the layout of a narrow one
 			continue
 		}
 		tb.eval(`document.documentElement.style.fontSize = "200%"`)
-		for _, language := range []string{d.language, "en"} { // which has the longest words
+		for _, language := range []string{d.language, "en"} { // English has the longest words
 			tb.speak(language)
 			tb.settled()
 			tb.none(at+", in large type, "+language+", is laid out wrongly", ask[[]string](tb, layout))
@@ -84,8 +84,8 @@ func (tb *tab) settled() {
 // screen behind it was checked before.
 func (tb *tab) accessible(where string) {
 	tb.t.Helper()
-	if !ask[bool](tb, `!!window.axe`) { // it is half a megabyte
-		// What a rule of a smaller impact finds is not serious: it need not look.
+	if !ask[bool](tb, `!!window.axe`) { // load it once only, because it is half a megabyte
+		// Rules of smaller impact cannot find a serious violation, so axe need not check them.
 		tb.eval(axe + `; axe.configure({rules: axe._audit.rules.filter((rule) => !["serious", "critical"].includes(rule.impact))
 			.map((rule) => ({id: rule.id, enabled: false}))})`)
 	}

@@ -12,7 +12,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	f := startFake(t)
 	tb := f.open("compare")
 	tb.await(`$$(".sales input").length === 4 && !$(".advanced").open`)
-	tb.await(`$(".takes-part").innerText.trim() === "conditional"`) // of the preset's two, what the lab has
+	tb.await(`$(".takes-part").innerText.trim() === "conditional"`) // the lab has no other one of the preset
 
 	t.Log("by keyboard: a preset, which sets the sale, and a whole family")
 	tb.reach(".sales input:checked")
@@ -24,7 +24,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.reach(".advanced summary")
 	tb.press("\r")
 	tb.says(".choice legend", "1 of 3 chosen")
-	tb.await(`$(".choice .family li code").innerText === "conditional"`) // one of the six stands first
+	tb.await(`$(".choice .family li code").innerText === "conditional"`) // the six well-known strategies come first
 	tb.reach(".choice .family:nth-child(2) .whole input")
 	tb.press(" ")
 	tb.says(".choice legend", "2 of 3 chosen")
@@ -54,7 +54,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.reach(".compare-form .run")
 	tb.press("\r")
 	tb.says(".banner.busy", "Measuring conditional")
-	tb.await(`/^#\/compare\/\w{20,}\?/.test(location.hash)`) // an address of its own
+	tb.await(`/^#\/compare\/\w{20,}\?/.test(location.hash)`) // the comparison has an address of its own
 	second := f.open("compare")
 	second.says(".banner.busy", "Measuring conditional")
 	f.turns <- true
@@ -72,7 +72,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	}
 	tb.says(".results", "conditional, no key", "0.81–0.89")
 	tb.says(".ran-on", "lease 8,000 ms, wait 3,000 ms, poll 10 ms")
-	tb.await(`$$(".chart canvas").length === 2`) // throughput, waits
+	tb.await(`$$(".chart canvas").length === 2`) // charts of throughput and of waits
 	tb.good("compared")
 
 	t.Log("a column's head sorts")

@@ -118,8 +118,8 @@ func TestEveryCounterexampleIsDrawn(t *testing.T) {
 	}
 }
 
-// `make picture` takes the picture in the README, of a real sale that breaks. It also saves the menu above every screen.
-// If the menu changes, the picture is out of date.
+// `make picture` takes the picture for the README, of a real sale that breaks. It also saves the
+// menu that every screen has. If the menu changes, the picture is out of date.
 func TestPictureOfTheReadme(t *testing.T) {
 	t.Parallel()
 	const picture, words = "../docs/page.png", "../docs/page.txt"

@@ -92,7 +92,8 @@ func startFakeWith(t *testing.T, token string) *fake {
 	return f
 }
 
-// falls breaks all connections and makes the lab stop or start to answer.
+// falls breaks all connections. With silent, the lab does not answer afterwards; without, it
+// answers again.
 func (f *fake) falls(silent bool) {
 	f.silent.Store(silent)
 	f.host.CloseClientConnections()
@@ -114,7 +115,7 @@ func (f *fake) Faults() []fault.Status {
 	return []fault.Status{
 		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true},
 		{Kind: fault.KillService, Available: true, Service: true},
-		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true, Question: "oversell"}, // on paper
+		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true, Question: "oversell"}, // the fake claims it
 		{Kind: fault.RestartRedis, Missing: "redis is not one server of the lab",
 			Lack: &fault.Lack{Code: fault.LackServer, Params: map[string]any{"name": "redis"}}},
 		{Kind: "partition_zookeeper", Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
@@ -210,7 +211,7 @@ func measured(name string, concurrency int, verdict judge.Verdict, answers float
 			{Percent: 100, Micros: 25_000}}}
 }
 
-// goldenResult contains a faster strategy, a broken one, and one whose texts contain HTML.
+// goldenResult contains a faster strategy, a broken strategy, and one whose texts contain HTML.
 func goldenResult() *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, RelativeTo: "conditional",
 		Origin: compare.Origin{Servers: []backend.Status{}},

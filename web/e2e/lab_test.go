@@ -94,7 +94,7 @@ func TestHolderIsFrozen(t *testing.T) {
 	tb.says("[data-cause=pause_holder]", "held the lock seckill:lock:stock:1 for buyer", "was frozen for",
 		"was sold twice")
 	tb.good("a frozen holder")
-	tb.click(".because-of a.offer") // a drawing, and back to the place
+	tb.click(".because-of a.offer") // opens a drawing; NavigateBack then returns to this place
 	tb.says("h1", "redis-lua")
 	tb.do(chromedp.NavigateBack())
 	tb.shows("[data-cause=pause_holder]")
@@ -108,7 +108,7 @@ func TestRealLab(t *testing.T) {
 	t.Run("screens", func(t *testing.T) { realScreens(t, u) })
 }
 
-// The main use of the page: after a run, one view shows the verdict.
+// The page is mainly used like this: after a run, one view shows the verdict.
 func realAnswers(t *testing.T, u *up) {
 	for _, name := range []string{"mysql", "redis", "zookeeper"} {
 		if !strings.Contains(u.table, name+" ") || strings.Contains(u.table, "embedded") {
@@ -147,7 +147,7 @@ func realAnswers(t *testing.T, u *up) {
 	tb.evidence()
 	tb.says(".ran-on", "MariaDB", "private")
 	tb.says("[data-sign=right][data-answer=yes]", "Nothing was oversold, lost or invented.")
-	tb.shows(`[data-sign=served]`) // a busy machine may be late
+	tb.shows(`[data-sign=served]`) // yes or no, because a busy machine may be late
 
 	begin()
 	click(`.top nav a[href="#/choose"]`)
@@ -189,7 +189,7 @@ func realAnswers(t *testing.T, u *up) {
 	tb.high("a level", "play/first-lost-update", "main:not(:has(.play-ending *)) .buyer-column", ".buyer-column", 1200,
 		2400) // the moves are taken back by the server
 	tb.high("the proof", "guarantees", ".cards", ".matrix", 1200, 3000)
-	tb.await(`$(".matrix tbody td").getBoundingClientRect().bottom < innerHeight / 2`) // no scrolling before its first row
+	tb.await(`$(".matrix tbody td").getBoundingClientRect().bottom < innerHeight / 2`) // shows without scrolling
 
 	begin()
 	click(`.top nav a[href="#/choose"]`)
@@ -202,7 +202,7 @@ func realAnswers(t *testing.T, u *up) {
 	labtest.Must(t, os.WriteFile(file, []byte(tb.saved("redis-lua.late-command.html")), 0o644))
 	sent := fresh(t, "file://"+file)
 	sent.says("h1", "redis-lua")
-	sent.click(".controls button:nth-of-type(5)") // to its end
+	sent.click(".controls button:nth-of-type(5)") // moves to the last step
 	sent.says(".ending", "Broken")
 	done("send a proof that plays without a lab")
 }
@@ -226,11 +226,11 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 	tb.in(wide)
 }
 
-// The other screens, with the data of a real lab.
+// The test opens the other screens with the data of a real lab.
 func realScreens(t *testing.T, u *up) {
 	tb := fresh(t, u.page)
 	type place struct{ where, ready string }
-	// What a fake cannot have: all strategies, and the servers' own waits.
+	// These screens need all strategies, or the waits of real servers, which a fake does not have.
 	screens := []place{
 		{"guarantees", `.matrix tbody tr, .cards li`},
 		{"trace/etcd.lease-end?step=4", `.chosen`},

@@ -76,7 +76,7 @@ func TestLessons(t *testing.T) {
 	tb.goTo("lessons/12-which")
 	tb.says(".proven", "redis-lua")
 	tb.says(".figures-place", "seckill compare --strategies")
-	tb.await(`/--(turn|rounds|buyers) /.test($(".figures-place").innerText)`) // as it was measured
+	tb.await(`/--(turn|rounds|buyers) /.test($(".figures-place").innerText)`) // the command as it was measured
 	tb.says(".measured", "conditional")
 	tb.says(".measured figcaption", "Measured on 2")
 	tb.goTo("lessons/" + last.Name)
@@ -221,13 +221,13 @@ func TestPresentation(t *testing.T) {
 	tb.says(".slide-live .predict", "How many does naive sell?")
 	tb.accessible("slide")
 	tb.click(`.slide-live .predict [value="more"]`)
-	tb.press(kb.ArrowRight) // chooses another answer, and turns nothing
+	tb.press(kb.ArrowRight) // the key chooses another answer, and does not turn the slide
 	tb.onSlide(live)
 	tb.click(`.slide-live .predict [value="more"]`)
 	tb.click(".slide-live .run")
 	tb.says(".slide-live .banner", "naive: selling")
 	tb.press(kb.ArrowRight)
-	tb.onSlide(live + 1) // the run goes on
+	tb.onSlide(live + 1) // the run goes on in the background
 	tb.says(".slide:not([hidden])", "The first lost update")
 	tb.press(kb.ArrowLeft)
 	f.results <- fakeResult(judge.Oversold, judge.Violation{Rule: judge.RuleOversold, Verdict: judge.Oversold,
@@ -257,7 +257,7 @@ func TestTeachersPack(t *testing.T) {
 			return steps.length > 5 && steps[0][0] === 0 && steps.at(-1)[1] === ` + minutes + ` && steps.every(([from, to], i) => from < to && (i === 0 || steps[i - 1][1] === from));
 		})()`)
 	}
-	tb.shows(`[data-part=source]`) // in 90 minutes only
+	tb.shows(`[data-part=source]`) // only the plan for 90 minutes has this part
 	tb.good("teach plan")
 
 	t.Log("a sheet without answers, and with them")

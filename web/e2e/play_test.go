@@ -14,7 +14,7 @@ func (tb *tab) plays(keys string) {
 	tb.press(strings.Split(keys, "")...)
 }
 
-// On real servers a level is solved with the keyboard, replayed, shared and undone.
+// On real servers, a level is solved with the keyboard, replayed, shared and undone.
 func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	t.Parallel()
 	tb := fresh(t, sharedLab(t).page+"#/play")
@@ -29,10 +29,10 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.plays("u")
 	tb.shows(`.play [data-moves="1"]`)
 	tb.says(".play [role=status]", "Taken back. 1 move so far.")
-	tb.plays("bbbbbaaaa") // faster than the lab: none is lost
+	tb.plays("bbbbbaaaa") // no key is lost, although they come faster than the lab answers
 	tb.says(".play-ending [data-broken=true]", "You sold 3 of 2")
 	tb.says(".graded", "Solved", "★★★")
-	tb.await(`$(".play-ending > :first-child").matches(".graded.held")`) // green, as the level asked for it
+	tb.await(`$(".play-ending > :first-child").matches(".graded.held")`) // green, because the level is solved
 	tb.await(`location.hash === "#/play/first-lost-update?s=abbbbbaaaa"`)
 	tb.good("play won")
 
@@ -60,7 +60,7 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	other := fresh(t, link)
 	other.shows(`.play [data-moves="7"]`)
 	other.await(fmt.Sprintf(`%s.replace(/\w{20,}/g, "") === %q.replace(/\w{20,}/g, "")`, state,
-		want)) // but for the orders' names
+		want)) // the states are equal, apart from the ids of the orders
 
 	t.Log("a link that is wrong")
 	tb.forgive("400")
@@ -112,7 +112,7 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.says(`[data-buyer=B] .command-button`, "A has it")
 	tb.says(`.play [role=status]`, "B waits: waits for the lock X on stock, index PRIMARY")
 	tb.good("play, one waits")
-	tb.plays("b") // nothing happens
+	tb.plays("b") // B waits already, so nothing happens
 	tb.click(`[data-do=impossible]`)
 	tb.says(".graded", "Right: it cannot be done.")
 	tb.click(`.task a[href="#/play"]`)

@@ -31,7 +31,7 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
 	tb := f.open("")
-	tb.forgive("status of ") // what only the lab can know
+	tb.forgive("status of ") // some fields only the lab can check
 	good := "stock=100&buyers=2000&concurrency=64&quantity=1"
 	for _, c := range []struct{ settings, field, en, zh string }{
 		{good + "&stock=many", "stock", "whole number from 1 to 1,000,000", "1 到 1,000,000 之间的整数"},
@@ -129,7 +129,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.click("button.stop")
 	tb.says("[data-verdict]", "NOT VALID")
 	tb.says(".rules", "Interrupted after 60 of 2,000 buyers.")
-	tb.says(".rules", "Something new.") // which the page has no words for
+	tb.says(".rules", "Something new.") // the page has no words for this code, so it shows the lab's
 	tb.speak("zh-CN")
 	tb.says(".rules", "2,000 位买家中只到了 60 位就中断了。")
 	tb.speak("en")
@@ -208,7 +208,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.await(`$("[data-sold]").dataset.sold === "9" && $("[data-fault]") === null`)
 	f.progress <- fakeProgress(12, 91, 9)
 	tb.shows("[data-fault=kill_service]")
-	tb.await(`$("[data-fault=pause_holder]") === null`) // naive has no lock
+	tb.await(`$("[data-fault=pause_holder]") === null`) // not offered, because naive has no lock
 	tb.says(".faults summary", "1 more fault needs other servers")
 	tb.eval(`fetch("/api/lab/v1/runs").then((r) => r.json()).then(({ runs: [{ id }] }) =>
 		fetch("/api/lab/v1/runs/" + id + "/faults", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"kind":"pause_holder"}' }))`)
@@ -218,7 +218,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 		LongestMs: 11500}
 	f.results <- blocked
 	tb.says("[data-verdict] .word", "BLOCKED")
-	tb.await(`location.hash === "#/"`) // a run that begins is shown
+	tb.await(`location.hash === "#/"`) // the page changes to the run that began
 	tb.eval(`$(".runs").open = true`)
 	tb.says(".history tbody:nth-of-type(1)", "Freeze the lock’s holder past its lease")
 	tb.says(".because", "Service process 2 stood still at ")
@@ -228,8 +228,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.good("blocked, with its evidence and the runs before")
 }
 
-// If content cannot be loaded, the page says so in the reader's language and offers to try again. It loads the content
-// by itself when the lab is back.
+// If content cannot be loaded, the page says so in the reader's language and offers to try again.
+// When the lab is back, the page loads the content by itself.
 func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -245,7 +245,7 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	other.hidden(true)
 	f.falls(true)
 	other.click("#settings")
-	other.says(".failed", "这个页面加载失败") // the form, which comes when it is asked for
+	other.says(".failed", "这个页面加载失败") // the code of the form is loaded when the form is opened
 	tb.says(".lost-connection", "断了")
 	if ask[bool](other, `!!$(".lost-connection")`) {
 		t.Error("a hidden page keeps a connection")
@@ -265,7 +265,7 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	f.falls(false)
 	tb.says("h1", "naive sells")
 	tb.await(`!$(".failed, .lost-connection")`)
-	other.eval(`$(".failed button")?.click()`) // unless the form has come by itself meanwhile
+	other.eval(`$(".failed button")?.click()`) // if the form has come by itself, there is no button
 	other.shows("#strategies")
 }
 

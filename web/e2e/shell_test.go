@@ -12,7 +12,7 @@ func TestFrame(t *testing.T) {
 	t.Parallel()
 	tb := fresh(t, startFake(t).url)
 	tb.says(".start", "See it break")
-	tb.says("footer", "version test") // the last that is asked for
+	tb.says("footer", "version test") // the page loads the version last
 	tb.await(`document.readyState === "complete"`)
 	tb.mu.Lock()
 	if t.Logf("the first view: %d requests, %.0f bytes", tb.requests, tb.bytes); tb.requests > 25 ||
@@ -21,7 +21,7 @@ func TestFrame(t *testing.T) {
 	}
 	tb.mu.Unlock()
 	tb.in(look{"", 390, 844, false})
-	tb.await(`$(".guided button").getBoundingClientRect().bottom < innerHeight / 2`) // a phone begins with the start
+	tb.await(`$(".guided button").getBoundingClientRect().bottom < innerHeight / 2`) // even on a phone
 	tb.in(wide)
 
 	t.Log("language and theme are remembered")

@@ -102,7 +102,7 @@ func shopSells(t *testing.T, tb *tab) {
 	tb.click("button.buy")
 	tb.shows(`.answer[data-code=sold_out]`)
 	tb.says(".shelf", "None left")
-	tb.await(`$("button.buy").matches(".offer")`) // to buy is not what to do
+	tb.await(`$("button.buy").matches(".offer")`) // when sold out, the button is not the main one
 	tb.good("shop sold out")
 
 	t.Log("an answer that is lost is looked up")
@@ -124,11 +124,11 @@ func shopSells(t *testing.T, tb *tab) {
 	tb.shows(`.answer[data-code=unknown]`)
 	tb.good("shop unknown")
 	tb.eval(`sessionStorage.setItem("key", keys.at(-1))`)
-	tb.await(`keys.length === 3 && keys[0] !== keys[2]`) // a key for each wish
+	tb.await(`keys.length === 3 && keys[0] !== keys[2]`) // each new purchase has a new key
 	tb.eval(`sessionStorage.slow = "yes"; window.fetch = async (path, init) => (path.includes("/seckill")
 		? new Response(JSON.stringify({ code: "backend_unavailable" }), { status: 503 }) : sent(path, init))`)
 	tb.click(".answer .offer")
-	tb.shows(`.answer[data-code=looking]`) // that says nothing of the request before
+	tb.shows(`.answer[data-code=looking]`) // this answer says nothing about the request before
 	tb.do(chromedp.Reload())
 	tb.shows(`.answer[data-code=looking]`)
 	tb.eval(`delete sessionStorage.slow`)
@@ -173,7 +173,7 @@ func shopReserves(t *testing.T, tb *tab) {
 	tb.eval(`$("button.buy").focus(); $("button.buy").click(); $("button.buy").click()`)
 	tb.shows(`.reservation[data-state=reserved]`)
 	tb.await(`posts.length === 1`)
-	tb.await(`document.activeElement.matches(".reservation")`) // the button is gone, and no other one gets its keys
+	tb.await(`document.activeElement.matches(".reservation")`) // and no other button has the focus
 	tb.eval(`window.fetch = hears`)
 	tb.shows(`.shelf[data-left="19"]`)
 	tb.ledgerSays("reserved", "1")
@@ -216,7 +216,7 @@ func shopReserves(t *testing.T, tb *tab) {
 			return answer;
 		}; undefined`)
 	tb.click("button.buy")
-	tb.await(`told.length === 1 && told[0] === "reserved"`) // the page may show it for a moment only
+	tb.await(`told.length === 1 && told[0] === "reserved"`) // the page may show this state for a moment only
 	tb.shows(`.reservation[data-state=expired]`)
 	tb.says(".reservation", "It was not paid in time")
 	tb.says(".orders li", "expired")
@@ -257,7 +257,7 @@ func (tb *tab) sells(strategy string, stock, seconds int) {
 	tb.shows(fmt.Sprintf(`.shelf[data-left="%d"]`, stock))
 }
 
-// ledgerSays waits until the ledger beside the shop shows a figure.
+// ledgerSays waits until the ledger beside the shop shows this value for a figure.
 func (tb *tab) ledgerSays(figure, n string) {
 	tb.t.Helper()
 	tb.await(fmt.Sprintf(`$("[data-ledger-%s]")?.innerText === %q`, figure, n))

@@ -22,7 +22,7 @@ import (
 
 var phone = look{"phone", 390, 844, false}
 
-const maxFirstView = 400_000 // bytes that a visitor loads for the first view of anything
+const maxFirstView = 400_000 // bytes that a visitor may load for a first view
 
 // serveSite serves a site as any web server does, below a path and without a lab, and returns its address.
 func serveSite(t *testing.T) (address string) {
@@ -98,7 +98,8 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	t.Log("chapter 1 is read to its end, with its drawing")
 	tb = firstView(t, home+"#/lessons/01-lost-update", ".chapter h1", "The lost update")
 	tb.shows(`.drawn-example[data-example="naive.oversell"] svg, .drawn-example svg`)
-	tb.await(`$(".turn").scrollIntoView(), $(".chapters [aria-current] .tick") !== null`) // drawings that arrive push the end down
+	// Drawings that arrive move the end of the chapter down, so the test scrolls again and again.
+	tb.await(`$(".turn").scrollIntoView(), $(".chapters [aria-current] .tick") !== null`)
 	tb.says(".break-it", "make demo")
 
 	t.Log("on a phone, each reply is predicted by the keyboard before it is shown")
@@ -106,7 +107,8 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	tb.reach(`.break-it a.run`)
 	tb.press("\r")
 	tb.says(".guess", "What does the server answer?")
-	tb.await(`document.querySelectorAll(".drawing [data-step]").length === 0 && !document.querySelector(".ending")`) // nothing is told in advance
+	// Before the prediction, nothing of the answer shows.
+	tb.await(`document.querySelectorAll(".drawing [data-step]").length === 0 && !document.querySelector(".ending")`)
 	tb.predicts()
 	tb.none("the prediction on a phone is laid out wrongly", ask[[]string](tb, layout))
 	tb.await(`/[?&]guess=1/.test(location.hash) && /[?&]step=1/.test(location.hash)`)

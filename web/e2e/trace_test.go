@@ -83,7 +83,7 @@ func TestCounterexamplesArePlayed(t *testing.T) {
 		return locked.some((row) => row.top < late.top && Math.abs(row.bottom - late.bottom) < 40);
 	})()`)
 	tb.good("trace late")
-	tb.click(`.controls button:nth-of-type(5)`) // to the end
+	tb.click(`.controls button:nth-of-type(5)`) // moves to the last step
 	tb.says(".ending", "Lost updates")
 	tb.speak("zh-CN")
 	tb.says(".cast", "A 购买 2 件")

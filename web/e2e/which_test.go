@@ -92,9 +92,9 @@ func TestGuarantees(t *testing.T) {
 	tb.click("dialog .buttons button")
 
 	t.Log("presets add up, and the filter is in the address")
-	tb.click(".presets button:nth-child(2)") // several processes
+	tb.click(".presets button:nth-child(2)") // the preset "several processes"
 	tb.says("[role=status]", "4 of 5 strategies")
-	tb.click(".presets button:nth-child(4)") // survives a pause
+	tb.click(".presets button:nth-child(4)") // the preset "survives a pause"
 	tb.says("[role=status]", "1 of 5 strategies")
 	tb.await(`location.hash === "#/guarantees?must=processes%2Clease-end" && $$(".matrix thead .chosen").length === 2`)
 	tb.do(chromedp.Reload())
@@ -127,7 +127,7 @@ func TestChaosScreen(t *testing.T) {
 	tb.good("chaos")
 
 	t.Log("a cell opens by the keyboard, and has an address")
-	tb.shows(bad) // again, on the wide window
+	tb.shows(bad) // once more, now in the wide window
 	address := ask[string](tb, `$("`+bad+`").hash`)
 	_, cell, _ := strings.Cut(address, "cell=")
 	strategy, fault, _ := strings.Cut(cell, ".")
