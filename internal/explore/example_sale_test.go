@@ -18,10 +18,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A sale is a transaction that is not part of this project: it reads the stock and writes what is
-// left.
+// A sale is a transaction that is not part of this project. It reads the stock and writes the
+// number of units that are left.
 type sale struct {
-	seckill.Strategy // for Restore, which no buyer here calls
+	seckill.Strategy // provides Restore, which no buyer here calls
 	store            *ledger.Store
 	read             string
 }

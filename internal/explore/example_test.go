@@ -17,7 +17,7 @@ func TestReplayDiverges(t *testing.T) {
 	naive := open(t, sqlrow.Naive)
 	o, err := naive.Shorten(t.Context(), search(t, naive, two(explore.Buys), explore.Limits{}).First, explore.LedgerRule)
 	labtest.Must(t, err)
-	// C does not exist, and A has finished.
+	// C does not exist, and A has finished, so neither can take a turn.
 	for _, who := range []string{"C", "A"} {
 		longer := append(slices.Clone(o.Choices()), turns(who)...)
 		if _, err := naive.Replay(t.Context(), o.Scenario, longer); !errors.Is(err, explore.ErrDiverged) {

@@ -71,7 +71,7 @@ func again(t *testing.T, w *explore.World, s *explore.Scenario, choices ...explo
 	return o
 }
 
-// turns returns the choices "AAB" without faults.
+// turns returns a turn of each buyer in a text such as "AAB".
 func turns(who string) (list []explore.Choice) {
 	for _, name := range who {
 		list = append(list, explore.Choice{Who: string(name)})
@@ -126,7 +126,7 @@ func TestTreesOfKnownSize(t *testing.T) {
 func TestWaitersAreBlocked(t *testing.T) {
 	for _, c := range []struct {
 		info catalog.Info
-		at   string // the command in which B waits
+		at   string // the command of B that waits
 	}{
 		{sqlrow.ForUpdate, "SELECT num FROM stock WHERE id = 1 FOR UPDATE"},
 		{sqlrow.Conditional, "UPDATE stock"},
@@ -168,7 +168,7 @@ func TestLimits(t *testing.T) {
 	// A schedule that ends before its prefix of choices is complete could not be repeated.
 	var came atomic.Int64
 	w := open(t, deducting(func(ctx context.Context, store *ledger.Store, _ int64) error {
-		if came.Add(1) > 4 { // the warm-up and the first schedule have two purchases each
+		if came.Add(1) > 4 { // the first four purchases are those of the warm-up and the first schedule
 			return nil
 		}
 		return store.Tx(ctx, func(*gorm.DB) error { return nil })
@@ -179,7 +179,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// before returns A's turns up to the first command that begins with word, without that command.
+// before returns the turns of A before the first command that begins with word.
 func before(t *testing.T, w *explore.World, s *explore.Scenario, word string) []explore.Choice {
 	t.Helper()
 	n := 0
@@ -217,8 +217,8 @@ func TestADeathTakesTheWholeProcess(t *testing.T) {
 	}
 }
 
-// Both searches reach every result of a scenario: leaving out orders of independent commands loses
-// none. The reduced search runs fewer schedules.
+// The reduced search runs fewer schedules than the full search, but both reach every result of a
+// scenario. It leaves out only other orders of independent commands.
 func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 	enough, scarce := two(explore.Buys), two(explore.Buys)
 	scarce.Name, scarce.Stock = "enough for one", 2

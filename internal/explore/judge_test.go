@@ -10,7 +10,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Each case is a schedule of two buyers, written by hand, with the rules that it breaks.
+// Each case is a schedule of two buyers, written by hand, with the rules that the schedule breaks.
 func TestProblems(t *testing.T) {
 	a, b := Buyer{Name: "A", Action: Buys}, Buyer{Name: "B", Action: Buys}
 	lost := judge.Report{Violations: []judge.Violation{{Rule: judge.RuleLostUpdate}, {Rule: judge.RuleNothingSold}}}

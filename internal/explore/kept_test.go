@@ -42,8 +42,8 @@ func TestKeptExamplesStillBreak(t *testing.T) {
 	}
 }
 
-// heldStory is the schedule that chapter 11 plays beside the counterexample of zk: the same happens
-// to zk-fenced, and the stock row refuses the write of the paused holder.
+// heldStory is the schedule that chapter 11 plays beside the counterexample of zk. The same happens
+// to the strategy zk-fenced, but the stock row refuses the write of the paused holder.
 const heldStory = "../../web/static/lessons/held.zk-fenced.lease-end.json"
 
 // bySKU matches numbers that differ from replay to replay: the lock segment of the SKU, the
@@ -61,7 +61,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		return
 	}
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
-		return // needs several servers, one of which can be lost
+		return // the replay needs several servers, one of which can be lost
 	}
 	choices, err := e.Choices()
 	labtest.Must(t, err)
@@ -89,7 +89,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		}
 		return
 	}
-	for _, p := range e.Problems { // the file lists every rule that its cell names
+	for _, p := range e.Problems { // a counterexample breaks every rule for which the cell names it
 		if !broke(o, p.Rule) {
 			t.Errorf("%s: it breaks %+v now, want %s", filepath.Base(file), o.Problems, p.Rule)
 		}
@@ -101,8 +101,8 @@ func verb(s explore.Step) string {
 	return word
 }
 
-// neverWoken returns a buyer that waited inside a server and took another turn, although no step
-// between the two names it as woken; or "".
+// neverWoken returns the name of a buyer that waited inside a server and later took a turn,
+// although no step in between lists the buyer in Woke. It returns "" if there is no such buyer.
 func neverWoken(o *explore.Schedule) string {
 	waits := map[string]bool{}
 	for _, s := range o.Steps {

@@ -52,7 +52,7 @@ func TestThinkingTakesNoTime(t *testing.T) {
 				next := strings.ToUpper(v.Actors[0].Next.Text)
 				if len(c.at) > 0 && strings.HasPrefix(next, c.at[0]) {
 					c.at = c.at[1:]
-					time.Sleep(2500 * time.Millisecond) // longer than the timeout of a command or a release
+					time.Sleep(2500 * time.Millisecond) // longer than any command or release may take
 				}
 				v = chooseAll(t, l, v, explore.Choice{Who: "A"})
 				if last := v.Steps[len(v.Steps)-1]; last.Result != "" {
@@ -66,8 +66,8 @@ func TestThinkingTakesNoTime(t *testing.T) {
 	}
 }
 
-// A schedule that a person gives up with two delayed commands ends, although one command waits for
-// what the other ends.
+// A person gives up a schedule with two delayed commands. The schedule ends although one command
+// waits for the transaction that the other command ends.
 func TestEndsWithTwoDelayedCommands(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
 	buys := func(name string, process int) explore.Buyer {
@@ -128,7 +128,8 @@ func TestALeaverDoesNotHideACommand(t *testing.T) {
 	}
 }
 
-// On a busy machine, a woken goroutine may run late. The buyer that waits for it is not stuck.
+// On a busy machine, a woken goroutine may run late. The buyer that waits for this goroutine does
+// not count as stuck.
 func TestNewsThatComeLate(t *testing.T) {
 	w := open(t, deducting(func(ctx context.Context, _ *ledger.Store, _ int64) error {
 		news := make(chan bool)
@@ -144,7 +145,7 @@ func TestNewsThatComeLate(t *testing.T) {
 // If the strategy is not a lock, the server may close any connection that has an open transaction.
 func TestAnyTransactionMayEnd(t *testing.T) {
 	for _, c := range []struct {
-		who  string // the buyer whose connection is closed; "": the last one
+		who  string // the buyer whose connection is closed; "" stands for the last buyer
 		lost int
 	}{{"", 1}, {"A", 0}} {
 		w := open(t, sqlrow.ForUpdate)

@@ -31,7 +31,7 @@ func record(t *testing.T, name string, buyers int) *explore.Trace {
 	return got
 }
 
-// anySKU matches a SKU as the servers know it.
+// anySKU matches a SKU in texts that are not normalized.
 var anySKU = regexp.MustCompile(`\d{13}`)
 
 func TestTraceOfOnePurchase(t *testing.T) {
@@ -55,8 +55,8 @@ func TestTraceOfOnePurchase(t *testing.T) {
 	}
 }
 
-// naive has nothing between read and write: if both buyers start at once, both nearly always read
-// before either writes.
+// The strategy naive does nothing between its read and its write. If both buyers start at once,
+// both nearly always read before either writes.
 func TestTracedRaceIsLost(t *testing.T) {
 	for range 20 {
 		tr := record(t, "naive", 2)
@@ -94,8 +94,8 @@ func TestTracedLocksAreHeldInTurn(t *testing.T) {
 	}
 }
 
-// A shop would list the SKU of a trace, so its rows are removed, also if the strategy cannot open
-// the sale.
+// A shop would list the SKU of a trace. So the rows of the SKU are removed, even if the strategy
+// cannot open the sale.
 func TestTracedSKUIsRemoved(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL)
 	rows := func() (n int) {

@@ -8,7 +8,7 @@ import (
 	"seckill/internal/judge"
 )
 
-// answerQuestion asks q and returns its cell.
+// answerQuestion asks the question q about the strategy and returns the answer.
 func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 	if q.applies != nil {
 		if why, err := q.applies(ctx, t); why != "" || err != nil {
@@ -42,13 +42,13 @@ func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: wh
 // anyRule counts every rule.
 func anyRule(string) bool { return true }
 
-// notOverlap counts all rules except those about the lock: it asks only whether the stock is right.
+// notOverlap counts all rules except those about the lock, for questions about the stock only.
 func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
 }
 
-// wrongStock counts the rules about sales except RuleNothingSold, because the buyer that dies may be
-// the only one that could buy.
+// wrongStock counts the rules about sales except RuleNothingSold. The buyer that dies may be the
+// only buyer that could buy.
 func wrongStock(rule string) bool {
 	return explore.LedgerRule(rule) && rule != judge.RuleNothingSold
 }
@@ -57,16 +57,16 @@ func wrongStock(rule string) bool {
 // renewed.
 func aboutLock(rule string) bool { return !notOverlap(rule) }
 
-// search searches the scenarios of a question. After the first broken schedule it continues, with
-// fewer schedules per scenario, to find other rules that break.
+// search searches the scenarios of a question. After the first broken schedule it continues with
+// fewer schedules per scenario, to find other rules that the strategy breaks.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	c, seen := Cell{Answer: Holds, Exhausted: true}, explore.Result{}
 	broken := t.brokenRules(q.breaks)
 	for _, s := range scenarios {
 		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
 		l := t.searchLimits(broken)
-		// These scenarios have many different beginnings: the first buyer may die before each of its
-		// commands, and each of many buyers may come at any moment.
+		// Such scenarios need more schedules, because they have many different beginnings. The first
+		// buyer may die before each of its commands, and each of many buyers may come at any moment.
 		if s.DiesFirst || len(s.Buyers) > 4 {
 			l.Schedules, l.Random = 2*l.Schedules, 2*l.Random
 		}
@@ -88,14 +88,15 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 }
 
 // searchLimits returns the limits of one search: Options.Schedules schedules in order, those with
-// the fewest preemptions first, then some at random. The rules that they break are added to broken.
+// the fewest preemptions first, then some at random. The rules that these schedules break are added
+// to broken.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
 	broken.left = broken.furtherSchedules
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
 		Random: t.options.Schedules / 4, Seed: t.options.Seed, Broken: broken.note}
 }
 
-// addBounds adds the bounds of a search to those of the cell.
+// addBounds adds the numbers of schedules of a search, and the limits it reached, to the cell.
 func (c *Cell) addBounds(r explore.Result) {
 	c.Schedules += r.Schedules
 	c.Random += r.Random

@@ -11,14 +11,14 @@ import (
 // A Finding is a rule that a strategy breaks, with a counterexample.
 type Finding struct {
 	Rule    string `json:"rule"`
-	Text    string `json:"text,omitempty"`    // the violation, in words
-	Example string `json:"example,omitempty"` // the counterexample's file; it may break several rules
+	Text    string `json:"text,omitempty"`    // what went wrong, in words
+	Example string `json:"example,omitempty"` // the counterexample's file; several Findings may share it
 }
 
 // Breaks reports whether a counterexample of the cell breaks rule.
 func (c Cell) Breaks(rule string) bool { return slices.Contains(c.rules(), rule) }
 
-// rules returns all rules that the cell's counterexamples break, starting with the cell's own.
+// rules returns all rules that the cell's counterexamples break, beginning with Cell.Rule.
 func (c Cell) rules() []string {
 	if c.Answer != Breaks {
 		return nil
@@ -31,12 +31,12 @@ func (c Cell) rules() []string {
 }
 
 // brokenRules collects the rules that the schedules of some searches break, in the order of their
-// discovery, each with its first schedule.
+// discovery. Each rule has the first schedule that broke it.
 type brokenRules struct {
 	counts func(rule string) bool
 	list   []brokenRule
-	// furtherSchedules limits how many more schedules a search runs after a broken one; 0: no limit.
-	// left counts them down.
+	// furtherSchedules limits how many more schedules a search runs after a broken one; 0 means no
+	// limit. The field left is how many may still run.
 	furtherSchedules, left int
 }
 
@@ -52,8 +52,8 @@ func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
 	return &brokenRules{counts: counts, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
 }
 
-// note adds the rules that s breaks and no earlier schedule broke. It returns true, which stops the
-// search, when enough schedules have run after the first broken one.
+// note adds the rules that s breaks and no earlier schedule broke. When enough schedules have run
+// after the first broken one, note returns true, which stops the search.
 func (r *brokenRules) note(s *explore.Schedule) bool {
 	for _, p := range s.Problems {
 		if r.counts(p.Rule) && r.schedule(p.Rule) == nil {
@@ -80,8 +80,8 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 // keepCounterexamples stores a counterexample for each broken rule. The first rule goes to Cell.Rule
 // and Cell.Example, the others to Cell.Also. One counterexample may break several rules.
 //
-// It is an error if the first rule's schedule does not break the rule again. A further rule is left out
-// in that case, because its counterexample could not be replayed.
+// A rule's schedule may not break the rule again when it is repeated. For the first rule this is an
+// error. A further rule is then left out, because nobody could replay its counterexample.
 func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
 	var found []Finding
 	for _, r := range broken.list {

@@ -10,7 +10,7 @@ import (
 )
 
 // faultlessScenarios returns the scenarios without faults, which are searched first. A strategy that
-// breaks in them is not asked about faults, because it would break with them as well.
+// breaks in these scenarios is not asked about faults, because it would break with a fault as well.
 func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 	where := map[int]string{1: "one process", 2: "two processes"}[processes]
 	few := t.sharedTransactions(processes, explore.Buys,
@@ -29,7 +29,7 @@ func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 
 // A faultlessResult is the result of the searches without faults.
 type faultlessResult struct {
-	cell   Cell         // the bounds of the searches, added up
+	cell   Cell         // the sum of the searches' numbers of schedules
 	broken *brokenRules // all rules that the searches broke
 }
 
@@ -79,7 +79,8 @@ func (t *trial) processesWithoutFlaw(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// askFaultless returns a Question.ask that is answered by the searches without faults.
+// askFaultless returns a function for Question.ask. It takes the answer from the searches without
+// faults.
 func askFaultless(question string, processes int, counts func(rule string) bool) askFunc {
 	return func(ctx context.Context, t *trial) (Cell, error) {
 		s, err := t.searchFaultless(ctx, processes)
@@ -90,8 +91,8 @@ func askFaultless(question string, processes int, counts func(rule string) bool)
 	}
 }
 
-// countedRules returns the broken rules that count: first those about sales, then those about
-// waits, and short schedules before long ones.
+// countedRules returns the broken rules for which the function counts returns true. Rules about
+// sales come before rules about locks and waits, and then short schedules before long ones.
 func (s *faultlessResult) countedRules(counts func(rule string) bool) *brokenRules {
 	list := slices.DeleteFunc(slices.Clone(s.broken.list), func(r brokenRule) bool { return !counts(r.rule) })
 	grave := func(r brokenRule) int {

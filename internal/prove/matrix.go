@@ -17,10 +17,10 @@ type Answer string
 const (
 	Holds    Answer = "holds"
 	Breaks   Answer = "breaks"
-	Measured Answer = "measured" // promises nothing: Cell.Text says what was measured
-	NotAsked Answer = "n/a"      // does not apply; Cell.Text says why
-	Failed   Answer = "failed"   // could not be computed; Cell.Text says why
-	Missing  Answer = ""         // not computed (yet)
+	Measured Answer = "measured" // neither holds nor breaks: Cell.Text says what was measured
+	NotAsked Answer = "n/a"      // the question does not apply; Cell.Text says why
+	Failed   Answer = "failed"   // the answer could not be computed; Cell.Text says why
+	Missing  Answer = ""         // the answer was not computed, or not yet
 )
 
 // A Cell is the answer to one question about one strategy.
@@ -31,41 +31,41 @@ type Cell struct {
 	// Also lists the other broken rules.
 	Also []Finding `json:"also,omitempty"`
 
-	// Schedules is the number of schedules that were run to their end, Random the number of those
-	// drawn at random.
+	// Schedules is the number of schedules that were run to their end. Random is how many of them
+	// were drawn at random.
 	Schedules int `json:"schedules,omitempty"`
 	Random    int `json:"random,omitempty"`
-	// Orders is the number of different orders of conflicting commands; schedules that differ only
-	// in the order of other commands end in the same state. 0: not counted.
+	// Orders is the number of different orders of conflicting commands; 0 if they were not counted.
+	// Schedules that differ only in the order of other commands end in the same state.
 	Orders int `json:"orders,omitempty"`
 	// Exhausted is true if every schedule of the scenarios was run.
 	Exhausted bool `json:"exhausted,omitempty"`
 	// Preemptions is the largest number n for which every schedule with at most n preemptions was
 	// run. It is nil if n is not known, or if all schedules were run.
 	Preemptions *int `json:"preemptions,omitempty"`
-	NotRun      int  `json:"cut,omitempty"`    // alternatives that were not run
-	Pruned      int  `json:"pruned,omitempty"` // schedules that were stopped early, because another one is equivalent
+	NotRun      int  `json:"cut,omitempty"`    // choices whose schedules were not run
+	Pruned      int  `json:"pruned,omitempty"` // schedules stopped early, because another schedule is equivalent
 
-	// Wait is the longest time, in seconds, that the next buyer had to wait.
+	// Wait is the longest time, in seconds, that the next buyer had to wait after a buyer's death.
 	Wait    float64 `json:"wait_s,omitempty"`
 	Example string  `json:"example,omitempty"` // the counterexample's file
 }
 
-// A Row is the answers about one strategy.
+// A Row contains the answers about one strategy.
 type Row struct {
 	Strategy string          `json:"strategy"`
 	Title    string          `json:"title"`
 	Cells    map[string]Cell `json:"cells"` // by question
 }
 
-// A Matrix is every answer to every question.
+// A Matrix contains the answer to every question about every strategy.
 type Matrix struct {
 	Format    int              `json:"format"`
 	Questions []Question       `json:"questions"`
 	Rows      []Row            `json:"rows"`
 	Backends  []backend.Status `json:"backends"`
 	Seed      uint64           `json:"seed"`
-	Schedules int              `json:"schedules"` // the maximum of one search
+	Schedules int              `json:"schedules"` // the maximum number of schedules of one search
 	Took      string           `json:"-"`
 }
 
@@ -92,16 +92,16 @@ func (d Difference) String() string {
 		d.Cell.promise(), d.Cell.Text)
 }
 
-// promise returns the answer of the cell and the rules that it breaks.
+// promise returns the answer of the cell, and the rules that the strategy breaks.
 func (c Cell) promise() string {
 	return strings.TrimSpace(string(c.Answer) + " " + strings.Join(c.rules(), ", "))
 }
 
 // Differences compares m with a published matrix, and returns the answers that differ, broken rules
 // that differ, and cells that failed. If the published matrix has no row for a strategy, its
-// declared answers (catalog.Info.Guarantees) are compared instead; they name no rules. It is no
-// difference if a search with smaller limits misses a violation, or if a server is not available
-// here.
+// declared answers (catalog.Info.Guarantees) are compared instead; these answers name no rules. A
+// violation that a search with smaller limits misses is no difference, nor is a question that needs
+// a server that is missing here.
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Difference {
 	var list []Difference
 	for _, row := range m.Rows {
@@ -128,15 +128,15 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Differen
 }
 
 // sameRules reports whether the cell breaks the published rules, in any order. If fewer is true,
-// some of them are enough.
+// the cell may break fewer rules, but no others.
 func (c Cell) sameRules(published Cell, fewer bool) bool {
 	is, was := c.rules(), published.rules()
 	isNew := func(rule string) bool { return !published.Breaks(rule) }
 	return !slices.ContainsFunc(is, isNew) && (fewer || len(is) == len(was))
 }
 
-// sameAnswer reports whether two cells promise the same, regardless of the limits of their
-// searches.
+// sameAnswer reports whether two cells have the same answer, regardless of the limits of their
+// searches. Measured answers are compared up to the first semicolon of their texts.
 func (c Cell) sameAnswer(d Cell) bool {
 	if c.Answer != Measured || d.Answer != Measured {
 		return c.Answer == d.Answer
@@ -197,8 +197,8 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 	return &m, nil
 }
 
-// Merge returns a matrix of infos with the cells of m or, where m has none, those of old. Titles
-// and questions are the current ones.
+// Merge returns a matrix of the strategies infos. It has the cells of m and, where m has none, the
+// cells of the matrix old. Titles and questions are those of this program.
 func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 	all := newMatrix(infos, Questions())
 	all.Seed, all.Schedules, all.Took = m.Seed, m.Schedules, m.Took
@@ -213,7 +213,8 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 			}
 		}
 	}
-	// Addresses differ in every run, so only a different version replaces a server's entry.
+	// Addresses differ in every run, so an old entry stays unless the version of the server
+	// differs.
 	all.Backends = slices.Clone(old.Backends)
 	for _, s := range m.Backends {
 		i := slices.IndexFunc(all.Backends, func(o backend.Status) bool { return o.Name == s.Name })

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// The times with which answers that depend on time are measured, in real time.
+// These are the real times for the measurement of answers that depend on time.
 const (
 	realLease   = 2 * time.Second
 	realSession = 4 * time.Second
@@ -59,7 +59,7 @@ func (t *trial) openClient(ctx context.Context) (*client, error) {
 }
 
 // lastMeasuredSKU is the SKU of the last measurement in any trial. Each measurement has a SKU of
-// its own; schedules use other SKUs.
+// its own, which no schedule uses.
 var lastMeasuredSKU atomic.Int64
 
 func init() { lastMeasuredSKU.Store(seckill.MeasuredSKU) }

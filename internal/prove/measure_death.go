@@ -56,8 +56,8 @@ func measureTimeAfterDeath(ctx context.Context, t *trial, c Cell) (Cell, error) 
 	return c, nil
 }
 
-// roundSeconds returns the smallest of a few round numbers of seconds that n is clearly below. The
-// time that a server needs to notice a death varies from run to run.
+// roundSeconds rounds n to one of a few numbers of seconds, so that two runs give the same text.
+// The time that a server needs to notice a death varies from run to run.
 func roundSeconds(n float64) float64 {
 	for _, round := range []float64{1, 2, 3, 5, 10, 20} {
 		if n <= 1.15*round {
@@ -67,12 +67,13 @@ func roundSeconds(n float64) float64 {
 	return 40
 }
 
-// immediate is so short that nobody can have waited for the end of a lease or session.
+// immediate is so short that a buyer who waited no longer cannot have waited for the end of a lease
+// or session.
 const immediate = realLease / 4
 
 // dieBefore kills a process whose buyer stands before command n, and lets the next buyer come at
-// that moment. It ignores the results of the dead buyer's calls, which reach no server and may fail
-// only after some time.
+// that moment. It does not wait for the dead buyer's calls, which reach no server and may fail only
+// after some time.
 func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.Duration, err error) {
 	sku, err := other.newSale(ctx, 10)
 	if err != nil {
@@ -83,8 +84,9 @@ func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.
 		return 0, err
 	}
 	defer victim.In.Close()
-	// The numbers of commands come from undisturbedCommands, which counts those of a second purchase.
-	// So the victim also buys once before: its first purchase opens sessions with further commands.
+	// The numbers of commands come from undisturbedCommands, which counts the commands of a second
+	// purchase. A first purchase has more commands, which open sessions. So the victim, too, buys
+	// once before.
 	if _, err := victim.Strategy.Deduct(ctx, measuredPurchase(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}

@@ -16,11 +16,11 @@ import (
 	"seckill/internal/tap"
 )
 
-// The measured questions are about the lock only. So a holder stops after Acquire and before the purchase's
-// transaction. Inside the transaction it would also hold the stock row, and the next buyer would wait for
-// that row with any kind of lock.
+// The measured questions are about the lock only. So a holder stops after Acquire and before the
+// purchase's transaction. Inside the transaction the holder would also have locked the stock row,
+// and the next buyer would wait for that row with any kind of lock.
 
-// whyNoLock is the reason for not asking a strategy without a lock.
+// whyNoLock is the reason why questions about locks are not asked about a strategy without a lock.
 const whyNoLock = "it is not a lock: a buyer holds nothing between reading and writing"
 
 // A buyer takes the lock once, in real time.
@@ -28,9 +28,9 @@ type buyer struct {
 	*client
 	*explore.Gate
 	sku, user int64
-	wait      time.Duration // the maximum wait for the lock; 0: the default
+	wait      time.Duration // the maximum wait for the lock; 0 stands for the default
 	lease     lock.Lease
-	result    chan error // yields the result of a purchase that stopped at its gate
+	result    chan error // receives the result of a purchase that stopped at its gate
 }
 
 // newBuyer returns a buyer that has not started. A strategy without a lock.Locker may lock by a
@@ -40,8 +40,8 @@ func (p *client) newBuyer(sku, user int64) *buyer {
 	return p.stoppedBuyer(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && isWrite(c) })
 }
 
-// stoppedBuyer returns a buyer whose purchase stops before the first command for which at returns
-// true.
+// stoppedBuyer returns a buyer whose purchase stops before the first command for which the function
+// at returns true.
 func (p *client) stoppedBuyer(sku, user int64, at func(n int, c *tap.Command) bool) *buyer {
 	g := explore.NewGate(explore.NewRecorder(explore.NewNormalizer()), "", at)
 	return &buyer{client: p, Gate: g, sku: sku, user: user, result: make(chan error, 1)}
@@ -51,8 +51,8 @@ func isWrite(c *tap.Command) bool {
 	return c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "CALL"}, c.Name)
 }
 
-// acquire returns nil when the buyer has the lock; then call release. After an error the buyer does
-// not have the lock.
+// acquire returns nil when the buyer has the lock. The caller must then call release. After an
+// error the buyer does not have the lock.
 func (b *buyer) acquire(ctx context.Context) (err error) {
 	ctx = tap.With(ctx, b.Gate)
 	if b.Locker != nil {
@@ -84,7 +84,7 @@ func (b *buyer) startPurchase(ctx context.Context) error {
 // release releases the lock. A purchase that has stopped at its gate continues to its end.
 func (b *buyer) release() {
 	if b.lease != nil {
-		_ = b.lease.Release(context.Background()) // the lease may have ended
+		_ = b.lease.Release(context.Background()) // ignore the error: the lease may have ended
 		return
 	}
 	b.Open()
@@ -114,7 +114,8 @@ func (p *client) takesLock(ctx context.Context, sku int64) (bool, error) {
 	}), err
 }
 
-// atLock returns a Question.ask that measures something in a new sale, if the strategy takes a lock.
+// atLock returns a function for Question.ask. If the strategy takes a lock, it calls measure with a
+// new sale.
 func atLock(measure func(_ context.Context, _ *trial, _ *client, sku int64) (Cell, error)) askFunc {
 	return func(ctx context.Context, t *trial) (Cell, error) {
 		p, sku, err := t.openSale(ctx)
@@ -159,8 +160,9 @@ func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, err
 	return Cell{Answer: Measured, Text: describeWait(during)}, nil
 }
 
-// refusedOrIn returns the cell for a buyer that did not wait for the holder. The text is in if the
-// buyer got the lock, and refused if it was told ErrBusy.
+// refusedOrIn returns the cell for a buyer that did not wait for the holder. If err is nil, the
+// buyer got the lock, and the text is the argument in. If err is ErrBusy, the text is the argument
+// refused.
 func refusedOrIn(err error, refused, in string) (Cell, error) {
 	switch {
 	case err == nil:
@@ -196,7 +198,7 @@ func describeWait(during []*tap.Command) string {
 	return fmt.Sprintf("%s; %s in %v", what, roughCount(sent), settleTime)
 }
 
-// roughCount describes a number of commands. Its words are so coarse that two runs give the same one.
+// roughCount describes a number of commands by a word so coarse that two runs give the same word.
 func roughCount(n int) string {
 	switch {
 	case n == 0:
@@ -222,7 +224,7 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 			return Cell{}, err
 		}
 		defer other.In.Close()
-		if _, err := other.undisturbedCommands(ctx, sku); err != nil { // they open its sessions
+		if _, err := other.undisturbedCommands(ctx, sku); err != nil { // open the sessions of the process
 			return Cell{}, err
 		}
 		clients = append(clients, other)
@@ -245,12 +247,14 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 
 const (
 	queueLength = 6
-	// orderRounds is enough to detect a lock that is out of order only now and then.
+	// orderRounds is the number of rounds: enough to detect a lock that is out of order only now
+	// and then.
 	orderRounds = 12
 )
 
-// queueBuyers starts buyers one after another while the first has the lock, and returns the order
-// in which they get it. If the buyers do not queue, granted is nil and the cell says so.
+// queueBuyers starts buyers one after another while the first buyer has the lock, and returns the
+// order in which they get the lock. If the buyers do not queue, granted is nil and the cell says
+// so.
 func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []int, c Cell, err error) {
 	first := clients[0].newBuyer(sku, 2)
 	if err := first.acquire(ctx); err != nil {
@@ -298,16 +302,16 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 	return granted, c, errors.Join(told...)
 }
 
-// awaitArrival returns true when the buyer t waits for the lock: in its process, or inside a
-// server. The servers then list more waiting commands than before. It also waits a moment more, so
+// awaitArrival returns true when the buyer t waits for the lock, in its process or inside a server,
+// which then lists more waiting commands than before. It returns a moment later than necessary, so
 // that the next buyer clearly comes later. It returns false if the buyer does not wait.
 func awaitArrival(ctx context.Context, t *buyer, before int, gone <-chan struct{}) bool {
 	look := time.NewTicker(settleTime / 60)
 	defer look.Stop()
 	for {
 		itself, unanswered := t.isWaiting()
-		// Some servers do not list waiting commands. There, a command without an answer for half a
-		// lease counts as waiting.
+		// Some servers do not list waiting commands. So a command without an answer for half a
+		// lease also counts as waiting.
 		inside := unanswered > realLease/2
 		if !itself && unanswered > settleTime/30 {
 			now, err := t.probes.Waits(ctx)
@@ -332,8 +336,8 @@ func awaitArrival(ctx context.Context, t *buyer, before int, gone <-chan struct{
 	}
 }
 
-// isWaiting reports whether the buyer waits in its process, and the age of its oldest unanswered
-// command.
+// isWaiting reports whether the buyer waits in its process, and returns the age of the buyer's
+// oldest unanswered command.
 func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
 	sent, _ := b.Snapshot()
 	for _, c := range sent {
@@ -371,7 +375,7 @@ func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	go func() { letIn <- next.Locker != nil && next.admitsImpatient(waiting, sku) }()
 	err := other.acquire(waiting)
 	took := time.Since(begun)
-	outwaited := !time.Now().Before(deadline) // a connection's deadline may come shortly before the context's
+	outwaited := !time.Now().Before(deadline) // a connection's own deadline may come shortly before that of the context
 	cancel()
 	if err == nil {
 		other.release()
@@ -405,10 +409,10 @@ func (c *client) admitsImpatient(ctx context.Context, sku int64) bool {
 	return early
 }
 
-// hungFor is how long a holder hangs: longer than a lease.
+// hungFor is how long a hanging holder stands still: longer than a lease.
 const hungFor = realLease * 7 / 4
 
-// measureReentrancy asks for the lock again with the context of its lease.
+// measureReentrancy takes a lock, and asks for the same lock again with the context of the lease.
 func measureReentrancy(ctx context.Context, t *trial, p *client, sku int64) (Cell, error) {
 	key, o := t.info.Key(sku), t.info.LockOptions(realSettings())
 	outer, err := p.Locker.Acquire(ctx, key, o)
@@ -448,8 +452,8 @@ func measureReentrancy(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	return Cell{Answer: Measured, Text: "yes"}, nil
 }
 
-// releaseTwice releases a lock a second time when another buyer has it, and checks whether that
-// frees the other buyer's lock.
+// releaseTwice releases a lock, lets another buyer take it, and releases the first lease again. It
+// checks whether the second release frees the other buyer's lock.
 func releaseTwice(ctx context.Context, t *trial, c Cell) (Cell, error) {
 	p, sku, err := t.openSale(ctx)
 	if err != nil {

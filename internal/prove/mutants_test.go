@@ -38,9 +38,9 @@ type mutant struct {
 	name       string
 	strategies []string // each of them must break
 	question   string
-	rule       string // the rule that only the mutant breaks; "": any
+	rule       string // the rule that only the mutant breaks; "" stands for any rule
 	removed    string
-	schedules  string // enough schedules per search to find a violation
+	schedules  string // the number of schedules per search with which the proof finds a violation
 	hunks      []hunk
 	replaced   map[string]string // the changed text of each file
 }
@@ -128,7 +128,7 @@ func (m *mutant) apply(t *testing.T) {
 	}
 }
 
-// published returns the cells of the matrix in the program.
+// published returns the cells of the matrix that is embedded in the program.
 func published(t *testing.T) map[string]map[string]prove.Cell {
 	t.Helper()
 	f, err := os.Open("../../web/guarantees/matrix.json")

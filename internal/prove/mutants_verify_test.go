@@ -17,7 +17,7 @@ import (
 	"seckill/internal/prove"
 )
 
-// The mutant must fail the question that the original passes: this proves that the question can
+// Each mutant must fail the question that the original passes. This proves that the question can
 // fail.
 func TestQuestionsCatchMutants(t *testing.T) {
 	builds := [][]mutant{}
@@ -25,7 +25,7 @@ func TestQuestionsCatchMutants(t *testing.T) {
 		m.apply(t)
 		builds = together(builds, m)
 	}
-	atOnce := make(chan bool, 2) // a build and a proof keep a core busy each
+	atOnce := make(chan bool, 2) // a build or a proof keeps one core busy
 	for i, build := range builds {
 		t.Run(fmt.Sprint("build ", i+1), func(t *testing.T) {
 			t.Parallel()
@@ -39,8 +39,9 @@ func TestQuestionsCatchMutants(t *testing.T) {
 	}
 }
 
-// together adds a mutant to a build that changes no strategy of the same family, because families
-// do not import each other. A mutant of shared code gets a build of its own.
+// together adds a mutant to a build without a mutant of the same family. Families do not import
+// each other, so their mutants cannot influence each other. A mutant of shared code gets a build of
+// its own.
 func together(builds [][]mutant, m mutant) [][]mutant {
 	for i, build := range builds {
 		if m.family() != "" && !slices.ContainsFunc(build,

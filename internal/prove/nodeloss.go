@@ -18,8 +18,8 @@ import (
 // servers.
 const NodeLossQuestion = "node-loss"
 
-// ensembleOf returns the backend of which the strategy can lose a node, or the reason why there is
-// none.
+// ensembleOf returns the backend of the strategy that consists of several nodes, or the reason why
+// there is none.
 func ensembleOf(i catalog.Info) (name, whyNot string) {
 	for _, name := range backend.NamesOf(i.Needs...) {
 		if name != backend.NameMySQL {
@@ -81,7 +81,7 @@ func LoseNode(
 }
 
 // searchNodeLoss stops a node of each role in turn until the strategy breaks, and returns a
-// schedule for each. If choices is not nil, it replays them instead.
+// schedule for each role. If choices is not nil, it makes these choices in each schedule.
 func (t *trial) searchNodeLoss(
 	ctx context.Context, name string, choices []explore.Choice,
 ) (list []*explore.Schedule, err error) {
@@ -101,19 +101,20 @@ func (t *trial) searchNodeLoss(
 	return list, nil
 }
 
-// lostNode describes the lost node of each role in two pieces: the node, and what is lost with it.
+// lostNode describes the lost node for each role in two pieces: the node, and the data that is lost
+// with the node.
 var lostNode = map[string][2]string{
 	lab.Primary: {"the primary", " with what it had not replicated"}, lab.AnyOne: {"one of five"},
 	lab.Leader: {"the leader of three"}, lab.Follower: {"a follower of three"},
 }
 
-// whileLocked is the end of each scenario's name.
+// whileLocked ends the name of each scenario.
 const whileLocked = ", while A is inside"
 
 // loseNode stops a node while buyer A holds the lock. B comes when the node is lost, and the next
-// buyer when both are done. There are three units: A wants two, B and the next buyer want one each,
-// so two of the three buyers get theirs if they are served one by one. If B reads the same stock as
-// A, A overwrites B's sale, and the next sale is one too many.
+// buyer when both are done. There are three units. A wants two, and B and the next buyer want one
+// each. If they are served one by one, two of the three buyers get their units. If B reads the same
+// stock as A, A overwrites B's sale, and the next sale is one too many.
 func (t *trial) loseNode(
 	ctx context.Context, e *lab.Ensemble, role string, choices []explore.Choice,
 ) (*explore.Schedule, error) {

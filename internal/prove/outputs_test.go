@@ -97,7 +97,7 @@ func TestJSON(t *testing.T) {
 	text := writeCommands(t, func(b *bytes.Buffer) error { return json.NewEncoder(b).Encode(byHand()) })
 	m, err := prove.ReadMatrix(strings.NewReader(text))
 	labtest.Must(t, err)
-	if m.Took = "12m0s"; !reflect.DeepEqual(m, byHand()) { // Took is not written to JSON
+	if m.Took = "12m0s"; !reflect.DeepEqual(m, byHand()) { // JSON does not contain Took
 		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
 	}
 	for name, bad := range map[string]string{"empty": "", "cut off": text[:len(text)/2], "no JSON": "| strategy |",
@@ -118,8 +118,8 @@ func listed(all []prove.Difference) string {
 	return strings.Join(list, ", ")
 }
 
-// Each answer that is not the published one is a difference, in either direction, whether or not
-// the strategy declares an answer.
+// An answer that is not the published one is a difference, whether it is better or worse and
+// whether or not the strategy declares an answer.
 func TestDifferences(t *testing.T) {
 	matrix := func(bound int, answers ...prove.Answer) *prove.Matrix {
 		m := &prove.Matrix{Schedules: bound, Backends: []backend.Status{{Name: backend.NameMySQL,

@@ -25,7 +25,8 @@ import (
 type Options struct {
 	Infos     []catalog.Info `kong:"-"`
 	Questions []string       `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
-	// Schedules bounds a search so that two runs agree; Budget only protects slow machines.
+	// Schedules should end each search, so that two runs give the same answers. Budget is a time
+	// limit that only slow machines reach.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
 	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most for its schedules in order, and again for those at random."`
 	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`
@@ -34,14 +35,15 @@ type Options struct {
 	// Servers starts a set of servers for one worker. Nothing else may use them during the proof.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
 	// Example stores a counterexample and returns its file. The argument rule is "" for the first
-	// counterexample of a cell; for a further one, it is the rule that it breaks. Nil stores none.
+	// counterexample of a cell; for a further one, it is the rule that it breaks. If Example is
+	// nil, none is stored.
 	Example func(strategy, question, rule string, s *explore.Schedule) (string, error) `kong:"-"`
 	// Progress is called after each cell.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions returns options with which a proof takes about fifteen minutes on two cores. Four
-// workers would make servers that elect a leader too slow.
+// DefaultOptions returns options with which a proof takes about fifteen minutes on two cores. With
+// four workers, servers that elect a leader would be too slow.
 func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 3} }
 
 // Servers are the servers of one worker.
@@ -56,7 +58,7 @@ type Servers interface {
 }
 
 // Run computes the matrix. If ctx ends or a server fails, Run returns the cells so far with the
-// error; the other cells are marked as missing.
+// error. All later cells are Missing.
 func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}
@@ -98,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 			mu.Lock()
 			m.Backends = servers.Backends()
 			for i := range m.Backends {
-				m.Backends[i].Address = "" // differs in every run
+				m.Backends[i].Address = "" // addresses differ in every run
 			}
 			mu.Unlock()
 			for i := range rows {
@@ -176,8 +178,8 @@ func (t *trial) missingBackend() string {
 
 func (t *trial) closeWorld() {
 	if t.world != nil {
-		_ = t.world.Close() // its servers may have died
+		_ = t.world.Close() // ignore the error: the servers may have died
 		t.world = nil
 	}
-	clear(t.faultless) // its results may be wrong because of the servers
+	clear(t.faultless) // a failing server may have made these results wrong
 }

@@ -38,8 +38,8 @@ func shared(t *testing.T) func(context.Context) (prove.Servers, error) {
 	return func(context.Context) (prove.Servers, error) { return servers{l}, nil }
 }
 
-// bound returns the maximum number of schedules of a search: n, or without the build tag verify a
-// fourth of n, which is enough for these tests.
+// bound returns the maximum number of schedules of a search. With the build tag verify this is n.
+// Otherwise it is a fourth of n, which is enough for these tests.
 func bound(n int) int {
 	if labtest.Verify {
 		return n
@@ -140,7 +140,7 @@ func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) 
 	}
 }
 
-// If its backend is missing, each cell of a strategy says so.
+// If a strategy's backend is missing, each cell of the strategy says so.
 func TestMissingBackend(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
 	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua},
@@ -179,7 +179,7 @@ func TestProofIsInterrupted(t *testing.T) {
 	}
 }
 
-// budget limits searches that a test is not about.
+// budget is a short time limit for searches that a test is not about.
 const budget = 300 * time.Millisecond
 
 // measure asks the questions on real servers of every kind.
@@ -223,9 +223,9 @@ func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 	}
 }
 
-// The time after a death starts at the death. It is the rest of the lease (etcd's holder renews its
-// lease every third of it) plus the time until the server notices. It does not wait for the dead
-// buyer's calls to fail.
+// The time after a death starts at the death. It is the rest of the lease plus the time until the
+// server notices. (With etcd, the holder renews its lease after each third of the lease.) The time
+// does not include a wait until the dead buyer's calls fail.
 func TestTimeAfterDeathBeginsAtTheDeath(t *testing.T) {
 	const lease, bound = 2.0, 2.0 // seconds; etcd looks for ended leases twice a second
 	leases := map[string]float64{"etcd": lease * 2 / 3 * 0.95}
@@ -245,8 +245,8 @@ func TestTimeAfterDeathBeginsAtTheDeath(t *testing.T) {
 	}
 }
 
-// losers are the test program's servers, and several servers of each backend, one of which can be
-// lost.
+// losers provides the test program's servers, and for each backend a group of servers of which one
+// can be lost.
 type losers struct {
 	servers
 	losing *lab.Lab
@@ -256,8 +256,8 @@ func (l losers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error
 	return l.losing.Ensemble(ctx, name)
 }
 
-// losing starts the servers that the strategies of these tests need; ensembles are started on
-// demand.
+// losing starts the servers that the strategies of these tests need. Ensembles are started at their
+// first use.
 func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
 	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.NewLab(t, lab.Losable, []string{}...)}
 	return func(context.Context) (prove.Servers, error) { return l, nil }
@@ -284,8 +284,8 @@ func loseNodes(
 	return cells, examples
 }
 
-// A lock on one Redis is lost with its primary, and a counter loses its last changes. If the row
-// decides (by a token or a condition), nothing is sold twice.
+// When the primary of a single Redis is lost, its locks are lost and a counter loses its last
+// changes. If the stock row decides, by a token or a condition, nothing is sold twice.
 func TestFailoverLosesTheLock(t *testing.T) {
 	on := losing(t, backend.Redis)
 	cells, examples := loseNodes(t, on, redislock.Redsync, redislock.RedisLua,
@@ -335,7 +335,8 @@ func keyOf(s explore.Step) string {
 	return ""
 }
 
-// isReplayed checks that the counterexample of a lost node can be replayed on several servers.
+// isReplayed checks that the counterexample with a lost node can be replayed on a group of several
+// servers.
 func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (prove.Servers, error)) {
 	s, err := on(t.Context())
 	labtest.Must(t, err)
@@ -353,7 +354,8 @@ func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (pro
 	}
 }
 
-// A majority keeps the lock. If the row decides, the loss of the lock does no harm.
+// If a majority of the servers keeps the lock, one server may be lost. If the stock row decides,
+// even the loss of the lock does no harm.
 func TestOneOfManyIsLost(t *testing.T) {
 	needs := []backend.Capability{backend.Redis, backend.RedisQuorum}
 	lost := map[string][]string{

@@ -9,41 +9,42 @@ import (
 	"seckill/internal/explore"
 )
 
-// A Question is a column of the matrix. It is answered by searching scenarios, or by ask.
+// A Question is a column of the guarantee matrix. The answer comes from a search of scenarios, or
+// from the function ask.
 type Question struct {
-	ID    string `json:"id"` // a catalog.Question, for which strategies declare their answer
+	ID    string `json:"id"` // the text of a catalog.Question; strategies declare an answer for it
 	Title string `json:"title"`
 	Asks  string `json:"asks"`
-	// Choosing is true if the answer helps to choose between strategies. Where there is no room for
-	// all questions, only these have a column.
+	// Choosing is true if the answer helps to choose between strategies. A table without room for
+	// all questions shows only those with Choosing.
 	Choosing bool `json:"choosing,omitempty"`
 
-	// applies returns the reason why the question does not apply to a strategy, or "". Nil: it
-	// always applies.
+	// applies returns the reason why the question does not apply to a strategy; "" if it applies.
+	// If applies is nil, the question applies to every strategy.
 	applies func(context.Context, *trial) (whyNot string, err error)
-	// If a strategy breaks without a fault even in one process, the question is not asked, and
-	// premise is the reason. If it breaks without a fault only in two processes, across is the
-	// reason. If the reason that applies is "", the question is asked nevertheless, in one process.
+	// A strategy that breaks without a fault is not asked the question. The reason is premise if
+	// the strategy breaks even in one process, and across if it breaks only in two. If this text is
+	// "", the question is asked nevertheless, in one process.
 	premise, across string
 	// sees reports whether the situation that the question is about, such as the end of a lease,
 	// has occurred in a schedule. If it has not, the answer is NotAsked with the reason notSeen. If
-	// sees is nil, there is no such condition.
+	// sees is nil, the search is enough for an answer.
 	sees    func(*trial, explore.Result) bool
 	notSeen string
 	// breaks reports whether a rule counts for the question.
 	breaks func(rule string) bool
 	// scenarios returns the scenarios to search, with buyers in trial.processes processes.
 	scenarios func(*trial) []*explore.Scenario
-	// followUp asks further if the strategy has not broken; nil: there is nothing more to ask.
+	// followUp completes the answer if no scenario has broken the strategy. It may be nil.
 	followUp func(context.Context, *trial, Cell) (Cell, error)
 
-	// ask answers the question without scenarios; nil: the scenarios are searched.
+	// ask answers the question without scenarios. If ask is nil, the scenarios are searched.
 	ask askFunc
 }
 
 type askFunc = func(context.Context, *trial) (Cell, error)
 
-// Reasons for Question.notSeen. In these texts, "it" is the strategy.
+// These are texts for Question.notSeen. In these texts, "it" is the strategy.
 const (
 	nothingEnds = "there is nothing that could end or be lost"
 	notLeased   = "it holds nothing between two commands that could end"
@@ -57,8 +58,8 @@ func hasRenewal(_ *trial, r explore.Result) bool { return r.Renewed > 0 }
 
 func readsClock(t *trial, _ explore.Result) bool { return t.world.ReadsClock() }
 
-// ofLocks returns a Question.applies for questions that make sense only for a strategy with a lock that
-// excludes other buyers when there is no fault.
+// ofLocks returns a function for Question.applies. Its questions make sense only for a strategy
+// with a lock that excludes other buyers when there is no fault.
 func ofLocks(whyNot string) func(context.Context, *trial) (string, error) {
 	return func(ctx context.Context, t *trial) (string, error) {
 		if t.info.Locker == nil {

@@ -18,9 +18,9 @@ func faultQuestions() []Question {
 			across:  "a dead process takes the lock with it; across processes it locks nothing",
 			sees:    hasFault, notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
 			scenarios: deadHolderScenarios},
-		// The buyers are in one process. A buyer who has left gets no answer; the answer goes to the log
-		// and to the next request with the same key. If buyers queue inside the process, it takes a third
-		// buyer to stand behind the one who leaves.
+		// The buyers are in one process. A buyer who has left gets no answer; the answer goes to
+		// the log and to the next request with the same key. Buyers may queue inside the process,
+		// so a third buyer stands behind the buyer who leaves.
 		{ID: "leaves", Title: "a buyer leaves",
 			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their " +
 				"process lives on: is what they are told true, is the stock right, and do the others get through?",
@@ -127,12 +127,12 @@ func clocksDisagreeScenarios(t *trial) []*explore.Scenario {
 
 func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
 	three := newBuyers(t.processes, explore.Locks, explore.Locks, explore.Locks)
-	// Two contenders are in one process, and one is in another: a lock may tell processes apart, but
-	// not the buyers of one process.
+	// Two contenders are in one process, and a third one is in another process. A lock may tell
+	// processes apart, but not the buyers of one process.
 	neighbours := slices.Clone(three)
 	neighbours[1].Process = neighbours[0].Process
-	// If a holder's lock is freed by another buyer, the holder may notice it by an error of its own
-	// release. Then two contenders are enough. Otherwise the third one shows the failure: it gets the
+	// Another buyer may free a holder's lock. If the holder's own release then returns an error,
+	// two contenders are enough to show this. Otherwise a third contender shows it by getting the
 	// lock as well.
 	return []*explore.Scenario{
 		{Name: "two contenders, the lock is lost under its holder", Clears: true, Buyers: three[:2], Faults: ends},

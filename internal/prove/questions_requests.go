@@ -59,8 +59,8 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 			explore.Cancels, explore.Buys, explore.Buys))
 	}
 	return append(more,
-		// A cancellation first reads its order. So other buyers may already wait when it gets to the
-		// stock.
+		// A cancellation first reads its order. So other buyers may already wait when the
+		// cancellation gets to the stock.
 		&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
 			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)},
 		&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true,
@@ -128,7 +128,8 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
 		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
 		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
-		// With one order only, the wrong stock would happen to equal that of the new sale.
+		// If only one order were cancelled, a wrong stock would by chance equal the stock of the
+		// new sale.
 		t.sale("two cancel their orders while the sale is set anew", 4, nil, explore.Cancels, explore.Cancels, explore.Resets),
 		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
 		t.sale("one buys while two set the sale anew", 4, nil, explore.Buys, explore.Resets, explore.Resets),
@@ -162,14 +163,14 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 }
 
 // acceptedRequests returns the scenarios of buyers that are answered before their orders are
-// written; none for a strategy that never does this.
+// written. It returns none if the strategy always writes the order first.
 func (t *trial) acceptedRequests(processes int) []*explore.Scenario {
 	if !t.info.Accepts {
 		return nil
 	}
-	// The first buyer does not wait for the order; the second one does. In two processes the first buyer
-	// repeats a request whose answer was lost. In one process it does not, because the second answer
-	// would hide a wrong first one.
+	// The first buyer does not wait for the order; the second one does. In two processes the first
+	// buyer repeats a request whose answer was lost. In one process it does not repeat the request,
+	// because the second answer would hide a wrong first answer.
 	one, two := newBuyers(1, explore.Accepts, explore.Buys), newBuyers(processes, explore.Accepts, explore.Buys)
 	two[0].Again = 1
 	faults := append(slices.Clone(dies), lost...)
@@ -206,8 +207,8 @@ func (t *trial) reservations() (list []*explore.Scenario) {
 		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
 		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
 		{Name: "one pays, one cancels, a sweeper comes", Buyers: at(0, explore.Pays, explore.Releases, explore.Sweeps)},
-		// Unlike a reservation, an order can be cancelled after it was paid. The statement is another one,
-		// too.
+		// Here the buyer cancels the order, not the reservation. An order can be cancelled even
+		// after it was paid, and the strategy cancels orders with another statement.
 		{Name: "a sweeper comes, one cancels the order", Buyers: at(0, explore.Sweeps, explore.Cancels)},
 		{Name: "one pays, one cancels the order, a sweeper comes", Buyers: at(0, explore.Pays, explore.Cancels,
 			explore.Sweeps)},
@@ -224,7 +225,7 @@ func (t *trial) reservations() (list []*explore.Scenario) {
 	return list
 }
 
-// singleFaults lists the faults of the questions that ask about one fault.
+// singleFaults lists the questions that ask about one fault, and the faults of each.
 var singleFaults = []struct {
 	question string
 	faults   []explore.Fault

@@ -39,7 +39,7 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		{Name: "two buyers each want all units", Stock: 2, Buyers: all},
 		{Name: "one wants all units, one more than there are", Stock: 2, Buyers: more},
 	}
-	if t.processes > 1 { // in one process, both buyers would die together
+	if t.processes > 1 { // two processes, because the buyers of one process would die together
 		list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 			Buyers: all, Faults: dies})
 	}

@@ -13,16 +13,16 @@ func oneUser(processes int, twice explore.Action, others ...explore.Action) []ex
 	return all
 }
 
-// oneKey returns two users whose requests have the same Idempotency-Key. They are different
-// requests.
+// oneKey returns two buyers who are different users and send the same Idempotency-Key. Their
+// requests are different ones.
 func oneKey(processes int) []explore.Buyer {
 	all := twoCopies(processes, 1, explore.Asks)
 	all[1].User = all[1].Name
 	return all
 }
 
-// newBuyers returns buyers in a process each, or in one process if processes is 1. Their quantities
-// differ, because writing an equal value twice would hide a lost update.
+// newBuyers returns buyers that have a process each, or share one process if processes is 1. Their
+// quantities differ, because writing an equal value twice would hide a lost update.
 func newBuyers(processes int, does ...explore.Action) []explore.Buyer {
 	list := make([]explore.Buyer, len(does))
 	for i, d := range does {
@@ -41,7 +41,7 @@ func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...e
 		Faults: faults}
 }
 
-// twoCopies returns two actors with the same order or request.
+// twoCopies returns two actors that act on the same order or send the same request.
 func twoCopies(processes, again int, does explore.Action) []explore.Buyer {
 	list := newBuyers(processes, does, does)
 	list[1].Same, list[1].Quantity = "A", list[0].Quantity
@@ -56,9 +56,9 @@ var writeCommands = []string{"DECRBY", "DEL", "HDEL", "HSET", "HSETNX", "INCR", 
 	"PUBLISH", "SET", "XACK", "XADD",
 	"XAUTOCLAIM", "XDEL", "XGROUP", "XREADGROUP", "ZADD", "ZREM"}
 
-// refusedCommands returns a scenario for each command that the strategy uses, in which Redis
-// refuses it. Only strategies with scripts have such scenarios: outside of a script, a refused
-// command changes nothing.
+// refusedCommands returns a scenario for each of the commands that the strategy uses. Redis refuses
+// the command once. Only strategies with scripts have such scenarios: outside of a script, a
+// refused command changes nothing.
 func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...string) []*explore.Scenario {
 	var list []*explore.Scenario
 	sent := t.info.RedisCommands()
@@ -72,9 +72,9 @@ func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...str
 }
 
 // sharedTransactions returns further scenarios for a strategy whose buyers share a transaction
-// (catalog.Info.Shares); none for other strategies. The first buyer always starts at once, so it
-// takes three buyers in one process for two to share. With two processes, a fourth buyer acts in
-// the other one.
+// (catalog.Info.Shares); none for other strategies. The first buyer starts a transaction alone at
+// once, so three buyers in one process are needed for two to share one. With two processes, a
+// fourth buyer acts in the other process.
 func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explore.Scenario) []*explore.Scenario {
 	if !t.info.Shares {
 		return nil
@@ -85,7 +85,7 @@ func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explo
 		s.Buyers = newBuyers(1, explore.Buys, explore.Buys, explore.Buys, fourth)
 		s.Buyers[3].Process = 1
 		if fourth == explore.Buys {
-			s.Buyers[3].Quantity = 2 // more than the batch may leave
+			s.Buyers[3].Quantity = 2 // more units than the batch may leave
 		}
 	}
 	return []*explore.Scenario{&s}

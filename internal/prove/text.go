@@ -13,8 +13,8 @@ var answerWords = map[Answer]struct{ sign, words string }{
 	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
 }
 
-// Sign returns the cell in a few characters. The sign in parentheses means that not all schedules
-// were run.
+// Sign returns the answer as a sign of a few characters. If not all schedules were run, the sign is
+// in parentheses.
 func (c Cell) Sign() string {
 	if c.Answer == Holds && !c.Exhausted {
 		return "(✓)"
@@ -22,7 +22,7 @@ func (c Cell) Sign() string {
 	return answerWords[c.Answer].sign
 }
 
-// describeBound returns, in parentheses, how many schedules were run.
+// describeBound returns a text in parentheses that says how many schedules were run.
 func (c Cell) describeBound() string {
 	switch {
 	case c.Schedules == 0:
@@ -96,7 +96,8 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	return err
 }
 
-// serverNames returns the servers on which the matrix was computed, or "".
+// serverNames returns the names of the servers on which the matrix was computed; "" if they are
+// unknown.
 func (m *Matrix) serverNames() string {
 	var names []string
 	for _, s := range m.Backends {
@@ -117,9 +118,9 @@ const legend = "✓ holds in all schedules   (✓) holds in the schedules that w
 // Block is the name of the block in a Markdown file that holds the matrix.
 const Block = "matrix"
 
-// WriteMarkdown writes the matrix for a page that has no room for all questions: the columns that
-// help to choose a strategy, and the IDs of the other questions in which it breaks. It leaves out
-// times, so that two runs give the same text.
+// WriteMarkdown writes the matrix for a page that has no room for all questions. It writes the
+// columns that help to choose a strategy, and for each strategy the IDs of the other questions in
+// which it breaks. It leaves out times, so that two runs give the same text.
 func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	columns, others := []Question{}, []Question{}

@@ -18,7 +18,7 @@ type toy struct {
 	threads []string // the steps of A, B, …, separated by blanks
 	apart   bool     // each thread is a process of its own
 	fault   policy.Fault
-	rings   int                         // after this many steps x becomes 9 without a choice; 0: never
+	rings   int                         // after this many steps x becomes 9 without a choice; 0 means never
 	mood    func(thread, step int) bool // returns false if the thread does not offer this step now
 
 	counters map[string]int
@@ -86,7 +86,7 @@ func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
 	}
 }
 
-// order returns the threads, the one of the last step first.
+// order returns the threads, beginning with the thread of the last step.
 func (w *toy) order(last int) (list []int) {
 	if last >= 0 {
 		list = append(list, last)
@@ -99,8 +99,8 @@ func (w *toy) order(last int) (list []int) {
 	return list
 }
 
-// run plays all schedules of a policy, and calls each after each of them. It fails if there are
-// more than maxSchedules.
+// run plays all schedules of a policy, and calls the function each after every schedule. The test
+// fails if there are more than maxSchedules.
 func (w *toy) run(t *testing.T, p policy.Policy, maxSchedules int, each func()) {
 	t.Helper()
 	for range maxSchedules {
@@ -119,7 +119,7 @@ func (w *toy) run(t *testing.T, p policy.Policy, maxSchedules int, each func()) 
 	t.Fatalf("after %d schedules there are more", maxSchedules)
 }
 
-// interleavings returns all ways to merge a As and b Bs.
+// interleavings returns all texts that consist of a letters A and b letters B.
 func interleavings(a, b int) (list []string) {
 	if a+b == 0 {
 		return []string{""}
@@ -170,7 +170,8 @@ func TestEveryInterleavingIsRunOnce(t *testing.T) {
 	}
 }
 
-// A stopped search knows up to which number of preemptions it has run every schedule.
+// A search that is stopped early still reports the number of preemptions up to which it has run
+// every schedule.
 func TestASearchThatIsStopped(t *testing.T) {
 	for complete := range 4 {
 		w := &toy{threads: []string{"x? x= x?", "x? x= x?"}}
@@ -194,7 +195,7 @@ func TestASearchThatIsStopped(t *testing.T) {
 	}
 }
 
-// Leaving out orders of independent steps loses no result.
+// A reduced search, which leaves out other orders of independent steps, reaches every result.
 func TestReductionReachesTheSameEnds(t *testing.T) {
 	for _, threads := range [][]string{
 		{"x? x= y? y=", "y? y= x? x="},
