@@ -196,10 +196,10 @@ type callState int
 
 const (
 	ready   callState = iota // waits for its turn
-	sent                     // on its way to the server, or inside it
+	sent                     // the command is on its way to the server, or inside the server
 	waiting                  // a wait inside the process, without a command
-	passing                  // was sent at once, without a turn
-	blocked                  // a server says that the command waits, or no event is on its way to a wait
+	passing                  // the command was sent at once, without a turn
+	blocked                  // cannot continue: its server says that it waits, or no event is on its way to it
 	asleep                   // backs off
 )
 
@@ -291,7 +291,7 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 // After implements tap.Tap.
 func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 	s, ok := c.Private.(*call)
-	if !ok { // not reported by Before: a back-off
+	if !ok { // a back-off: the method Before has not made a call for it
 		return err
 	}
 	if s.refused {

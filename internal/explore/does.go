@@ -20,10 +20,10 @@ import (
 	"seckill/internal/tap"
 )
 
-// An Action is the kind of an actor.
+// An Action says what an actor does, such as buying or cancelling.
 type Action string
 
-// The actions; actorKinds defines each.
+// These are the actions. The table actorKinds defines what each of them does.
 const (
 	Buys     Action = "buys"
 	Cancels  Action = "cancels"
@@ -239,8 +239,8 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	})
 }
 
-// requestOn returns a function that calls of for the actor's order. After an error it tries again,
-// up to Buyer.Again times, unless the error is listed as final.
+// requestOn returns a function that calls the argument of with the actor's order. After an error it
+// tries again, up to Buyer.Again times, unless the error is listed as final.
 func requestOn[S any](of func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.retry(ctx, func() bool {

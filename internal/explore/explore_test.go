@@ -104,9 +104,9 @@ func TestTheServiceHasTheClockOfTheProcess(t *testing.T) {
 }
 
 // A buyer of conditional sends four commands: BEGIN, UPDATE, INSERT, COMMIT. Two buyers could
-// interleave them in 8!/(4!·4!) = 70 ways if neither waited for the row between the other's UPDATE
-// and COMMIT. The exact numbers prove that no schedule is missing, that none runs twice, and that a
-// waiting buyer takes no turn.
+// interleave them in 8!/(4!·4!) = 70 ways. But while one buyer is between UPDATE and COMMIT, the
+// other must wait for the row. The exact numbers prove that no schedule is missing, that none runs
+// twice, and that a waiting buyer takes no turn.
 func TestTreesOfKnownSize(t *testing.T) {
 	for _, c := range []struct {
 		info   catalog.Info
@@ -200,7 +200,8 @@ func happens(choices []explore.Choice, who string, f explore.Fault) []explore.Ch
 	return append(choices, explore.Choice{Who: who, Fault: f})
 }
 
-// When a process dies, all its buyers die. When a buyer leaves, the others continue.
+// When a process dies, all its buyers die. When a buyer leaves, the other buyers of the process
+// continue.
 func TestADeathTakesTheWholeProcess(t *testing.T) {
 	w := open(t, local.MutexPerSKU)
 	s := withFault(two(explore.Buys), explore.Dies)

@@ -63,7 +63,7 @@ var faultKinds = map[Fault]faultKind{
 				}
 				step.Command, err = r.endLease(ctx, a, true)
 			}
-			if !queued || r.lastThread == a.program() { // so the next actor's turn is no preemption
+			if !queued || r.lastThread == a.program() { // no last thread, so the next actor's turn is no preemption
 				r.lastThread = nil
 			}
 			r.paused = a
@@ -303,7 +303,7 @@ func (r *run) isQueued(a *actor) bool {
 // command; an etcd client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
-	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // as in endLease: the client notices late
+	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // the client would notice later (see endLease)
 	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
 		zk.Expire()
 	}
@@ -332,8 +332,8 @@ func (r *run) leaseholder() *actor {
 
 // endLease ends the lease of the actor, or any lease if the actor is nil. It returns a description
 // of what ended; "" if there was no lease. It ends sessions and connections only if sessions is
-// true, because those of a live process do not end by themselves. With Scenario.Clears it also
-// removes a lock that has no lease.
+// true, because sessions and connections of a live process do not end by themselves. With
+// Scenario.Clears it also removes a lock that has no lease.
 func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what string, err error) {
 	w := r.world
 	var holder *probe.Holder

@@ -125,11 +125,11 @@ type State string
 
 // The states of an actor.
 const (
-	StateReady    State = "ready"     // is about to send the command Next, if it is chosen
+	StateReady    State = "ready"     // stands before the command Next, and sends it if the person so chooses
 	StateWaits    State = "waits"     // has sent a command that has no answer yet; Waiting says why
 	StateBacksOff State = "backs_off" // waits without a command, and tries again when another actor has moved
 	StateDone     State = "done"      // has finished; Told is the answer
-	StateDead     State = "dead"      // its process has died
+	StateDead     State = "dead"      // the process of the actor has died
 )
 
 // An ActorView is the state of one buyer.
@@ -179,7 +179,7 @@ type OptionView struct {
 	Command *CommandView `json:"command"`
 }
 
-// view returns the state of the schedule. The list options is empty if the schedule has ended.
+// view returns the state of the schedule. If the schedule has ended, the argument options is empty.
 func (r *run) view(ctx context.Context, options []policy.Option) View {
 	v := View{Steps: append([]Step{}, r.schedule.Steps...),
 		Preemptions: r.schedule.Preemptions, Faults: r.faultCount}

@@ -34,7 +34,7 @@ func (m move) mayUnblock() bool {
 // An attempt consists of the commands that a buyer sends between two back-offs.
 type attempt struct {
 	firstMove int             // index in run.moves of the first move after the attempt began
-	used      map[string]bool // by backend
+	used      map[string]bool // the backends to which the attempt has sent commands
 	failed    bool            // the attempt ended in a back-off
 }
 

@@ -247,7 +247,7 @@ func (r *run) options() []policy.Option {
 	}
 	for _, f := range r.scenario.Faults {
 		at := faultKinds[f].options(r, runnable)
-		if f == NodeLost && at != nil { // as soon as a node can be lost, its loss is the only choice
+		if f == NodeLost && at != nil { // when the node can be lost for the first time, this is the only choice
 			return at
 		}
 		list = append(list, at...)

@@ -3,7 +3,7 @@
 //
 // Each buyer runs the unchanged strategy. The buyer's tap stops it before each command, and a
 // scheduler lets one buyer continue at a time. A command may wait inside a server (for a row,
-// GET_LOCK, BLPOP or a watch); the explorer learns this from the server and lets the others
+// GET_LOCK, BLPOP or a watch); the explorer learns this from the server and lets the other buyers
 // continue. A Schedule is one run from a new SKU to the audit. Package policy, which knows no
 // servers, decides which schedules are run.
 //

@@ -102,9 +102,9 @@ func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Lim
 	return nil
 }
 
-// warmUp runs and discards one schedule without faults, before the others of a scenario. A Redis
-// server that has not loaded our scripts answers NOSCRIPT, which would change the first schedule.
-// warmUp returns ErrDiverged if the strategy cannot perform the action of a buyer.
+// warmUp runs and discards one schedule without faults, before all other schedules of a scenario. A
+// Redis server that has not loaded our scripts answers NOSCRIPT, which would change the first
+// schedule. warmUp returns ErrDiverged if the strategy cannot perform the action of a buyer.
 func (w *World) warmUp(ctx context.Context, s *Scenario) error {
 	if w.warmedUp == s {
 		return nil

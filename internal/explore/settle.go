@@ -98,8 +98,9 @@ func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
 		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)
 }
 
-// allBlocked reports whether the servers say that each command waits. If a command has not been
-// answered within commandLimit and its server does not say so, allBlocked returns an error.
+// allBlocked reports whether the servers say that each command waits. If commandLimit has passed,
+// and a command has no answer and its server does not say that it waits, allBlocked returns an
+// error.
 func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, error) {
 	if len(commands) == 0 {
 		return true, nil

@@ -30,7 +30,7 @@ type World struct {
 	settings  catalog.Settings
 	admin     *backend.Instance // used by the explorer only: no buyer uses it
 	probes    *probe.Set
-	processes map[int]*process // by Buyer.Process
+	processes map[int]*process // by the number Buyer.Process
 	closing   sync.WaitGroup   // counts the closed processes whose instances are still closing
 	worldClock
 	sale
@@ -76,7 +76,7 @@ type Node struct {
 	Lose func(context.Context) error
 }
 
-// outageLimit is the maximum time that the servers may need to replace a lost one.
+// outageLimit is the maximum time that the servers may need to replace a lost server.
 const outageLimit = time.Minute
 
 // awaitServers waits until the servers answer all processes of the world again.

@@ -307,7 +307,8 @@ type Lack struct {
 	Text   string         `json:"-"` // in English
 }
 
-// Codes of a Lack: why a fault cannot be done here. name and topology are parameters of the Lack.
+// Codes of a Lack: why a fault cannot be done here. In these comments, name and topology are the
+// parameters of the Lack.
 const (
 	LackServer   = "no_server"      // name is not one server that the lab has started
 	LackGiven    = "given_server"   // name is a server that the lab was given

@@ -136,7 +136,7 @@ func (gs *Games) addGame(g *Game) {
 	}
 	gs.games = append(gs.games, g)
 	if len(gs.games) > cmp.Or(gs.MaxGames, DefaultMaxGames) {
-		go gs.closeGame(gs.removeGame(gs.games[0].id)) // in the background, so that this player need not wait
+		go gs.closeGame(gs.removeGame(gs.games[0].id)) // in the background, so that the player of g need not wait
 	}
 }
 

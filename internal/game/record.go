@@ -42,7 +42,7 @@ type Position struct {
 	Values     []int  `json:"v"`
 	FaultsLeft int    `json:"f,omitempty"`
 	Verdict    *int   `json:"e,omitempty"` // nil until the game is over
-	Edges      []Edge `json:"m,omitempty"` // in the order of the moves' letters
+	Edges      []Edge `json:"m,omitempty"` // sorted by the letters of their moves
 }
 
 // An Edge is a move from one position to the next. Move, Steps and Changed are indexes of Recording.Parts.
@@ -110,8 +110,8 @@ type RecordLimits struct {
 	Size int // of the compressed recording, in bytes
 }
 
-// Record plays a level on servers: first the schedules with few turns, then those with more, until all are
-// recorded or a limit is reached.
+// Record plays a level on servers. It plays the schedules with few turns first (see
+// Recording.Turns), until all are recorded or a limit is reached.
 func Record(
 	ctx context.Context, config backend.Config, info catalog.Info, level *Level, limits RecordLimits,
 ) (best *Recording, err error) {

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/explore"
 )
 
-// FreePlay returns the setting of a game without a level. The first buyer wants two units, the others one each.
-// If processes is 1, the buyers share one process; if it is 0, each has a process of its own.
+// FreePlay returns the setting of a game without a level. The first buyer wants two units, the other buyers one
+// each. If processes is 1, the buyers share one process; if it is 0, each has a process of its own.
 func FreePlay(info catalog.Info, buyers int, stock int64, processes int) Setting {
 	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(gameLimits.faults), MaxFaults: 2}}
 	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), gameLimits.maxBuyers+1)) // Check refuses one too many
@@ -26,7 +26,8 @@ func FreePlay(info catalog.Info, buyers int, stock int64, processes int) Setting
 	return s
 }
 
-// fillDefaults names the buyers and fills in every field that is not set. processes means the same as in FreePlay.
+// fillDefaults names the buyers and fills in every field that is not set. If processes is 1, the
+// buyers share one process, as in FreePlay.
 func (s Setting) fillDefaults(processes int) {
 	for i := range s.Buyers {
 		b := &s.Buyers[i]

@@ -14,7 +14,7 @@ func TestSearch(t *testing.T) {
 	touch(t, filepath.Join(second, "mysqld"))
 	touch(t, filepath.Join(second, "redis-server"))
 	touch(t, filepath.Join(first, "valkey-server"))
-	check(t, os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644)) // not a program
+	check(t, os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644)) // a file that is not executable
 	s := Search{folders: []string{"relative", first, second}}
 	for tool, want := range map[Tool]string{MariaDB: filepath.Join(second, "mysqld"),
 		Redis: filepath.Join(second, "redis-server")} {
@@ -50,7 +50,7 @@ func TestZooKeeperHomes(t *testing.T) {
 	for name, c := range map[string]struct{ jar, script string }{
 		"a release":  {"lib/zookeeper-3.9.2.jar", "bin/zkServer.sh"},
 		"Homebrew's": {"libexec/lib/zookeeper-3.9.2.jar", "bin/zkServer"},
-		"named":      {"lib/zookeeper-3.9.2.jar", ""}, // by the environment
+		"named":      {"lib/zookeeper-3.9.2.jar", ""}, // a path that the environment names
 	} {
 		home, onPath := t.TempDir(), t.TempDir()
 		jar := filepath.Join(home, c.jar)

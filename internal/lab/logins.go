@@ -33,8 +33,8 @@ func (l *Lab) mysqlDSN(addr, database string) string {
 	return c.FormatDSN()
 }
 
-// redisURL returns the URL of a private Redis. All Redis servers of a lab have the same password, because the nodes
-// of a Cluster, and a replica and its primary, need it.
+// redisURL returns the URL of a private Redis. All Redis servers of a lab have the same password,
+// because a node of a Cluster and a replica log in to other servers with it.
 func (l *Lab) redisURL(addr string) string {
 	return "redis://:" + l.passwords.redis + "@" + addr
 }

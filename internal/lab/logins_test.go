@@ -183,7 +183,7 @@ func TestClientsOfPeople(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%s: %v, %v; want a file that only this user can read", file, info, err)
 	}
-	in := func(command string) string { // as a user who has read the file
+	in := func(command string) string { // runs a command in a shell that has read the script
 		shell := exec.CommandContext(t.Context(), "sh", "-c", ". "+file+" && "+command)
 		shell.Env = []string{"PATH=" + os.Getenv("PATH")}
 		said, err := shell.CombinedOutput()

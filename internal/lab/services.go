@@ -56,7 +56,8 @@ func (l *Lab) serverOfService(name string, args []string) server {
 	}
 }
 
-// client keeps no connections open, because a server that stops would wait for them.
+// client keeps no connections open, because a server that stops waits until its connections are
+// closed.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // AskReady asks a service, or a lab's page, whether it can sell. The error says why it cannot.
@@ -173,15 +174,16 @@ func (l *Lab) ServiceSettings() ServiceSettings {
 	return l.serving
 }
 
-// Serve runs service processes with these settings and waits until all of them are ready. Processes with these
-// settings keep running. Others finish their purchases and restart with the same name and address. If Serve
-// fails, no process runs, and the next call starts all of them. Only one call may run at a time.
+// Serve runs service processes with these settings and waits until all of them are ready. Processes
+// with these settings keep running. All other processes finish their purchases and restart with the
+// same name and address. If Serve fails, no process runs, and the next call starts all of them.
+// Only one call may run at a time.
 func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	l.mu.Lock()
 	changed := s != l.serving
 	l.mu.Unlock()
 	if err := l.startServices(ctx, s, changed); err != nil {
-		killAll(l.ServiceProcesses()) // some may have the old settings
+		killAll(l.ServiceProcesses()) // end all processes, because some may have the old settings
 		return err
 	}
 	l.mu.Lock()

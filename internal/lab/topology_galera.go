@@ -18,8 +18,8 @@ import (
 )
 
 // A galera is a cluster of three MariaDB servers, each of which accepts writes. A transaction runs at one node with
-// the locks of that node. At COMMIT the node sends it to all nodes, in the same order. If two transactions changed
-// the same row, the second is refused (error 1213).
+// the locks of that node. At COMMIT the node sends the transaction to all nodes, and all nodes receive transactions
+// in the same order. If two transactions changed the same row, the second one is refused (error 1213).
 //
 // Services connect through relays, one for each node. If a node is dead, its relay points to another node.
 type galera struct {

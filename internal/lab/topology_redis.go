@@ -218,8 +218,8 @@ func (s *sentinels) restoreRoles(ctx context.Context) error {
 	return s.awaitReady(ctx)
 }
 
-// A redisPair is a primary and a replica. Clients connect to a relay, which forwards to the current primary as a
-// virtual address does.
+// A redisPair is a primary and a replica. Clients connect to a relay, which forwards to the current
+// primary as a virtual IP address does.
 type redisPair struct {
 	replicated
 	relay *Relay

@@ -22,7 +22,7 @@ import (
 // electionTimeout bounds the wait for an election.
 const electionTimeout = 20 * time.Second
 
-// An askFunc asks a server that votes for its version and whether it leads.
+// An askFunc asks one of several servers that vote: what is its version, and is it the leader?
 type askFunc func(ctx context.Context, addr string) (version string, leads bool, err error)
 
 // checkVersion converts an askFunc to the function server.check, which returns only the version.

@@ -39,7 +39,7 @@ func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 
 func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: why}, nil }
 
-// anyRule counts every rule.
+// anyRule returns true for every rule.
 func anyRule(string) bool { return true }
 
 // notOverlap counts all rules except those about the lock, for questions about the stock only.

@@ -78,7 +78,7 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 }
 
 // keepCounterexamples stores a counterexample for each broken rule. The first rule goes to Cell.Rule
-// and Cell.Example, the others to Cell.Also. One counterexample may break several rules.
+// and Cell.Example, all other rules to Cell.Also. One counterexample may break several rules.
 //
 // A rule's schedule may not break the rule again when it is repeated. For the first rule this is an
 // error. A further rule is then left out, because nobody could replay its counterexample.

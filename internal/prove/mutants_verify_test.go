@@ -53,8 +53,8 @@ func together(builds [][]mutant, m mutant) [][]mutant {
 	return append(builds, []mutant{m})
 }
 
-// family returns the folder of the strategies that the mutant changes, or "" if it changes other
-// files, too.
+// family returns the folder of the strategies that the mutant changes; "" if it also changes files
+// elsewhere.
 func (m *mutant) family() (folder string) {
 	for _, h := range m.hunks {
 		if of := filepath.Dir(h.file); filepath.Dir(of) != "strategies" || folder != "" && folder != of {

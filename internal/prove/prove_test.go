@@ -114,8 +114,8 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	sameAgain(t, m, kept)
 }
 
-// sameAgain checks that the same seed computes the same cells and files, although ids, times and
-// tokens differ.
+// sameAgain computes the matrix again with the same seed. The cells and files must be the same,
+// although ids, times and tokens differ.
 func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) {
 	files := map[string]game.Example{}
 	m := compute(t, prove.Options{Infos: []catalog.Info{redislock.RedisToken},

@@ -16,7 +16,7 @@ type Question struct {
 	Title string `json:"title"`
 	Asks  string `json:"asks"`
 	// Choosing is true if the answer helps to choose between strategies. A table without room for
-	// all questions shows only those with Choosing.
+	// all questions shows only the questions with Choosing.
 	Choosing bool `json:"choosing,omitempty"`
 
 	// applies returns the reason why the question does not apply to a strategy; "" if it applies.

@@ -81,7 +81,8 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
-	// Strategies that declare to break by late commands break here even without a restock.
+	// A strategy that late commands break would break here even without a restock, which would
+	// prove nothing.
 	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks {
 		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
 			explore.Restocks, explore.Buys))

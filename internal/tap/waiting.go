@@ -14,8 +14,8 @@ import (
 //     order, so when the answer is here, all earlier events are in the awaited channel.
 //  2. The barrier sends on the channel checks. The waiter receives, then looks at the awaited
 //     channel, its timer and its context before it blocks again.
-//  3. The barrier sends on checks a second time. The waiter receives this only if the look of step 2
-//     found nothing. If the look found something, the wait is over and the barrier returns, too.
+//  3. The barrier sends on checks a second time. The waiter receives this only if it found nothing in
+//     step 2. If it found an event, the wait is over and the barrier returns, too.
 
 // A Sleeper is a Tap with a clock of its own. Its Sleep replaces the real back-off, and
 // Command.FireTimer replaces the real timer of a wait.

@@ -112,9 +112,10 @@ func (l *wireConn) grantedSession() (id int64, timeout time.Duration) {
 		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
 }
 
-// hostCycle is a zk.HostProvider that tries the servers in turn. A server may come back at another address. So
-// hostCycle keeps the names of the servers, and each dial resolves its name again; the library's own provider
-// resolves names only once. It asks the library to pause for a second only after every server was tried.
+// hostCycle is a zk.HostProvider that tries the servers in turn. A server may come back at another
+// address. So hostCycle keeps the names of the servers, and each dial resolves its name again; the
+// library's own provider resolves names only once. Only after every server was tried does hostCycle
+// ask the library to pause for a second.
 type hostCycle struct {
 	servers     []string
 	next, tried int

@@ -15,8 +15,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// Wrap passes the commands that locks send by c through the Tap of their context. It leaves out
-// what the client sends by itself: the heartbeats of KeepAlive, and watches that it resumes.
+// Wrap changes c so that each command passes the Tap of its context. It leaves out what the client
+// sends by itself: the heartbeats of KeepAlive, and watches that it resumes.
 func Wrap(c *clientv3.Client) {
 	c.KV = etcdKV{c.KV}
 	c.Lease = etcdLease{c.Lease}

@@ -125,7 +125,7 @@ func (n *Nth) Seen() []string {
 
 // A Recorder records the backend and the text of each command.
 type Recorder struct {
-	OnBefore func(*tap.Command) error // if nil, every command is sent
+	OnBefore func(*tap.Command) error // called before each command; if nil, every command is sent
 
 	mu   sync.Mutex
 	seen []string
