@@ -4,7 +4,7 @@ package game_test
 
 import "testing"
 
-// This is TestServersAnswerAsRecorded with a hundred schedules of each level.
+// This is TestServersAnswerAsRecorded with every recorded move of every position.
 func TestServersAnswerAsRecordedAtLength(t *testing.T) {
-	playLevels(t, 100)
+	playLevels(t, true)
 }
