@@ -219,7 +219,8 @@ func (w *World) holdLock(ctx context.Context, p *process) error {
 	return err
 }
 
-// restock adds the units of the actor's purchase to the sale, under the key of that purchase.
+// restock adds units to the sale. Their number and the idempotency key are those of the actor's
+// purchase.
 func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	r, wanted := tap.From(ctx).(*actor).run, w.purchase(o.Buyer)
 	units := ledger.Restock{SKU: wanted.SKU, Units: wanted.Quantity, Key: wanted.RequestID}

@@ -268,7 +268,7 @@ type Effect struct {
 	At           point.Name    `json:"point,omitempty"`      // the point at which Holder stood
 }
 
-// A Why says why a fault could do nothing.
+// A Why says why a fault could not affect the sale.
 type Why string
 
 const (

@@ -83,9 +83,9 @@ func (t target) findLack(l *lab.Lab) *Lack {
 	return nil
 }
 
-// findServerLack says why faults may not hit a server; nil if they may. The lab must have started
-// the server, and must run only one of its kind. Of several servers a fault would hit one, and most
-// sales would not notice.
+// findServerLack says why faults may not hit a server; nil if they may. The lab must have started a
+// single server with this name. If a topology runs several servers instead, a fault would hit one
+// of them, and most sales would not notice.
 func findServerLack(l *lab.Lab, name string) *Lack {
 	if _, err := l.Process(name); err == nil {
 		return nil

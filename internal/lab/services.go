@@ -192,7 +192,8 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	return nil
 }
 
-// startServices starts missing processes and ends superfluous ones. If restartAll is set, it restarts the others.
+// startServices starts missing processes and ends superfluous ones. If restartAll is set, it
+// restarts all other processes.
 func (l *Lab) startServices(ctx context.Context, s ServiceSettings, restartAll bool) error {
 	args := append(slices.Clone(l.options.ServiceArgs), s.serveArgs()...)
 	if l.options.Given.MySQLDSN != "" {
