@@ -18,7 +18,7 @@ import (
 	"seckill/strategies/zklock"
 )
 
-// All strategies, in the order in which they are taught.
+// All returns the strategies in the order in which they are taught.
 func All() []catalog.Info {
 	return slices.Concat(
 		withFiles("sqlrow", sqlrow.Files, sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan,

@@ -53,14 +53,14 @@ var (
 	countScript = redis.NewScript(countLua)
 )
 
-// sale returns the name of a run, as the second key has it.
+// sale returns the value of the second key for the given run: "IDENTITY RUN".
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
 	return fmt.Sprint(id, " ", run), err
 }
 
-// runOf returns the run that a sale names. It returns an error if the sale
-// belongs to another database or there is none: then nothing may be sold.
+// runOf returns the run in a value of the second key. If there is no value, or
+// it names another database, nothing may be sold: runOf returns an error.
 func (n *number) runOf(
 	ctx context.Context, sku int64, sale string,
 ) (int64, error) {
@@ -84,8 +84,8 @@ func foreign(sku int64) error {
 		seckill.ErrUnavailable, numberKey(sku))
 }
 
-// Reset sets the number to the stock in the ledger, which may be newer than
-// the caller's: another reset may have come in between.
+// Reset sets the number to the stock in the ledger. It ignores the caller's
+// stock, because a later reset may have changed the ledger meanwhile.
 func (n *number) Reset(ctx context.Context, sku, _ int64) error {
 	var set struct{ Initial, Run int64 }
 	err := n.store.Read(ctx, &set,
@@ -114,8 +114,8 @@ func (n *number) seed(
 }
 
 // overtaken returns the error of a reset for which Redis knows a newer run.
-// The ledger knows that run, too, unless its database went back to an older
-// state.
+// Usually the ledger knows the newer run too. If not, its database went back
+// to an older state.
 func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 	var now int64
 	err := n.store.Read(ctx, &now, "SELECT run FROM stock WHERE id = ?", sku)
@@ -128,8 +128,8 @@ func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 }
 
 // Count returns the units left: the number, and the units of open purchases
-// without an order. Such a purchase is under way, or its process died; its
-// units return if no order comes. Only redis-counter-mysql opens purchases.
+// without an order. An open purchase is under way, or its process died. If no
+// order comes, its units return. Only redis-counter-mysql opens purchases.
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	left, sale, open, err := n.look(ctx, sku, "+inf", everything)
 	if err != nil {
@@ -159,16 +159,16 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	return left, nil
 }
 
-// States of a holding in the ledger.
+// States of a holding, as the orders in the ledger show them.
 const (
-	sold      = "sold"      // it has an order
-	again     = "again"     // it had an order before this attempt
-	void      = "void"      // it has no order and never will
-	absent    = "absent"    // it has no order yet; a COMMIT may be under way
-	cancelled = "cancelled" // its order is cancelled
+	sold      = "sold"      // the purchase has an order
+	again     = "again"     // the purchase had an order before this attempt
+	void      = "void"      // the purchase has no order and never will
+	absent    = "absent"    // there is no order yet; a COMMIT may be under way
+	cancelled = "cancelled" // the order is cancelled
 )
 
-// known returns the state of h in the ledger.
+// known returns the state of h: one of the constants above.
 func (n *number) known(
 	ctx context.Context, sku int64, h holding,
 ) (string, error) {
@@ -186,7 +186,7 @@ func (n *number) known(
 	return sold, nil
 }
 
-// A holding is a buyer's purchase that has taken units from the number.
+// A holding is a purchase that has taken units from the number.
 type holding struct {
 	user, quantity int64
 	request        string
@@ -194,8 +194,8 @@ type holding struct {
 
 const everything = -1
 
-// look reads the number, its sale, and up to a limit the holdings that have
-// been open since before a time.
+// look reads the number and its sale. It also reads the holdings that have
+// been open since the given time or longer, but not more than most.
 func (n *number) look(
 	ctx context.Context, sku int64, before string, most int,
 ) (left int64, sale string, open []holding, err error) {
@@ -203,8 +203,8 @@ func (n *number) look(
 		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
 		before, most).StringSlice()
 	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
-		// A read takes no units, so its failure is not an unknown outcome.
-		// %v keeps ErrUnknown out of the chain of errors.
+		// A read takes no units, so its failure must not count as an unknown
+		// outcome. With %v, errors.Is does not find ErrUnknown.
 		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	if err != nil {
@@ -248,8 +248,8 @@ var giveBackLua string
 
 var giveBackScript = redis.NewScript(giveBackLua)
 
-// giveBack gives the units back once, and returns cause. If the reply is lost,
-// the units may have come back, so it returns ErrUnknown and does not repeat.
+// giveBack gives the units back and returns why. If the reply is lost, the
+// units may be back: it returns ErrUnknown and does not repeat.
 func (n *number) giveBack(
 	ctx context.Context, sku, quantity int64, sale string, why error,
 ) error {
@@ -265,7 +265,8 @@ func (n *number) giveBack(
 }
 
 // Restore cancels the order first, and then gives the units back. A failure in
-// between loses the units. In the other order it could give them back twice.
+// between loses the units. The other way round, a second call could give them
+// back again.
 func (n *number) Restore(ctx context.Context, orderID string) error {
 	var o ledger.Order
 	var back bool
@@ -284,8 +285,8 @@ func (n *number) Restore(ctx context.Context, orderID string) error {
 	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, nil)
 }
 
-// afterwards bounds the return of units. It goes on when the buyer has left,
-// but it does not wait for a Redis that hangs.
+// afterwards bounds the time to return units. The return goes on when the
+// buyer has left, but it does not wait for a Redis that hangs.
 const afterwards = 2 * time.Second
 
 func after(ctx context.Context) (context.Context, context.CancelFunc) {

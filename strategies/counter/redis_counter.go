@@ -48,16 +48,16 @@ func (s *redisCounter) Deduct(
 	if err != nil {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, err)
 	}
-	// If the process dies here, the units are never sold.
+	// If the process dies here, nobody ever sells the units that it took.
 	r, err = s.store.RecordAlone(ctx, p, run, left)
 	if seckill.NothingTaken(err) {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, err)
 	}
-	return r, err // sold, or unknown: then the units must not be given back
+	return r, err // the order exists, or may exist: keep the units
 }
 
 // takeUnits lowers the number. In the same transaction it reads the sale that
-// the number belongs to, or "" if there is none.
+// the number belongs to: "" if Redis has none.
 func (s *redisCounter) takeUnits(
 	ctx context.Context, p seckill.Purchase,
 ) (left int64, sale string, err error) {
@@ -70,9 +70,9 @@ func (s *redisCounter) takeUnits(
 	})
 	switch err = backend.RedisError(err); {
 	case errors.Is(err, redis.Nil) && number.Err() == nil:
-		err = nil // the number has no sale
+		err = nil // Redis has no key for the sale
 	case err != nil && number.Err() == nil:
-		// %v, because DECRBY may have succeeded before this error.
+		// DECRBY may have succeeded. %v hides the kind of err from errors.Is.
 		err = fmt.Errorf("%w: whose sale it is: %v", seckill.ErrUnknown, err)
 	}
 	return number.Val(), of.Val(), err

@@ -37,8 +37,8 @@ var (
 	openScript   = redis.NewScript(openLua)
 )
 
-// RedisCounterMySQL refuses most buyers in Redis, and MySQL decides about the
-// others.
+// RedisCounterMySQL lets Redis refuse most buyers. MySQL decides about the
+// buyers whom Redis admits.
 var RedisCounterMySQL = catalog.Info{
 	Name:   "redis-counter-mysql",
 	Source: "B, choice 4: counter and counter",
@@ -67,7 +67,8 @@ func (s *redisCounterMySQL) Deduct(
 	if err != nil {
 		return r, err
 	}
-	run, units := in.run, int64(0) // in the stock row, if it refuses p
+	// units has the units in the stock row, if the row refuses p.
+	run, units := in.run, int64(0)
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
@@ -100,9 +101,9 @@ func (s *redisCounterMySQL) Deduct(
 	return s.lookUp(ctx, p, run, err)
 }
 
-// refuse finds out why the UPDATE changed no row: the SKU is sold out, it does
-// not exist, or the row belongs to another run than the number in Redis that
-// admitted the buyer. It returns the units in the row.
+// refuse finds out why the UPDATE changed no row. Either the SKU is sold out
+// or does not exist, or the row belongs to another run than the number in
+// Redis that admitted the buyer. refuse returns the units in the row.
 func (s *redisCounterMySQL) refuse(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) (units int64, err error) {
@@ -144,9 +145,9 @@ func (s *redisCounterMySQL) settleDuplicate(
 	known, err := s.known(asking, p.SKU,
 		holding{p.User, p.Quantity, p.RequestID})
 	switch {
-	case err != nil: // it stays open until somebody needs its units
+	case err != nil: // the purchase stays open until somebody needs its units
 		return
-	case known == absent: // the order is of another request
+	case known == absent: // the order belongs to another request of the user
 		known = void
 	case known == sold: // a copy of this request has bought
 		known = again
@@ -157,9 +158,9 @@ func (s *redisCounterMySQL) settleDuplicate(
 // An admission is the answer of take.lua to a buyer who may go on to MySQL.
 type admission struct{ run, left, buyers int64 }
 
-// admit takes units from the number. If too few are left but open purchases
-// may return theirs, it waits, and looks up those that have been open for
-// long.
+// admit takes units from the number. If too few are left, open purchases may
+// still return theirs. Then admit waits, and looks up those that have been
+// open for long.
 func (s *redisCounterMySQL) admit(
 	ctx context.Context, p seckill.Purchase,
 ) (in admission, err error) {
@@ -170,8 +171,8 @@ func (s *redisCounterMySQL) admit(
 			return in, backend.RedisError(err)
 		}
 		if err != nil {
-			// The script may have admitted the buyer, or a copy of the
-			// request in another process, which goes on to sell.
+			// The script may have admitted the buyer. Or a copy of the request
+			// in another process was admitted, and goes on to sell.
 			s.settle(ctx, p, anyRun, absent)
 			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
@@ -237,12 +238,12 @@ func (s *redisCounterMySQL) keys(sku int64) []string {
 		openKey(sku)}
 }
 
-// anyRun stands for the run of the number after a lost reply.
+// anyRun means that a reply was lost, and with it the run of the number.
 const anyRun = 0
 
 // settle closes p in Redis. If that fails, p stays open until a buyer who
-// needs its units closes it. seen has the units in the row and in the number
-// when the row refused p.
+// needs its units closes it. If the row refused p, seen has the units in the
+// row, and the units and the buyers of the admission.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, run int64, known string,
 	seen ...any,
@@ -265,12 +266,12 @@ func (s *redisCounterMySQL) settle(
 	return err == nil
 }
 
-// fewLeftovers bounds the open purchases that reconcile looks up at a time.
+// fewLeftovers bounds the open purchases that reconcile looks up in one call.
 const fewLeftovers = 10
 
-// reconcile looks up purchases that have been open for a lease, and closes
-// them. It is safe even if such a purchase is still running: MySQL decides
-// about that purchase, and settle then takes its units again.
+// reconcile looks up purchases that have been open for longer than a lease,
+// and closes them. Such a purchase may still be running: then MySQL decides
+// about it, and its own settle takes its units once more.
 func (s *redisCounterMySQL) reconcile(
 	ctx context.Context, sku int64,
 ) (closed bool, err error) {
@@ -295,9 +296,9 @@ func (s *redisCounterMySQL) reconcile(
 	return closed, nil
 }
 
-// rebuild sets a number that Redis has lost to the units in the row. Redis
-// then does not know purchases under way, nor who has bought. MySQL still
-// decides about each of them.
+// rebuild sets a number that Redis has lost to the units in the row.
+// Afterwards Redis knows neither the purchases under way nor the users who
+// have bought. MySQL still decides about each of them.
 func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 	var now struct{ Num, Run int64 }
 	err := s.store.Read(ctx, &now,
@@ -306,15 +307,15 @@ func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 		return err
 	}
 	if err := s.seed(ctx, sku, now.Num, now.Run, true); err != nil {
-		// %v, because this takes nothing, even if it has set the number.
+		// %v hides ErrUnknown: no units were taken, whatever happened.
 		return fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	return nil
 }
 
-// Restore cancels in MySQL, as conditional does, and then in Redis. It first
-// marks the order open in Redis: if this process dies in between, another one
-// finds the mark and returns the units.
+// Restore cancels the order in MySQL, and then returns its units in Redis.
+// Before that, it marks the order as open in Redis. If this process dies in
+// between, another process finds the mark and returns the units.
 func (s *redisCounterMySQL) Restore(
 	ctx context.Context, orderID string,
 ) error {
@@ -341,22 +342,22 @@ func (s *redisCounterMySQL) Restore(
 		known, lost = s.known(asking, o.SKUID, holding{user: o.UserID,
 			quantity: o.Quantity, request: o.RequestID})
 	}
-	if lost == nil { // otherwise it stays open until somebody looks it up
+	if lost == nil { // otherwise the mark stays until somebody looks it up
 		s.settle(ctx, seckill.Purchase{SKU: o.SKUID, User: o.UserID,
 			Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, known)
 	}
 	return err
 }
 
-// returned is the state of an order that the caller of settle has cancelled
-// itself. Its units return even if Redis has forgotten the order. That may
-// admit one buyer too many, and MySQL refuses this buyer. Otherwise units
-// could stay unsold.
+// returned is the state of an order that the caller of settle has just
+// cancelled. settle returns its units even if Redis has forgotten the order.
+// That may admit one buyer too many, whom MySQL refuses. The opposite mistake
+// would leave units unsold.
 const returned = "returned"
 
 // open marks an order that is about to be cancelled. If Redis has lost the
-// number, open rebuilds it first. A number that is rebuilt during the
-// cancellation might have the units or not.
+// number, open rebuilds it first. If the number were rebuilt during the
+// cancellation, nobody could say whether it includes the units.
 func (s *redisCounterMySQL) open(ctx context.Context, o ledger.Order) error {
 	sale, err := s.sale(ctx, o.Run)
 	if err != nil {

@@ -50,22 +50,22 @@ func (s *redisMulti) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// If the process dies here, the units are never sold.
+	// If the process dies here, nobody ever sells the units that it took.
 	r, err = s.store.RecordAlone(ctx, p, got.run, got.left)
 	if seckill.NothingTaken(err) {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, got.sale, err)
 	}
-	return r, err // sold, or unknown: then the units must not be given back
+	return r, err // the order exists, or may exist: keep the units
 }
 
-// takenUnits is the result of an attempt.
+// takenUnits is the result of one attempt to take units.
 type takenUnits struct {
 	left, run int64
 	sale      string
 }
 
-// retryConflicts tries again after a conflict. The pauses are random, up to a
-// limit that doubles. Otherwise the losers would try again at the same moment.
+// retryConflicts tries again after a conflict. Random pauses, up to a limit
+// that doubles, keep the losers from trying again at the same moment.
 func (s *redisMulti) retryConflicts(
 	ctx context.Context, p seckill.Purchase,
 ) (takenUnits, error) {
@@ -83,9 +83,9 @@ func (s *redisMulti) retryConflicts(
 
 const maxPause = 32 * time.Millisecond
 
-// tryTake makes one attempt. It watches the sale together with the number: a
-// reset before EXEC is a conflict, and a reset between the two reads is
-// impossible, because one MGET reads both.
+// tryTake makes one attempt. It watches the number and its sale. A reset
+// before EXEC is therefore a conflict. One MGET reads both keys, so no reset
+// can come between the two reads.
 func (s *redisMulti) tryTake(
 	ctx context.Context, p seckill.Purchase,
 ) (got takenUnits, err error) {

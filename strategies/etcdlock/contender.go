@@ -23,21 +23,21 @@ import (
 //  3. It deletes its own key to release the lock, and also when it gives up.
 type contender struct {
 	*session
-	key    string // the key that it puts
-	number int    // the number in its name
-	name   string // the value of its key
+	key    string // the key in the lock's directory
+	number int    // the number at the end of name
+	name   string // the value of the key
 
-	buyer   context.Context // of its commands
-	waiting context.Context // of its waits: see lock.WaitContext
+	buyer   context.Context // ends the commands when the buyer leaves
+	waiting context.Context // ends the waits: see lock.WaitContext
 
-	hasKey  bool // its key exists
-	unclear bool // its put was not answered: the key may exist, or still come
+	hasKey  bool // true if the key exists
+	unclear bool // a put was not answered: the key may exist or come
 }
 
-// newContender names a contender. It uses the name of an earlier contender
-// whose key was deleted. etcd remembers each key until its history is
-// compacted, and reads through all of them to list a lock's directory. After
-// 5,000 locks with new names, that took longer than a commit.
+// newContender returns a contender with a name, if possible that of an earlier
+// one whose key was deleted. To list a lock's directory, etcd reads through
+// all deleted keys until its history is compacted. After 5,000 locks with new
+// names, that took longer than a commit.
 func (s *session) newContender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,8 +52,8 @@ func (s *session) newContender(buyer, waiting context.Context) *contender {
 	return me
 }
 
-// freeName lets another contender have the name, unless a late put could still
-// come under it.
+// freeName lets another contender use the name. It keeps the name if a put
+// under this name may still arrive.
 func (me *contender) freeName() {
 	if me.unclear {
 		return
@@ -63,9 +63,9 @@ func (me *contender) freeName() {
 	me.freeNumbers = append(me.freeNumbers, me.number)
 }
 
-// acquire makes attempts until one succeeds or the wait ends. try takes the
-// lock and returns its fencing token. o.Lease has no effect: the lock lives as
-// long as the session.
+// acquire makes attempts until one succeeds or the wait ends. The function try
+// takes the lock and returns its fencing token. o.Lease has no effect: the
+// lock lives as long as the session.
 func (c *sessions) acquire(
 	ctx context.Context, o lock.Options,
 	try func(*contender) (fence uint64, err error),
@@ -84,7 +84,7 @@ func (c *sessions) acquire(
 		}
 		if err != nil {
 			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-				err = left // we cannot tell whether it was busy
+				err = left // our own key may still block the lock
 			}
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (me *contender) commandContext() (context.Context, context.CancelFunc) {
 	return tap.WithTimeout(me.buyer, commandTimeout)
 }
 
-// isMissing is the condition that a key does not exist.
+// isMissing returns the condition that a key does not exist.
 func isMissing(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
@@ -107,9 +107,9 @@ func isMissing(key string) clientv3.Cmp {
 // putKey sends the transaction that puts our key if the conditions hold.
 // Before the put, the transaction runs the operations in first.
 //
-// The client never repeats the transaction. If its answer is lost, it may
-// still arrive after we have left. Therefore it puts no key for a contender
-// that has a tombstone.
+// The client never repeats the transaction. If its answer is lost, the
+// transaction may still arrive after we have left. So one more condition is
+// that we have left no tombstone.
 func (me *contender) putKey(
 	conditions []clientv3.Cmp, first ...clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
@@ -131,9 +131,9 @@ func (me *contender) putKey(
 	return got, err
 }
 
-// tombstone names the key which says that its contender left before its put
-// was answered. It lies outside the directories of all locks, and goes with
-// the lease.
+// tombstone returns the key that a contender writes if it leaves before its
+// put was answered. The key lies outside the directories of all locks. etcd
+// deletes it at the end of the lease.
 func (me *contender) tombstone() string {
 	return "/seckill/graves/" + me.name
 }
@@ -193,14 +193,14 @@ func (me *contender) waitUntilGone(
 	return at, broken
 }
 
-// stillExists reports whether the key that existed at rev still exists. It
-// does not count a later key of the same name.
+// stillExists reports whether the key that existed at revision rev still
+// exists. A key that was created later under the same name does not count.
 func stillExists(got *clientv3.GetResponse, rev int64) bool {
 	return len(got.Kvs) > 0 && got.Kvs[0].CreateRevision <= rev
 }
 
 // leave deletes the key of a contender that gives up, even when its buyer has
-// left: while our lease lives, nobody else would.
+// left. Otherwise the key would stay as long as the session's lease.
 func (me *contender) leave(ctx context.Context) error {
 	if me.hasKey || me.unclear {
 		_, err := me.deleteKey(context.WithoutCancel(ctx))
@@ -213,7 +213,7 @@ func (me *contender) leave(ctx context.Context) error {
 	return nil
 }
 
-// release gives the lock back.
+// release deletes a holder's key. ErrNotHeld means that it was gone already.
 func (me *contender) release(ctx context.Context) error {
 	deleted, err := me.deleteKey(ctx)
 	if err == nil {
@@ -233,8 +233,8 @@ func (me *contender) release(ctx context.Context) error {
 	return nil
 }
 
-// deleteKey deletes our key and reports whether there was one. After a put
-// that was not answered it leaves a tombstone.
+// deleteKey deletes our key and reports whether there was one. If a put was
+// not answered, deleteKey also writes a tombstone.
 func (me *contender) deleteKey(ctx context.Context) (bool, error) {
 	ctx, cancel := tap.WithTimeout(ctx, commandTimeout)
 	defer cancel()
@@ -249,7 +249,7 @@ func (me *contender) deleteKey(ctx context.Context) (bool, error) {
 		Then(then...).Else(otherwise...).Commit()
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		me.end(lock.ErrPlaceLost)
-		return false, nil // our key went with the lease
+		return false, nil // etcd has deleted our key with the lease
 	}
 	if err != nil {
 		return false, err
@@ -257,8 +257,8 @@ func (me *contender) deleteKey(ctx context.Context) (bool, error) {
 	return got.Succeeded, nil
 }
 
-// deleteInBackground repeats deleteKey, unseen by the tap, until it succeeds
-// or the lease has ended and the key with it.
+// deleteInBackground repeats deleteKey until it succeeds, or until the lease
+// and with it the key have ended. The tap does not see these commands.
 func (me *contender) deleteInBackground() {
 	for me.alive.Err() == nil {
 		if _, err := me.deleteKey(me.alive); err == nil {

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Etcd is a queue of keys in the order of their create revisions. A holder
-// that is paused past its lease works on beside its successor.
+// Etcd is a queue of keys in the order of their create revisions. Its flaw: a
+// holder that is paused past its lease works on beside its successor.
 var Etcd = catalog.Info{
 	Name: "etcd",
 	Source: "C: lease, transaction on the create revision, wait for the " +
@@ -48,8 +48,8 @@ func (l *etcdLock) waitUntilFirst(
 	me.key = dir + me.name
 	conditions := []clientv3.Cmp{isMissing(me.key)}
 	if once {
-		// Put no key behind another contender's. It would turn away the next
-		// buyer who tries once, although the lock may be free by then.
+		// Put no key behind another contender's key. It would turn away the
+		// next buyer who tries once, though the lock may be free by then.
 		conditions = append(conditions, isMissing(dir).WithPrefix())
 	}
 	// One round trip reads the last key before ours and puts our key.
@@ -72,9 +72,9 @@ func (l *etcdLock) waitUntilFirst(
 		if err != nil {
 			return 0, err
 		}
-		// After the notice we look again: the key ahead may have belonged to
-		// a waiter that gave up, with others still ahead of it. And our own
-		// key may be gone.
+		// After the notice, look again. The key ahead may have belonged to a
+		// waiter that gave up, with other keys still ahead of it. Our own key
+		// may be gone, too.
 		got, err = l.readAhead(me, dir, mine, noticed)
 		if err != nil {
 			return 0, err
@@ -89,10 +89,10 @@ func (l *etcdLock) waitUntilFirst(
 //
 // It asks only the server to which it is connected. Keys before ours can go
 // but never come, so a server that has seen the noticed revision cannot make
-// us first too early. (A question to the majority would wait until the next
-// write is flushed, which usually is the key with which our predecessor queues
-// again.) No server can say whether our lease will end the next moment. Our
-// own clock does.
+// us first too early. (A read from the majority would wait until the next
+// write is on disk. Usually that write is the key with which our predecessor
+// queues again.) No server can say whether our lease will end the next moment.
+// Our own clock does.
 func (l *etcdLock) readAhead(
 	me *contender, dir string, mine, noticed int64,
 ) (*clientv3.TxnResponse, error) {

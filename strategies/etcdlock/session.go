@@ -14,15 +14,15 @@ import (
 	"seckill/internal/tap"
 )
 
-// stockPath names a SKU's lock.
+// stockPath returns the name of a SKU's lock.
 func stockPath(sku int64) string {
 	return fmt.Sprint("/seckill/locks/stock-", sku)
 }
 
-// sessions gives all locks of one process the same lease, and keeps it alive
-// as long as the process lives. A lease for each lock would cost two more
-// round trips to a majority of the servers: one to grant it, and one to revoke
-// it.
+// sessions gives all locks of one process the same lease, and keeps the lease
+// alive as long as the process lives. A lease for each lock would cost two
+// more round trips to a majority of the servers: one to grant the lease, and
+// one to revoke it.
 type sessions struct {
 	etcd *clientv3.Client
 	ttl  time.Duration
@@ -47,18 +47,18 @@ type session struct {
 	end   context.CancelCauseFunc
 
 	mu          sync.Mutex
-	names       int   // that contenders have used so far
-	freeNumbers []int // of the names that no contender uses now
+	names       int   // the number of names given to contenders
+	freeNumbers []int // the numbers of names that no contender uses now
 }
 
-// commandTimeout bounds a command. Without a connection, the client would wait
-// for one without end.
+// commandTimeout bounds a command. When there is no connection, the client
+// would otherwise wait for a connection for ever.
 const commandTimeout = 2 * time.Second
 
 var errDown = errors.New("etcd does not answer")
 
 // current returns the living session or, if there is none, a new one. The
-// first buyer only waits for its lease, which the process asks for.
+// process itself asks for the lease, and the first buyer waits for it.
 func (c *sessions) current(ctx context.Context) (*session, error) {
 	c.mu.Lock()
 	s := c.last
@@ -87,11 +87,11 @@ func (c *sessions) current(ctx context.Context) (*session, error) {
 	return s, s.err
 }
 
-// keepAlive asks for the lease and renews it until it is lost or the client is
-// closed. Each deadline counts from before its request was sent. The server
-// began to count later, so a running holder learns of the end before its
-// successor gets the lock. (The client's own KeepAlive counts from the
-// answer.)
+// keepAlive asks for the lease and renews it until the lease is lost or the
+// client is closed. It counts each deadline from before the request was sent.
+// The server began to count later, so a running holder learns of the end
+// before its successor gets the lock. (The client's own KeepAlive counts from
+// the answer.)
 func (s *session) keepAlive(ttl time.Duration) {
 	sent := time.Now()
 	ctx, cancel := context.WithTimeoutCause(s.alive, commandTimeout, errDown)
@@ -122,7 +122,7 @@ func (s *session) keepAlive(ttl time.Duration) {
 		sent := time.Now()
 		left, err := s.renewOnce(ttl / 3)
 		switch {
-		case err != nil: // another try may succeed before silent fires
+		case err != nil: // another renewal may succeed before the lease ends
 			pause = ttl / 20
 		case left <= 0:
 			s.end(lock.ErrPlaceLost)
@@ -134,9 +134,9 @@ func (s *session) keepAlive(ttl time.Duration) {
 	}
 }
 
-// renewOnce sends one renewal and returns how long the lease lives now. The
-// client's KeepAliveOnce would repeat it without a pause while there is no
-// connection.
+// renewOnce sends one renewal and returns how long the lease lives from now
+// on. The client's KeepAliveOnce would repeat the renewal without a pause
+// while there is no connection.
 func (s *session) renewOnce(
 	limit time.Duration,
 ) (left time.Duration, err error) {

@@ -14,8 +14,8 @@ import (
 )
 
 // Bucketed spreads the stock over several rows, the buckets. If no single
-// bucket has enough, the buyer locks all buckets, takes the units, and spreads
-// the rest evenly.
+// bucket has enough units, the buyer locks all buckets, takes the units, and
+// spreads the remaining units evenly.
 var Bucketed = catalog.Info{
 	Name:       "bucketed",
 	Source:     "common practice in large shops: split the hot row",
@@ -45,14 +45,14 @@ func (s *bucketed) Deduct(
 		}
 	}
 	// No transaction of this buyer is open here. Everybody locks the buckets
-	// from the first to the last, so that nobody deadlocks.
+	// from the first to the last, so that no two buyers deadlock.
 	return s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {
 		return s.takeAny(tx, p, seen)
 	})
 }
 
 // takeAny locks all buckets, so that no unit can move, and then decides. It
-// spreads the rest evenly, so that the next buyers need one bucket again.
+// spreads the rest evenly. Then the next buyers need only one bucket each.
 func (s *bucketed) takeAny(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
@@ -75,23 +75,23 @@ func (s *bucketed) takeAny(
 	return err
 }
 
-// bucketCount is the number of rows of a stock. More buckets shorten the
-// queues on a server with more cores, but scatter the last units. All
-// processes must use the same number.
+// bucketCount is the number of rows that a stock has. With more buckets, the
+// queues on a server with more cores are shorter, but the last units are more
+// scattered. All processes must use the same number.
 const bucketCount = 4
 
-// bucketStock is a stock in rows of stock_buckets.
+// bucketStock is a stock that is kept in rows of the table stock_buckets.
 type bucketStock struct{ store *ledger.Store }
 
-// homeBucket returns the bucket that a buyer tries first, in every process.
-// The multiplication spreads consecutive user numbers over the buckets.
+// homeBucket returns the bucket that a buyer tries first, in any process. The
+// multiplication spreads consecutive user numbers over the buckets.
 func homeBucket(user int64) int64 {
 	return int64(uint64(user) * 0x9E3779B97F4A7C15 >> 32 % bucketCount)
 }
 
-// readStock reads the units left in all buckets, and the first bucket from the
-// buyer's own on that has enough. It takes no lock, so others may buy the
-// units at once.
+// readStock reads the units left in all buckets. It also finds the first
+// bucket that has enough, from the buyer's home bucket on. It takes no lock,
+// so other buyers may buy the units at once.
 func (s *bucketStock) readStock(
 	ctx context.Context, p seckill.Purchase,
 ) (stockView, error) {
@@ -104,19 +104,19 @@ func (s *bucketStock) readStock(
 		p.Quantity, homeBucket(p.User))
 }
 
-// A stockView is the state of a stock in pieces, as one query read it.
+// A stockView is the state of a stock in pieces (buckets or unit rows).
 type stockView struct {
 	Run, Initial int64
 	Started      bool
 	Units        *int64 // units left; nil if the run has no pieces yet
-	Piece        *int64 // a piece to take from, or nil
+	Piece        *int64 // a bucket with enough units, or nil
 }
 
-// readPieces is Store.Look for a stock in pieces. pieces is the SQL, with
-// args, that reads the columns units and piece from the strategy's own table.
-// One statement reads everything. Otherwise units that move from piece to
-// piece could be counted twice or missed. readPieces returns ErrConflict if a
-// reset has not written the pieces.
+// readPieces does for a stock in pieces what Store.Look does for a stock row.
+// Its argument pieces is SQL that reads the columns units and piece from the
+// strategy's own table. One statement reads everything. Otherwise units that
+// move from piece to piece could be counted twice or missed. readPieces
+// returns ErrConflict if a reset has not written the pieces yet.
 func readPieces(
 	ctx context.Context, store *ledger.Store, p seckill.Purchase,
 	pieces string, args ...any,
@@ -140,8 +140,8 @@ func readPieces(
 }
 
 // sellUnits writes the order and calls take to take its units, in one
-// transaction. The order's remaining units are those seen before, less its
-// own.
+// transaction. The order's remaining units are the units seen before, less the
+// order's own units.
 func (s *bucketStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	take func(tx *gorm.DB) error,
@@ -157,10 +157,10 @@ func (s *bucketStock) sellUnits(
 	return r, err
 }
 
-// errTooFew means that units which were seen have been sold since.
+// errTooFew means that others have bought the units since they were read.
 var errTooFew = errors.New("too few units")
 
-// takeOne takes all units from the bucket that readStock found.
+// takeOne takes all the buyer's units from the bucket in seen.
 func (s *bucketStock) takeOne(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
@@ -175,7 +175,7 @@ func (s *bucketStock) takeOne(
 }
 
 // Restore gives the units to the buyer's home bucket. It takes the locks in
-// the same order as Deduct: the order, then the bucket.
+// the same order as Deduct: first the order, then the bucket.
 func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
 	return s.store.CancelOrder(ctx, orderID, func(
 		tx *gorm.DB, o ledger.Order,
@@ -186,10 +186,10 @@ func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset spreads the stock in the ledger over the buckets, once for each run. A
-// later reset may have come in between, and its sale may have begun. Reset
-// waits for buyers of the earlier run who have locked a bucket. Other buyers
-// of that run find that it has ended.
+// Reset spreads the stock in the ledger over the buckets. If the buckets
+// already belong to the ledger's run, Reset changes nothing: the sale may have
+// begun. Reset waits for buyers of the earlier run who have locked a bucket.
+// All other buyers of that run find that it has ended.
 func (s *bucketStock) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.store.Exec(tx, `
@@ -205,8 +205,8 @@ ON DUPLICATE KEY UPDATE
 	})
 }
 
-// evenShare returns the SQL for a bucket's share of some units. The first
-// buckets get the units that do not divide evenly.
+// evenShare returns the SQL for one bucket's share of the given units. Units
+// that do not divide evenly go to the first buckets.
 func evenShare(units, bucket string) string {
 	return fmt.Sprintf("(%s + %d - %s) DIV %d",
 		units, bucketCount-1, bucket, bucketCount)

@@ -13,8 +13,8 @@ import (
 )
 
 // BucketedHasty is Bucketed without the second step, which takes from all
-// buckets together. Two units in two buckets cannot be bought, so it says sold
-// out although enough units are left.
+// buckets together. If the last two units are in two buckets, nobody can buy
+// both: the strategy says sold out although enough units are left.
 var BucketedHasty = catalog.Info{
 	Name:   "bucketed-hasty",
 	Source: "a mistake of many split stocks: two pieces of one are not two",
@@ -40,7 +40,7 @@ func (s *bucketedHasty) Deduct(
 	if err != nil {
 		return r, err
 	}
-	if seen.Piece == nil { // but the other buckets together may have enough
+	if seen.Piece == nil { // the flaw: all buckets together may have enough
 		return r, seckill.ErrSoldOut
 	}
 	r, err = s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {

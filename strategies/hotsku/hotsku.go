@@ -1,6 +1,6 @@
 // Package hotsku has the strategies for one hot row. They sell by the
-// conditional update of package sqlrow, but lock the row for less time. The
-// files are written alike, so that the difference between two of them is the
+// conditional update of package sqlrow, but keep the row locked for less time.
+// The files are written alike, so that the difference between two files is the
 // lesson.
 package hotsku
 

@@ -66,7 +66,7 @@ func (s *merged) Deduct(
 	return b.Receipt, nil
 }
 
-// leadBatch sells to the buyers who wait, and hands the lead over. The batch
+// leadBatch sells to the buyers who wait, and passes the lead on. The batch
 // goes on when its leader leaves, because it belongs to all its buyers.
 func (s *merged) leadBatch(b *buyer) {
 	all, expected := s.takeWaiting(b)
@@ -83,7 +83,7 @@ func (s *merged) leadBatch(b *buyer) {
 		b.Receipt, b.err = s.oneTrip.Deduct(b.ctx, b.Purchase)
 		return
 	}
-	defer together.tellError(seckill.ErrUnknown) // after a panic
+	defer together.tellError(seckill.ErrUnknown) // matters only in a panic
 	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(b.ctx), maxBatchTime)
 	defer cancel()
@@ -94,17 +94,17 @@ func (s *merged) leadBatch(b *buyer) {
 // last one, each of its buyers buys separately.
 const maxTries = 4
 
-// errAgain means that the batch was rolled back and must be chosen again.
+// errAgain means that the batch was rolled back and needs another attempt.
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
-// sellBatch first trusts the hint of the batch before. If the hint was wrong,
-// it reads the stock row.
+// sellBatch first trusts the stock hint from the previous batch. If the hint
+// was wrong, it reads the stock row.
 func (s *merged) sellBatch(ctx context.Context, b *batch) {
 	looked := false
 	for range maxTries {
 		if b.hint == nil {
-			// A plain read does not wait for the lock of the row.
+			// This plain read does not wait for the lock of the row.
 			sku := b.buyers[0].Purchase.SKU
 			run, num, err := s.store.Look(ctx, seckill.Purchase{SKU: sku})
 			if err == nil && looked && run != b.run {
@@ -145,8 +145,8 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 }
 
 // writeBatch writes the orders, and then takes their units. After the UPDATE
-// of the stock row only the COMMIT is missing. The next batch may write its
-// orders meanwhile, and waits for the row until this batch has committed.
+// of the stock row only the COMMIT is missing. Meanwhile the next batch may
+// write its orders. It then waits for the row until this batch has committed.
 func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
@@ -175,9 +175,9 @@ const (
 	// maxBatch bounds the purchases of one batch.
 	maxBatch = 256
 	// maxWaitingBuyers bounds the buyers of one SKU who wait in this process.
-	// Others are told busy at once.
+	// Any further buyer is told busy at once.
 	maxWaitingBuyers = 4096
-	// maxBatchTime bounds the time of a batch in the database.
+	// maxBatchTime bounds the time that a batch spends in the database.
 	maxBatchTime = time.Minute
 )
 
@@ -191,19 +191,19 @@ const (
 // There is no goroutine and no timer: a buyer sends every command.
 type batches struct {
 	mu     sync.Mutex
-	groups map[int64]*group // by SKU
+	groups map[int64]*group // the key is the SKU
 }
 
 // A group has the buyers of a SKU while a batch of that SKU is at work.
 type group struct {
 	waiting []*buyer
-	hint    *stockHint // for the next leader
+	hint    *stockHint // the hint that the next leader gets
 }
 
-// A stockHint has the values of the stock row. If it is certain, they were
-// read. Otherwise they are what the row will have after the COMMIT of the
-// batch before, and may be wrong. Such a hint is not enough to tell a buyer
-// sold out.
+// A stockHint has the values of the stock row. If the hint is certain, the
+// values were read. Otherwise they are the expected values after the COMMIT of
+// the previous batch, and may be wrong. Such a hint is not enough to tell a
+// buyer sold out.
 type stockHint struct {
 	run, num int64
 	certain  bool
@@ -214,7 +214,7 @@ type buyer struct {
 	ledger.Entry
 	ctx      context.Context
 	state    state     // guarded by the mutex of batches
-	told     chan bool // gets true to lead, false if the rest is set
+	told     chan bool // true: lead a batch; false: the result is set
 	err      error
 	separate bool // the purchase must be sent separately
 	done     bool // the buyer has a result
@@ -225,7 +225,7 @@ type state int
 const (
 	stateWaits state = iota
 	stateLeads
-	stateInBatch // into a batch
+	stateInBatch // the buyer's purchase belongs to a running batch
 )
 
 func newBuyer(ctx context.Context, p seckill.Purchase) *buyer {
@@ -233,7 +233,7 @@ func newBuyer(ctx context.Context, p seckill.Purchase) *buyer {
 		told: make(chan bool, 1)}
 }
 
-// waitForBatch returns when b must lead a batch, or when b's batch is done.
+// waitForBatch returns when b's batch is done, or when b must lead one.
 func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	if lead, err = q.joinOrLead(b); err == nil && !lead {
 		lead, err = tap.Wait(b.ctx, "the next batch of this process", b.told)
@@ -270,8 +270,8 @@ func (q *batches) joinOrLead(b *buyer) (bool, error) {
 	return false, nil
 }
 
-// leaveGroup ends the wait of a buyer who leaves. If a batch already has the
-// purchase, its outcome is unknown. Otherwise nothing was sent.
+// leaveGroup ends the wait of a buyer who leaves. If a running batch already
+// has the purchase, the outcome is unknown. Otherwise nothing was sent.
 func (q *batches) leaveGroup(b *buyer, cause error) error {
 	q.mu.Lock()
 	was := b.state
@@ -299,8 +299,8 @@ func leftUnsold(cause error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, cause)
 }
 
-// takeWaiting returns the batch of the leader b: b, and the waiting buyers in
-// the order in which they came. It also returns the hint of the batch before.
+// takeWaiting returns the leader b and the buyers who wait, in the order in
+// which they came. It also returns the hint of the previous batch.
 func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -317,7 +317,7 @@ func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	return batch, l.hint
 }
 
-// passLead makes the first buyer who waits the leader.
+// passLead makes the first waiting buyer the leader of the next batch.
 func (q *batches) passLead(sku int64, left *stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -336,15 +336,15 @@ func (q *batches) passLead(sku int64, left *stockHint) {
 type batch struct {
 	buyers   []*buyer
 	handOver func(left *stockHint) // only the first call has an effect
-	hint     *stockHint            // nil means that the row must be read
-	run, num int64                 // the stock row, as it was read
-	orders   []*ledger.Entry       // the purchases that fit, as they came
+	hint     *stockHint            // nil if the row must be read
+	run, num int64                 // the stock row that the hint described
+	orders   []*ledger.Entry       // the purchases that fit, in their order
 	users    map[int64]bool        // the users of orders
 	sum      int64                 // the units of orders
 }
 
-// chooseOrders puts the purchases that fit into orders, one of each user. If
-// the stock is certain, it tells the other buyers at once that it is sold out.
+// chooseOrders puts the purchases that fit into b.orders, one of each user. If
+// the stock is certain, it tells buyers who want more that it is sold out.
 func (b *batch) chooseOrders() {
 	num, certain := b.hint.num, b.hint.certain
 	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
@@ -364,8 +364,8 @@ func (b *batch) chooseOrders() {
 	}
 }
 
-// tellSold gives all buyers of the batch their receipts, after the COMMIT.
-// left is the number of units that remain.
+// tellSold gives the buyers of the batch their results, after the COMMIT. left
+// is the number of units that remain.
 func (b *batch) tellSold(left int64) {
 	for i, m := 0, 0; m < len(b.buyers); m++ {
 		one := b.buyers[m]
@@ -405,8 +405,8 @@ func (m *buyer) tellResult(err error) {
 	m.told <- false
 }
 
-// sellSeparately makes the buyer send the purchase separately, because a batch
-// cannot decide about it.
+// sellSeparately makes the buyer send the purchase separately, because the
+// batch cannot decide about it.
 func (m *buyer) sellSeparately() {
 	m.separate = m.separate || !m.done
 	m.tellResult(nil)

@@ -10,7 +10,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// MergedEarly is merged with one line in the wrong place: it tells the buyers
+// MergedEarly is merged with one line in the wrong place: it reports the sales
 // before the COMMIT, which may fail. It is broken on purpose.
 var MergedEarly = catalog.Info{
 	Name:   "merged-early",
@@ -37,7 +37,7 @@ func (s *merged) tellThenCommit(ctx context.Context, b *batch) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		left, err := s.writeBatch(tx, b)
 		if err == nil {
-			b.tellSold(left) // the lock is ours, so what could still go wrong?
+			b.tellSold(left) // the flaw: the COMMIT may still fail
 		}
 		return err
 	})

@@ -14,8 +14,8 @@ import (
 //go:embed one_trip.sql
 var oneTripSQL string
 
-// OneTrip moves the transaction into the server: the row never waits for the
-// network.
+// OneTrip runs the whole transaction in a stored procedure on the server. So
+// the row is never locked while a message crosses the network.
 var OneTrip = catalog.Info{
 	Name:   "one-trip",
 	Source: "stored procedures; AliSQL's COMMIT_ON_SUCCESS does it by a hint",
@@ -55,7 +55,7 @@ func (s *oneTrip) Deduct(
 	return seckill.Receipt{}, refusalFor(outcome)
 }
 
-// refusalFor returns the error for an answer of the procedure other than a
+// refusalFor returns the error for an answer of the procedure that is not a
 // sale.
 func refusalFor(outcome string) error {
 	switch outcome {

@@ -27,9 +27,9 @@ var OrderFirst = catalog.Info{
 type orderFirst struct{ store *ledger.Store }
 
 // takeUnits locks the row, and writes the remaining units into the row and
-// into the order. Both numbers come from the locking read. In an UPDATE of two
-// tables neither server defines which assignment comes first, so "remaining =
-// stock.num - 2" could use the number before or after the sale.
+// into the order. It takes both numbers from the locking read. In an UPDATE of
+// two tables neither server defines which assignment comes first. So
+// "remaining = stock.num - 2" could use the number before or after the sale.
 const takeUnits = `UPDATE (
   SELECT id, run, num - ? AS rest FROM stock
    WHERE id = ? AND run = ? AND num - ? >= 0 LIMIT 1 FOR UPDATE) AS locked
@@ -44,13 +44,13 @@ func (s *orderFirst) Deduct(
 	return s.sellOrder(ctx, p, nil)
 }
 
-// sellOrder writes the order first, then calls writeMore, which may be nil,
-// and changes the hot row last.
+// sellOrder writes the order first, then calls writeMore, and changes the hot
+// row last. writeMore may be nil.
 func (s *orderFirst) sellOrder(
 	ctx context.Context, p seckill.Purchase,
 	writeMore func(tx *gorm.DB, run, id int64) error,
 ) (r seckill.Receipt, err error) {
-	// Look waits for nobody. It reads the run for the order, and refuses
+	// Look waits for no lock. It reads the run for the order. It also refuses
 	// buyers who come after the last unit, so that they need not queue.
 	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *orderFirst) sellOrder(
 	return r, err
 }
 
-// explainRefusal finds out why the UPDATE matched nothing: the SKU is sold
-// out, or it was reset meanwhile. The ROLLBACK removes the order.
+// explainRefusal finds out why the UPDATE matched no row: the SKU is sold out,
+// or the sale was reset meanwhile. The ROLLBACK removes the order.
 func (s *orderFirst) explainRefusal(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) error {
@@ -98,8 +98,8 @@ func (s *orderFirst) explainRefusal(
 	return seckill.ErrSoldOut
 }
 
-// Restore takes the locks in the same order as Deduct: the order, then the
-// stock row. So a buyer and a cancellation cannot deadlock.
+// Restore takes the locks in the same order as Deduct: first the order, then
+// the stock row. So a purchase and a cancellation cannot deadlock.
 func (s *orderFirst) Restore(ctx context.Context, orderID string) error {
 	return s.store.CancelOrder(ctx, orderID, s.store.ReturnUnits)
 }

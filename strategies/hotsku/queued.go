@@ -13,8 +13,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// Queued is one-trip with a queue in front of its CALL. Each process has a
-// queue for each SKU.
+// Queued is one-trip with a queue in front of the CALL of its procedure. Each
+// process has a queue for each SKU.
 var Queued = catalog.Info{
 	Name:   "queued",
 	Source: "Vitess' hot row protection; AliSQL's statement queue",
@@ -34,26 +34,26 @@ var Queued = catalog.Info{
 }
 
 type queued struct {
-	oneTrip // sells when a buyer's turn has come; cancellations do not queue
+	oneTrip // sells when a turn has come; cancellations do not queue
 	atOnce  int
 	wait    time.Duration
 
 	mu    sync.Mutex
-	lines map[int64]*line // by SKU, while buyers are in the line or inside
+	lines map[int64]*line // the key is the SKU; only lines that are in use
 }
 
-// A line is the queue of one SKU. A buyer is inside while they use the
-// database. If atOnce buyers are inside, the next one waits.
+// A line is the queue of one SKU. A buyer is inside while the buyer uses the
+// database. When atOnce buyers are inside, the next buyer waits.
 type line struct {
 	inside   int
-	waiting  list.List     // of turns, first come, first served
+	waiting  list.List     // turns, first come, first served
 	meanStay time.Duration // the recent average time that a buyer is inside
 }
 
 // A turn is closed when its buyer may go in.
 type turn chan struct{}
 
-// maxLineLength bounds the memory of one queue.
+// maxLineLength bounds the buyers in one line, and so the memory of the queue.
 const maxLineLength = 10_000
 
 func (s *queued) Deduct(
@@ -104,15 +104,15 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	return l, l.waiting.PushBack(make(turn)), nil
 }
 
-// estimateWait estimates how long a buyer at the end of the line will wait.
-// On average a buyer leaves the inside every meanStay/atOnce. The new buyer
-// gets in when one buyer more than are waiting now has left.
+// estimateWait estimates how long a buyer at the end of the line will wait. On
+// average, one buyer leaves every meanStay/atOnce. The new buyer gets in when
+// all waiting buyers have got in and one more buyer has left.
 func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := time.Duration(l.waiting.Len() + 1)
 	return ahead * l.meanStay / time.Duration(atOnce)
 }
 
-// leaveLine ends a buyer's time inside, and lets the next buyer in.
+// leaveLine notes that a buyer is inside no more, and lets the next one in.
 func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func movingAverage(before, now time.Duration) time.Duration {
 	return before + (now-before)/8
 }
 
-// admitNext lets the first buyer of the line in, in place of one who leaves.
+// admitNext lets the first buyer in the line take a place that got free.
 func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))
@@ -141,7 +141,7 @@ func (s *queued) admitNext(sku int64, l *line) {
 }
 
 // giveUp takes a buyer out of the line. If the buyer's turn came at the same
-// moment, it goes to the next.
+// moment, the next buyer gets the turn.
 func (s *queued) giveUp(sku int64, l *line, place *list.Element) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,9 +64,9 @@ var RedisStream = catalog.Info{
 
 // A redisStream keeps accepted purchases in a stream for each SKU, until they
 // are in the database. seckill:stream:1 is the number of units left of SKU 1.
-// Other keys have its sale ("DATABASE RUN"), the state of each request, the
-// buyers, and the entries. All have the same hash tag, so that Redis Cluster
-// keeps them on one node.
+// Other keys have the sale of this number ("DATABASE RUN"), the state of each
+// request, the buyers, and the entries. All keys of a SKU have the same hash
+// tag, so that Redis Cluster keeps them on one node.
 type redisStream struct {
 	redis    redis.UniversalClient
 	store    *ledger.Store
@@ -95,7 +95,7 @@ func (s *redisStream) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	sold, accepted, err := s.askRedis(ctx, p, true)
-	if err == nil && !accepted { // a copy: the ledger has the answer
+	if err == nil && !accepted { // a copy: look in the ledger
 		err = seckill.ErrDuplicate
 	}
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *redisStream) Deduct(
 }
 
 // Accept answers as soon as the entry is in the stream. The worker of this
-// process writes the order later, or another process if this one dies.
+// process, or of another one if this one dies, writes the order later.
 func (s *redisStream) Accept(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, written bool, err error) {
@@ -118,10 +118,10 @@ func (s *redisStream) Accept(
 }
 
 // askRedis asks Redis until p has an answer. sold is the receipt of a sale.
-// accepted is true if this call or a copy of the request was accepted, which
-// is the answer for a buyer who does not wait for the order. As long as the
-// answer depends on entries without an order, askRedis helps to write those
-// orders.
+// accepted is true if this call or a copy of the request was accepted. A buyer
+// who does not wait for the order (waits is false) gets that as the answer. As
+// long as the answer depends on entries without an order, askRedis helps to
+// write those orders.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
@@ -144,7 +144,7 @@ func (s *redisStream) askRedis(
 		case "undecided":
 			_, err = s.shareRound(ctx, p.SKU, "", end)
 			if err != nil {
-				// %v, because the unknown outcome is another buyer's.
+				// Another buyer's entry is unknown, not this purchase: %v.
 				err = fmt.Errorf("%w: purchases before this one are not "+
 					"written yet: %v", seckill.ErrBusy, err)
 			}
@@ -170,7 +170,7 @@ func (s *redisStream) askRedis(
 			state, err = s.accept(ctx, p)
 		}
 	}
-	if accepted { // this may have succeeded whatever failed later
+	if accepted { // the order may still come, whatever failed later
 		s.leaveToWorker(p.SKU)
 		err = acceptedUnwritten(err)
 	}
@@ -193,7 +193,7 @@ func acceptedUnwritten(err error) error {
 		seckill.ErrUnknown, err)
 }
 
-// parseReceipt parses the receipt that Redis has of a sold request.
+// parseReceipt parses the receipt that Redis keeps for a sold request.
 func (s *redisStream) parseReceipt(
 	p seckill.Purchase, sold string,
 ) (r seckill.Receipt, err error) {
@@ -210,7 +210,7 @@ func (s *redisStream) parseReceipt(
 
 // Restore appends the cancellation to the same stream. A writer cancels in the
 // database, and then returns the units in Redis. If it dies in between,
-// another writer repeats that, and the units return once.
+// another writer repeats both, and yet the units return only once.
 func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for accepted := false; ; {
@@ -247,7 +247,7 @@ func companionKey(sku int64, what string) string {
 	return "{" + streamKey(sku) + "}:" + what
 }
 
-// scriptKeys returns the keys of a SKU for the scripts.
+// scriptKeys returns a SKU's keys in the order that the scripts expect.
 func scriptKeys(sku int64) []string {
 	return []string{streamKey(sku), companionKey(sku, "run"),
 		companionKey(sku, "requests"), companionKey(sku, "buyers"),
@@ -255,7 +255,7 @@ func scriptKeys(sku int64) []string {
 		companionKey(sku, "epoch")}
 }
 
-// runScript runs a script for a SKU of this database.
+// runScript runs a script with a SKU's keys and this database's identity.
 func (s *redisStream) runScript(
 	ctx context.Context, script *redis.Script, sku int64, args ...any,
 ) (answer any, err error) {
@@ -268,19 +268,19 @@ func (s *redisStream) runScript(
 	return answer, backend.RedisError(err)
 }
 
-// Reset begins the stream of the sale in the ledger, which may be newer than
-// the caller's. It drops the entries of the old stream, which belong to the
-// old sale.
+// Reset begins a new stream for the sale in the ledger. It ignores the
+// caller's stock, because a later reset may have changed the ledger meanwhile.
+// The entries of the old stream belong to the old sale, and are dropped.
 func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 	return s.seedStream(ctx, sku)
 }
 
 // seedStream makes the stream for the ledger's run from the stock row, if
-// Redis has lost it or has an older one. Purchases that were accepted but not
-// written are lost. The database decides about buyers that Redis does not
-// remember.
+// Redis has lost the stream or has an older one. Purchases that were accepted
+// but not written are lost. The database decides about buyers whom Redis does
+// not remember.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
-	for range 2 { // a reset may come in between
+	for range 2 { // a reset may come between the read and the script
 		var row struct{ Num, Run, Fence int64 }
 		err := s.store.Read(ctx, &row,
 			"SELECT num, run, fence FROM stock WHERE id = ?", sku)
@@ -298,9 +298,9 @@ func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 		seckill.ErrUnavailable, companionKey(sku, "run"))
 }
 
-// Count returns the units left: the number, corrected by the open entries. It
-// adds the units of a purchase that has no order yet, and of a cancellation
-// that is in the database and not in Redis.
+// Count returns the units left: the number in Redis and the units of two kinds
+// of open entries. These are purchases that have no order yet, and
+// cancellations that are in the database but not yet in Redis.
 func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 	answer, err := s.runScript(ctx, streamCount, sku)
 	if err != nil {
@@ -353,7 +353,7 @@ type entry struct {
 	run      int64  // the run in which the entry was accepted
 }
 
-// requestName returns the name of the entry's request in the scripts.
+// requestName returns the name that the scripts use for the entry's request.
 func (e entry) requestName() string {
 	if e.kind == "cancel" {
 		return "cancel " + e.order
@@ -365,7 +365,7 @@ func requestName(p seckill.Purchase) string {
 	return fmt.Sprint(p.User, " ", p.RequestID)
 }
 
-// parseEntries parses a script's list of entries, each an id and fields.
+// parseEntries parses a script's list of entries: an id and fields each.
 func parseEntries(sku int64, found any) []entry {
 	var list []entry
 	rows, _ := found.([]any)
@@ -414,9 +414,9 @@ func (s *redisStream) Became(
 	return seckill.ErrUnknownOrder
 }
 
-// findState returns the state of a request in Redis, for one SKU or for all.
-// If no SKU knows the request, it returns the error of a SKU that did not
-// answer.
+// findState returns the state of a request in Redis. It asks for one SKU, or
+// for all SKUs if sku is 0. If no SKU knows the request, it returns the error
+// of a SKU whose Redis did not answer.
 func (s *redisStream) findState(
 	ctx context.Context, sku int64, who string,
 ) (state string, failed error) {

@@ -48,7 +48,7 @@ func (s *redisStream) acceptInTwoCalls(
 	if err != nil || state != "accepted" {
 		return stringOf(answer), err
 	}
-	// If the process dies here, the units are gone and there is no message.
+	// If the process dies here, the units are taken and no message was sent.
 	err = s.redis.XAdd(ctx, &redis.XAddArgs{
 		Stream: companionKey(p.SKU, "orders"),
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,

@@ -33,10 +33,9 @@ var Reserve = catalog.Info{
 }
 
 type reserve struct {
-	orderFirst // how it takes units
+	orderFirst // takes the units as order-first does
 	log        *slog.Logger
-	// overdue is the SQL condition of the UPDATE that lets a reservation
-	// expire.
+	// overdue is the SQL condition under which a reservation may expire.
 	overdue string
 }
 
@@ -49,7 +48,7 @@ func (s *reserve) Deduct(
 
 const noDeadline = "'1970-01-01'"
 
-// Reserve is the "try" of try-confirm-cancel: only this step needs units.
+// Reserve is the "try" of try-confirm-cancel. Only this step takes units.
 func (s *reserve) Reserve(
 	ctx context.Context, p seckill.Purchase, hold time.Duration,
 ) (seckill.Receipt, error) {
@@ -82,7 +81,7 @@ func (s *reserve) writeReservation(
 	return err
 }
 
-// PrepareRestock writes the reservation that Restore will look for.
+// PrepareRestock writes the reservation that a later Restore will look for.
 func (s *reserve) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	return s.writeReservation(tx, o, seckill.Paid, noDeadline)
 }
@@ -103,8 +102,8 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	// The row tells why it was not paid. A payment that comes too late does
-	// not wait for the sweeper: before it says "expired", it frees the units.
+	// The row says why it was not paid. A payment that comes too late frees
+	// the units before it says "expired", and does not wait for the sweeper.
 	if o, err = s.readOutcome(ctx, id); err != nil {
 		return err
 	}
@@ -128,7 +127,7 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 	return nil
 }
 
-// Release is the "cancel". It needs the id from the answer to "try", so it
+// Release is the "cancel". It needs the id from the answer to the "try", so it
 // cannot come before the "try".
 func (s *reserve) Release(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
@@ -170,11 +169,11 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	return err
 }
 
-// releaseUnits gives an order's units back if its reservation meets the SQL
-// condition when. The UPDATE of the state decides: the first one changes the
-// state, and every later one matches no row. Every change of a reservation
-// locks the reservation first and the stock last. placeReservation inserts the
-// order before the reservation, but nobody else can wait for these new rows.
+// releaseUnits gives an order's units back if the SQL condition in when holds
+// for its reservation. Only the first UPDATE changes the state: later ones
+// match no row. Every change of a reservation locks it first and the stock
+// last. placeReservation inserts the order before the reservation, but nobody
+// else can wait for these new rows.
 func (s *reserve) releaseUnits(
 	ctx context.Context, o ledger.Order, as, when string,
 ) (done bool, err error) {
@@ -198,8 +197,8 @@ func (s *reserve) releaseUnits(
 }
 
 const (
-	// sweepInterval is the time between two sweeps. An unpaid reservation is
-	// returned at most that late, if the sweeper keeps up.
+	// sweepInterval is the time between two sweeps. If the sweeper keeps up, a
+	// reservation expires at most this long after its deadline.
 	sweepInterval = 500 * time.Millisecond
 	// maxSwept bounds the reservations that one query finds.
 	maxSwept = 200
@@ -226,11 +225,11 @@ func (s *reserve) Work(ctx context.Context) {
 	}
 }
 
-// Expire makes one sweep. Others may pay, cancel or sweep a reservation that
-// it has found, so releaseUnits checks it again. If the stock row of a SKU is
-// locked, Expire leaves the SKU for the next sweep, and returns the error at
-// the end. The query may have found reservations of that SKU only, so Expire
-// repeats it without the SKU.
+// Expire makes one sweep. Meanwhile other calls may pay, cancel or expire a
+// reservation that the sweep has found. So releaseUnits checks it again. If
+// the stock row of a SKU is locked, Expire leaves the SKU for the next sweep,
+// and returns the error at the end. The query may have found reservations of
+// that SKU only, so Expire repeats the query without the SKU.
 func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	var held []int64
 	for again := true; again; {
@@ -260,8 +259,8 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	return released, err
 }
 
-// findOverdue finds overdue reservations, the oldest first, without those of
-// SKUs whose stock row was locked.
+// findOverdue finds overdue reservations, the oldest first. It leaves out the
+// SKUs in held, whose stock rows were locked.
 func (s *reserve) findOverdue(
 	ctx context.Context, held []int64,
 ) (due []ledger.Order, err error) {

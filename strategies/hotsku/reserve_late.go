@@ -18,7 +18,7 @@ var ReserveLate = catalog.Info{
 	Also:       []string{"reserve.go", "order_first.go"},
 	Reserves:   true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		// The SELECT has found it overdue; the UPDATE does not check that.
+		// The flaw: TRUE skips the second check that it is overdue.
 		return &reserve{orderFirst{d.Ledger}, d.Log, "TRUE"}, nil
 	},
 }

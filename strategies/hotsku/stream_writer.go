@@ -30,10 +30,10 @@ var (
 )
 
 const (
-	// maxEntries bounds one transaction.
+	// maxEntries bounds the entries that one transaction writes.
 	maxEntries = 256
-	// settleTimeout bounds the time in which a writer reports its decisions
-	// to Redis. It does so even when its buyer has left.
+	// settleTimeout bounds the time in which a writer reports its decisions to
+	// Redis. It reports them even when its buyer has left.
 	settleTimeout = 2 * time.Second
 )
 
@@ -41,10 +41,10 @@ const (
 type streamBatch struct {
 	sku, run, epoch int64
 	entries         []entry
-	fresh           bool // no round has read the entries before
+	fresh           bool // true if no earlier round has read the entries
 }
 
-// A decision is the database's answer to an entry, in the form of the scripts.
+// A decision is the database's answer to an entry, as the scripts spell it.
 type decision struct {
 	entry
 	state string
@@ -54,10 +54,10 @@ type decision struct {
 // leads it for all buyers who join before it begins. Later buyers wait for the
 // next round.
 type round struct {
-	requests []string // of the buyers who joined
+	requests []string // the names of requests whose buyers joined
 	begun    bool
 	done     chan struct{}
-	states   map[string]string // request → its state at the end
+	states   map[string]string // request → its state after the round
 }
 
 // shareRound takes part in a round, so that one buyer writes for many. It
@@ -72,7 +72,7 @@ func (s *redisStream) shareRound(
 	} else {
 		read, err = s.leadRound(ctx, sku, r, before, end)
 	}
-	if err == nil || r != before { // it is done
+	if err == nil || r != before { // the round is done
 		state = r.states[who]
 	}
 	open := strings.HasPrefix(state, "open")
@@ -112,7 +112,7 @@ func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
 }
 
 // leadRound runs a round. If a reply is lost, it runs the round again at once:
-// the second run reads the result that the lost reply would have shown.
+// the second run then finds what the first run wrote.
 func (s *redisStream) leadRound(
 	ctx context.Context, sku int64, r, before *round, end time.Time,
 ) (read bool, err error) {
@@ -139,7 +139,7 @@ func (s *redisStream) leadRound(
 	return read, err
 }
 
-// runRound reads entries and writes them. read reports whether there were any.
+// runRound reads entries and writes them. read is true if there were any.
 func (s *redisStream) runRound(
 	ctx context.Context, sku int64, r *round,
 ) (read bool, err error) {
@@ -186,8 +186,8 @@ func (s *redisStream) readEntries(
 	return b, err
 }
 
-// settleEntries tells Redis the decisions, after the COMMIT. If it fails, the
-// entries are read again, and the database finds that they are written.
+// settleEntries tells Redis the decisions, after the COMMIT. If that fails, a
+// later round reads the entries again and finds them in the database.
 func (s *redisStream) settleEntries(
 	ctx context.Context, b streamBatch, decisions []decision,
 ) {
@@ -224,7 +224,7 @@ func (s *redisStream) decideEntries(
 			err := s.cancelOrder(ctx, b, e)
 			switch {
 			case errors.Is(err, seckill.ErrUnknownOrder):
-				// The database went back to an older state, without the order.
+				// The database went back to a state without the order.
 				list = append(list, decision{e, "refused unknown_order"})
 			case err != nil:
 				return list, err
@@ -246,12 +246,12 @@ var (
 	errStale = fmt.Errorf("%w: another writes now", seckill.ErrConflict)
 )
 
-// sellEntries writes the orders of entries, all at once if it can, otherwise
+// sellEntries writes the orders of all entries at once if it can, otherwise
 // one by one. The stock row decides whether there are enough units, whether
-// the run is the same, whether the sale has started, and whether the entries
-// still belong to this writer: while it slept, another may have taken them
-// over. The first order or refusal that is written decides for all writers of
-// an entry.
+// the run is the same, and whether the sale has started. It also decides
+// whether the entries still belong to this writer: another writer may have
+// taken them over while this one slept. The first order or refusal that is
+// written decides for all writers of an entry.
 func (s *redisStream) sellEntries(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
@@ -319,7 +319,7 @@ func soldState(r seckill.Receipt) string {
 }
 
 // withFence runs f in a transaction that first raises the fence of the stock
-// row to b's epoch. After that, slower writers get errStale.
+// row to b's epoch. From then on, writers with a lower epoch get errStale.
 func (s *redisStream) withFence(
 	ctx context.Context, b streamBatch, f func(tx *gorm.DB) error,
 ) error {
@@ -337,9 +337,9 @@ func (s *redisStream) withFence(
 	})
 }
 
-// explainEntry decides about an entry that could not be sold. It may have been
-// written before, by this process whose COMMIT got no reply, or by a process
-// that died before it told Redis. It returns nil if the entry can be sold now.
+// explainEntry decides about an entry that could not be sold. This process, or
+// one that died, may have written it and not told Redis, for example when the
+// COMMIT got no reply. It returns nil if the entry can be sold now.
 func (s *redisStream) explainEntry(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {
@@ -350,7 +350,7 @@ func (s *redisStream) explainEntry(
 		switch {
 		case o != nil && o.Status == ledger.Refused:
 			list = []decision{{e, "refused " + o.Reason}}
-		case o != nil && o.Strategy != e.strategy: // the ledger has the receipt
+		case o != nil && o.Strategy != e.strategy: // another strategy sold it
 			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
 			list = []decision{{e, soldState(o.Receipt())}}
@@ -365,7 +365,7 @@ func (s *redisStream) explainEntry(
 		default:
 			return why
 		}
-		return nil // the answer holds once the epoch is committed
+		return nil // the decision holds once the epoch is committed
 	})
 	if err != nil {
 		return nil, err
@@ -373,14 +373,14 @@ func (s *redisStream) explainEntry(
 	return list, nil
 }
 
-// refusalID returns the request id under which the refusal of an entry is
-// written if the refusal is not final for the request. The id contains a
-// blank, so it is the id of no real request.
+// refusalID returns the request id of a refusal after which the same request
+// may still succeed: the sale had not started. The id contains a blank, so no
+// real request has it.
 func (e entry) refusalID() string { return "entry " + e.id }
 
 // wasRefused reports whether an entry was refused because the sale had not
-// started. tx must have locked the row. A final refusal has the key of the
-// request instead.
+// started. A final refusal has the id of the request instead, so wasRefused
+// does not find it. tx must have locked the row.
 func (s *redisStream) wasRefused(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (refused bool, err error) {
@@ -395,8 +395,8 @@ func (s *redisStream) wasRefused(
 
 // findObstacle finds out why a purchase cannot be sold. It returns an error
 // with the reason, or the order if another process has written one. If it
-// returns neither, another purchase of the batch was the obstacle. tx must
-// have locked the row.
+// returns neither, another purchase of the batch was the reason. tx must have
+// locked the row.
 func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (*ledger.Order, error) {
@@ -446,7 +446,7 @@ func (s *redisStream) cancelOrder(
 	})
 }
 
-// refusals has the database's refusals by their names in Redis and the ledger.
+// refusals has the errors for the refusals in Redis and in the ledger.
 var refusals = map[string]error{
 	"sold_out":    seckill.ErrSoldOut,
 	"duplicate":   seckill.ErrDuplicate,
@@ -470,23 +470,23 @@ func refusalError(code string) error {
 }
 
 const (
-	// workInterval is the pause between looks for entries without a buyer.
+	// workInterval is the pause between looks for entries left to Work.
 	workInterval = 20 * time.Millisecond
-	// workRetryInterval is the pause after a failure.
+	// workRetryInterval is the pause after a round that failed.
 	workRetryInterval = time.Second
-	// searchInterval is the pause between looks for entries of dead processes.
+	// searchInterval is the pause between searches for dead writers' entries.
 	searchInterval = time.Minute
 )
 
-// Work writes entries whose buyers do not wait, of this process and of others,
-// until ctx ends. Entries that it does not write stay in the stream, for other
-// processes and for the next start.
+// Work writes entries whose buyers do not wait, until ctx ends. The entries
+// may come from this process or from others. Entries that Work does not write
+// stay in the stream, for other processes and for the next start.
 func (s *redisStream) Work(ctx context.Context) {
 	failing := false
 	for searched := (time.Time{}); ctx.Err() == nil; {
 		if time.Since(searched) > searchInterval {
 			searched = time.Now()
-			all, _ := s.store.SKUs(ctx, 0) // after an error, the next search
+			all, _ := s.store.SKUs(ctx, 0) // if it fails, search again
 			for _, sku := range all {
 				s.leaveToWorker(sku.ID)
 			}
@@ -510,19 +510,19 @@ func (s *redisStream) Work(ctx context.Context) {
 				failing, pause = true, workRetryInterval
 			}
 		}
-		_ = tap.Sleep(ctx, pause) // the loop checks ctx
+		_ = tap.Sleep(ctx, pause) // the loop itself checks ctx
 	}
 }
 
-// leaveToWorker makes the worker of this process look at a SKU.
+// leaveToWorker asks the worker of this process to write the entries of a SKU.
 func (s *redisStream) leaveToWorker(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forWorker[sku] = true
 }
 
-// writeSome takes part in one round of a SKU. If there are more entries, or
-// another process has them, it leaves the SKU to the worker once more.
+// writeSome takes part in one round of a SKU. If entries are left, or another
+// process has them, writeSome asks the worker to come back to the SKU.
 func (s *redisStream) writeSome(ctx context.Context, sku int64) error {
 	_, err := s.shareRound(ctx, sku, "", time.Now().Add(time.Minute))
 	if errors.Is(err, errForgotten) {

@@ -16,7 +16,7 @@ import (
 )
 
 // UnitRows has a row for each unit. A buyer who finds too few free units waits
-// for the buyers who hold the others.
+// for the buyers who hold the other units.
 var UnitRows = catalog.Info{
 	Name:       "unit-rows",
 	Source:     "ticket shops: every seat is a row; SKIP LOCKED",
@@ -65,8 +65,8 @@ func (s *unitRows) Deduct(
 }
 
 // lockInOrder locks free units from the first on. If another buyer holds a
-// unit, it waits until that buyer has bought the unit or rolled back. All who
-// wait do so in this order, so that nobody deadlocks.
+// unit, it waits until that buyer has bought the unit or rolled back. The same
+// order for all keeps waiting buyers from a deadlock.
 func (s *unitRows) lockInOrder(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -75,11 +75,11 @@ func (s *unitRows) lockInOrder(
 }
 
 const (
-	// maxUnits is the largest stock that gets a row for each unit. Every
-	// reset writes the rows, also if another strategy sells.
+	// maxUnits is the largest stock that gets a row for each unit. Every reset
+	// writes these rows, even if another strategy sells the SKU.
 	maxUnits = 20_000
-	// maxCounted bounds how many units beyond the buyer's are counted, so
-	// that a large stock does not make a purchase slow.
+	// maxCounted bounds how many units beyond the buyer's own a purchase
+	// counts. Without a bound, a large stock would make each purchase slow.
 	maxCounted = 1000
 	// maxMarked bounds the units that one statement marks as sold.
 	maxMarked = 1000
@@ -108,8 +108,8 @@ func (s *unitStock) countFree(
 	return seen, err
 }
 
-// sellUnits writes the order, calls find to lock its units, and marks them as
-// sold to the order, in one transaction.
+// sellUnits writes the order, calls find to lock the order's units, and marks
+// these units as sold. All of it is one transaction.
 func (s *unitStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	find func(tx *gorm.DB) (units []int64, err error),
@@ -133,14 +133,14 @@ func (s *unitStock) sellUnits(
 	return r, err
 }
 
-// startUnit returns the unit at which a buyer begins to look. If all began at
-// the same unit, each would have to pass the units that the others hold.
+// startUnit returns the unit at which a buyer begins to look. It differs for
+// each buyer, who then need not pass the units that others hold.
 func startUnit(user, units int64) int64 {
 	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
 }
 
-// lockFree locks units that are neither sold nor held: from the buyer's start
-// unit on, and then from the first unit. It skips held units (SKIP LOCKED).
+// lockFree locks units that are neither sold nor held (SKIP LOCKED). It looks
+// from the buyer's start unit on, and then from the first unit.
 func (s *unitStock) lockFree(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -156,8 +156,8 @@ func (s *unitStock) lockFree(
 	return append(units, more...), err
 }
 
-// lockUnits names the index. With an index without the id, the server would
-// have to sort, and would lock every free unit before that.
+// lockUnits names the index to use. With an index that does not contain the
+// id, the server would have to sort, and would first lock every free unit.
 func (s *unitStock) lockUnits(
 	tx *gorm.DB, which string, args ...any,
 ) (units []int64, err error) {
@@ -187,7 +187,7 @@ func (s *unitStock) markSold(
 }
 
 // Restore frees the units of an order. It takes the locks in the same order as
-// Deduct: the order, then its units, which nobody else can hold.
+// Deduct: first the order, then its units. Nobody else can hold these units.
 func (s *unitStock) Restore(ctx context.Context, orderID string) error {
 	return s.store.ReadCommitted().CancelOrder(ctx, orderID, func(
 		tx *gorm.DB, o ledger.Order,
@@ -200,8 +200,8 @@ func (s *unitStock) Restore(ctx context.Context, orderID string) error {
 }
 
 // Reset removes the free units of earlier runs, and waits for buyers who hold
-// some. Then it writes the units of this run, once, in one statement. It
-// leaves the sold units of earlier runs to Store.Sweep.
+// some of them. Then it writes the units of this run in one statement, if
+// there are none yet. It leaves the sold units of earlier runs to Store.Sweep.
 func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 	var set struct {
 		Run, Initial int64
@@ -226,23 +226,23 @@ func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 	})
 }
 
-// PrepareRestock writes the new units as those of the restock's order, so that
-// Restore frees them.
+// PrepareRestock writes the new units as sold to the restock's order. Restore
+// of that order then frees them.
 func (s *unitStock) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	if o.Remaining > maxUnits {
 		return fmt.Errorf("%w: %s keeps a row for each unit, %d at most",
 			seckill.ErrTooManyUnits, s.store.Strategy(), maxUnits)
 	}
-	o.Remaining -= o.Quantity // that were there before
+	o.Remaining -= o.Quantity // the units that were there before
 	return s.writeUnits(tx, o, o.ID)
 }
 
-// writeUnits writes the rows of units that come after those that remain.
+// writeUnits writes o.Quantity rows, numbered after the first o.Remaining.
 func (s *unitStock) writeUnits(
 	tx *gorm.DB, o ledger.Order, holder any,
 ) error {
 	// Two recursive counters make the numbers: thousands, and the units of
-	// each thousand. A server limits how far one may count.
+	// each. A server bounds the depth of one recursion.
 	_, _, err := s.store.Exec(tx, `
 INSERT IGNORE INTO stock_units (sku_id, run, id, order_id)
 WITH RECURSIVE

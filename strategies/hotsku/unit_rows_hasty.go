@@ -12,7 +12,7 @@ import (
 )
 
 // UnitRowsHasty is UnitRows without waiting for the buyers who hold the other
-// units. These may give up. Then others were told sold out, and units are
+// units. If these buyers give up, others were told sold out although units are
 // left.
 var UnitRowsHasty = catalog.Info{
 	Name:   "unit-rows-hasty",
@@ -45,7 +45,7 @@ func (s *unitRowsHasty) Deduct(
 	r, err := s.sellUnits(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
 		return s.lockFree(tx, p, seen)
 	})
-	if errors.Is(err, errTooFew) { // those who hold the rest may give up
+	if errors.Is(err, errTooFew) { // the flaw: others may give up
 		err = seckill.ErrSoldOut
 	}
 	return r, err

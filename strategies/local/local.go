@@ -1,7 +1,7 @@
 // Package local has the strategies that lock with a mutex inside the program.
 // Most people begin here. Each file goes one step further: a mutex that no two
 // requests share, one mutex for the process, one mutex for each SKU. A second
-// process does not see any of them.
+// process does not see any of these mutexes.
 package local
 
 import "embed"

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// Mutex is one mutex for the whole process. A second process has a second one,
-// and updates are lost between the two.
+// Mutex is one mutex for the whole process. A second process has a mutex of
+// its own, and updates are lost between the two processes.
 var Mutex = catalog.Info{
 	Name:   "mutex",
 	Source: "A, second idea: locking in code",

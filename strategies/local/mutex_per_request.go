@@ -8,8 +8,8 @@ import (
 	"seckill/internal/lock"
 )
 
-// MutexPerRequest makes a mutex for each request. No other request can see it,
-// so it keeps nobody out.
+// MutexPerRequest makes a new mutex for each request. No other request can see
+// this mutex, so it keeps nobody out.
 var MutexPerRequest = catalog.Info{
 	Name:       "mutex-per-request",
 	Source:     "A, second idea: why the lock works on a singleton only",

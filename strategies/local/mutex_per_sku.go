@@ -26,7 +26,7 @@ var MutexPerSKU = catalog.Info{
 }
 
 // skuMutexes has a mutex for each SKU in use. The gate makes a mutex at its
-// first use and removes it after the last: requests may name any SKU, so
+// first use and removes it after the last use. Requests may name any SKU, so
 // keeping every mutex would fill the memory.
 type skuMutexes struct{ gate lock.Gate[struct{}] }
 

@@ -41,13 +41,13 @@ type unlockBeforeCommit struct {
 func (s *unlockBeforeCommit) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	// Tx plays the part of a framework: BEGIN, the method, COMMIT.
+	// Tx stands for a framework that wraps a method in BEGIN and COMMIT.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		unlock, err := s.lockSKU(ctx, p.SKU)
 		if err != nil {
 			return err
 		}
-		defer unlock() // the mistake: COMMIT comes after this
+		defer unlock() // the flaw: COMMIT comes after the unlock
 		num, run, err := s.readStock(tx, p.SKU)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (s *unlockBeforeCommit) Deduct(
 	return r, err
 }
 
-// Restore reads, computes and writes like Deduct, and loses updates like it.
+// Restore reads, computes and writes like Deduct, so it also loses updates.
 func (s *unlockBeforeCommit) Restore(
 	ctx context.Context, orderID string,
 ) error {

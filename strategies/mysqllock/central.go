@@ -16,14 +16,14 @@ const (
 )
 
 // segmentRow names the central row of a key, center_lock_00 to center_lock_99.
-// The digits are the last two of the key's CRC-32 (IEEE), as in article B.
+// As in article B, the digits are the last two of the key's CRC-32 (IEEE).
 func segmentRow(key string) string {
 	return fmt.Sprintf("%s_%02d", centralRow,
 		crc32.ChecksumIEEE([]byte(key))%segmentCount)
 }
 
-// lockCentralRow locks a central row until the transaction ends. Call it first
-// in the transaction.
+// lockCentralRow locks a central row until the transaction ends. It must be
+// the transaction's first command.
 func lockCentralRow(tx *gorm.DB, row string) error {
 	var name string
 	res := tx.Raw("SELECT name FROM lock_central "+
@@ -35,9 +35,9 @@ func lockCentralRow(tx *gorm.DB, row string) error {
 	return res.Error
 }
 
-// createCentralTables creates the tables of article B and the central rows. It
-// counts the rows first, because an INSERT of a row that exists would wait for
-// that row's lock.
+// createCentralTables creates the tables of article B, the source, and the
+// central rows. It counts the rows first, because an INSERT of a row that
+// exists would wait for that row's lock.
 func createCentralTables(db *gorm.DB) error {
 	if err := createTables(db, lockRecordTable, lockCentralTable); err != nil {
 		return err

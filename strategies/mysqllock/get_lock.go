@@ -35,7 +35,7 @@ var GetLock = catalog.Info{
 
 type userLock struct {
 	db    *gorm.DB
-	limit time.Duration // of a statement: the pool waits a little longer
+	limit time.Duration // the longest GET_LOCK: the pool waits a little longer
 }
 
 // Acquire waits for the lock key. o.Lease has no effect: the lock lives as
@@ -66,9 +66,9 @@ func (l *userLock) Acquire(
 
 var errUserLockHeld = errors.New("GET_LOCK answered 0")
 
-// waitForLock asks for the lock until the buyer's time ends. The server
-// counts in whole seconds. It is never asked to wait without end: MySQL does
-// so for -1, but MariaDB answers NULL at once.
+// waitForLock asks for the lock until the buyer's time ends. The server counts
+// in whole seconds. waitForLock never asks for a wait without end: for -1,
+// MySQL waits without end, but MariaDB answers NULL at once.
 func (l *userLock) waitForLock(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,
@@ -108,7 +108,7 @@ func releaseUserLock(
 	var released sql.NullInt64
 	err := conn.QueryRowContext(ctx,
 		"SELECT RELEASE_LOCK(?)", key).Scan(&released)
-	if err != nil { // the lock ends with its connection
+	if err != nil { // closing the connection ends the lock
 		closeConn(conn)
 		return releaseError(err)
 	}

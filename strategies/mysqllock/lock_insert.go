@@ -13,10 +13,10 @@ import (
 	"seckill/internal/lock"
 )
 
-// LockInsert is a row that exists while the lock is held. The row has its
-// owner, so a release deletes only its own row, and an end, after which
-// another buyer takes it over. Only a holder that works on past its lease can
-// break this lock.
+// LockInsert is a row that exists while the lock is held. The row names its
+// owner, so a buyer deletes only the own row at a release. It also names an
+// end, after which another buyer takes it over. Only a holder that works on
+// past its lease can break this lock.
 var LockInsert = catalog.Info{
 	Name:       "lock-insert",
 	Source:     "C, unique index, with the repairs that C names; D, method 1",
@@ -33,12 +33,12 @@ var LockInsert = catalog.Info{
 
 type insertLock struct {
 	db   *gorm.DB
-	ttl  time.Duration // the default of Options.Lease
+	ttl  time.Duration // the lease if Options name none
 	poll time.Duration
 }
 
-// Acquire takes the lock. A holder that passes on its lease's context gets the
-// lock again at once.
+// Acquire takes the lock. A holder that calls it again with the context of its
+// lease gets the lock again at once.
 func (l *insertLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -61,9 +61,8 @@ func (l *insertLock) Acquire(
 	return h, nil
 }
 
-// tryAcquire reads the row first. An INSERT that is refused would leave a
-// shared lock on the row, and two of these and the holder's DELETE are a
-// deadlock.
+// tryAcquire reads the row first. A refused INSERT would leave a shared lock
+// on the row. Two such shared locks and the holder's DELETE would deadlock.
 func (l *insertLock) tryAcquire(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (ok bool, err error) {
@@ -82,7 +81,7 @@ func (l *insertLock) tryAcquire(
 	if isUndone(err) || isRowHeld(err) {
 		return false, nil
 	}
-	if err != nil { // the row may be written all the same
+	if err != nil { // the row may have been written all the same
 		lock.UndoUnclear(ctx, func(ctx context.Context) error {
 			return l.releaseLock(ctx, key, owner)
 		})
@@ -103,7 +102,7 @@ func (l *insertLock) insertRow(
 	return err == nil, err
 }
 
-// takeOverRow takes an expired row. If several buyers try, the first gets it.
+// takeOverRow takes an expired row. Of several buyers, the first gets it.
 func (l *insertLock) takeOverRow(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (bool, error) {

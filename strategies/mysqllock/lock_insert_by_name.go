@@ -26,7 +26,7 @@ var LockInsertByName = catalog.Info{
 	Key: stockKey,
 }
 
-type insertByName struct{ namedRow } // the lease is 30 s in article C
+type insertByName struct{ namedRow } // the lease is 30 s in the source
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -64,7 +64,7 @@ func (l *insertByName) tryAcquire(
 	}
 }
 
-// deleteExpired is the periodic clean-up of article C, done when it is needed.
+// deleteExpired is the periodic clean-up of article C, for one lock only.
 func (l *insertByName) deleteExpired(
 	ctx context.Context, key string,
 ) (past int64, err error) {

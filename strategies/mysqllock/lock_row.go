@@ -17,10 +17,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// LockRow locks a row that always exists. The lock lives in a transaction, and
-// the purchase runs in the same one. With a second connection, the purchase
-// would go on when the lock's connection is lost, and holders would wait for
-// connections while waiters use up the pool.
+// LockRow locks a row that always exists. One transaction holds the lock and
+// runs the purchase. With two connections, the purchase would go on when the
+// lock's connection is lost. And waiters could use up the pool, so that the
+// holder waits for a second connection.
 var LockRow = catalog.Info{
 	Name:       "lock-row",
 	Source:     "B, the common recipe; D, database lock, method 2",
@@ -40,8 +40,8 @@ var LockRow = catalog.Info{
 
 type rowLock struct {
 	db    *gorm.DB
-	limit time.Duration // the server's, for one statement
-	made  sync.Map      // names of rows that exist
+	limit time.Duration // the server's limit for one wait
+	made  sync.Map      // the names of rows that exist
 }
 
 // Acquire waits for the row. o.Lease has no effect: the lock lives as long as
@@ -71,7 +71,7 @@ func (l *rowLock) Acquire(
 	return lease, nil
 }
 
-// beginLocked returns a transaction that holds the lock.
+// beginLocked begins a transaction and returns it when it has the lock.
 func (l *rowLock) beginLocked(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,
@@ -100,7 +100,7 @@ func (l *rowLock) beginLocked(
 }
 
 // ensureRow inserts the lock's row if this process has not seen it yet. It
-// reads first, because an INSERT of a row that is locked would wait for its
+// reads first, because an INSERT of a row that exists would wait for the row's
 // holder.
 func (l *rowLock) ensureRow(
 	ctx context.Context, conn *sql.Conn, key string,
@@ -123,8 +123,8 @@ func (l *rowLock) ensureRow(
 
 // waitForRow asks the server for the row. If the server ends the wait, the
 // caller asks again in a new transaction, because innodb_rollback_on_timeout
-// may have ended this one. It reads nothing else before: a plain read would
-// fix the transaction's snapshot before the lock.
+// may have ended this one. waitForRow reads nothing else before the row: a
+// plain read would fix the transaction's snapshot before the lock.
 func (l *rowLock) waitForRow(
 	ctx context.Context, tx *sql.Tx, key string,
 	wait time.Duration, end time.Time,
@@ -146,7 +146,7 @@ func (l *rowLock) waitForRow(
 }
 
 // A rowTx is the transaction that holds the lock, and the purchase runs in it.
-// For the purchase, BEGIN continues this transaction and COMMIT releases the
+// The purchase's BEGIN continues this transaction, and its COMMIT releases the
 // lock.
 type rowTx struct {
 	*sql.Tx
@@ -154,7 +154,7 @@ type rowTx struct {
 }
 
 // BeginTx implements gorm.ConnPoolBeginner. After a deadlock the purchase
-// would begin again, but the lock has ended with its transaction.
+// would like to begin again, but the lock has ended with its transaction.
 func (t *rowTx) BeginTx(
 	context.Context, *sql.TxOptions,
 ) (gorm.ConnPool, error) {
@@ -174,8 +174,8 @@ func (t *rowTx) Rollback() error {
 	return t.Tx.Rollback()
 }
 
-// releaseLock ends the transaction if the purchase has not done so, because it
-// failed or had nothing to write.
+// releaseLock ends the transaction if the purchase has not ended it. That
+// happens if the purchase failed or had nothing to write.
 func (t *rowTx) releaseLock() error {
 	if t.over.Swap(true) {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // LockTableCentral first locks a central row, which always exists, and then
-// reads the lock's record, so only one transaction at a time can lock gaps.
+// reads the lock's record. So only one transaction at a time can lock gaps.
 // Records are never deleted. They have a status and a deadline, but no owner.
 var LockTableCentral = catalog.Info{
 	Name:   "lock-table-central",
@@ -29,13 +29,13 @@ var LockTableCentral = catalog.Info{
 	Key: stockKey,
 }
 
-// defaultDeadline is a year, as in article B, unless Options name a lease.
+// defaultDeadline is the lease if Options name none: a year, as in article B.
 const defaultDeadline = 31_536_000 * time.Second
 
 type tableLock struct {
 	db        *gorm.DB
 	central   func(key string) string // names the row that is locked first
-	forUpdate bool                    // article B also locks the record
+	forUpdate bool                    // true: lock the record, too
 	poll      time.Duration
 	now       func() time.Time
 }
@@ -66,7 +66,7 @@ func (l *tableLock) Acquire(
 }
 
 // tryAcquire is getLock of article B. The plain read comes after the central
-// row, so it shows what the last transaction with that row has committed.
+// row's lock, so it shows what the last holder of that row has committed.
 func (l *tableLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (ok bool, err error) {
@@ -95,8 +95,8 @@ type tableRecord struct {
 	Deadline time.Time
 }
 
-// readRecord reads the record. If there is none, it inserts one whose deadline
-// is long past.
+// readRecord reads the record. If there is no record, it inserts one whose
+// deadline is long past.
 func (l *tableLock) readRecord(
 	tx *gorm.DB, key string,
 ) (record tableRecord, err error) {
@@ -132,7 +132,7 @@ func (l *tableLock) releaseName(
 	})
 }
 
-// Clear removes the lock of a holder that will not release it.
+// Clear removes the lock of a dead holder.
 func (l *tableLock) Clear(ctx context.Context, key string) error {
 	_, err := l.releaseName(ctx, key)
 	return err

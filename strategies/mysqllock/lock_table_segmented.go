@@ -7,7 +7,7 @@ import (
 )
 
 // LockTableSegmented is lock-table-central with a hundred central rows. The
-// name of the lock decides which central row is locked.
+// name of the lock decides which of them is locked.
 var LockTableSegmented = catalog.Info{
 	Name:   "lock-table-segmented",
 	Source: "B, version 3",

@@ -15,7 +15,7 @@ import (
 
 // LockTableV1 reads with FOR UPDATE before it inserts. If the row exists, that
 // locks it. If not, it locks the gap, which several buyers can do at once.
-// Then each INSERT waits for the others to leave the gap: a deadlock.
+// Then each INSERT waits for the gap locks of the others: a deadlock.
 var LockTableV1 = catalog.Info{
 	Name:   "lock-table-v1",
 	Source: "B, version 1",

@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// MySQLCounter uses the lock table as a counter, as one would use Redis. But
-// the counter is in the same database as the orders.
+// MySQLCounter uses a record of the lock table as a counter, as others use a
+// number in Redis. But the counter is in the same database as the orders.
 var MySQLCounter = catalog.Info{
 	Name:       "mysql-counter",
 	Source:     "B, the counter in the lock table",
@@ -84,15 +84,15 @@ func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// addUnits changes the count. A relative UPDATE of the stock row follows, so
-// that the audit can compare both numbers.
+// addUnits changes the count. The caller then changes the stock row by the
+// same number, so that the audit can compare the count with the row.
 func (s *mysqlCounter) addUnits(tx *gorm.DB, sku, units int64) error {
 	return tx.Exec("UPDATE lock_record SET count = count + ? "+
 		"WHERE name = ?", units, counterKey(sku)).Error
 }
 
-// readCount reads the count, and the run that it was set for, which stands in
-// the description.
+// readCount reads the count, and the run for which it was set. The run stands
+// in the record's description.
 func (s *mysqlCounter) readCount(
 	tx *gorm.DB, key string,
 ) (count, run int64, err error) {
@@ -114,9 +114,9 @@ func (s *mysqlCounter) readCount(
 
 const runText = "stock of run %d"
 
-// Reset sets the count to the stock that the ledger has set, once for each
-// run. This call may be late: another reset may have begun a new sale
-// meanwhile.
+// Reset sets the count to the stock in the ledger, unless the count already
+// belongs to the ledger's run. It ignores the caller's stock: if this call is
+// late, another reset may have begun a new sale meanwhile.
 func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		key := counterKey(sku)

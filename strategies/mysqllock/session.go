@@ -16,7 +16,7 @@ import (
 )
 
 // A sessionLease is a lock that lives in a database session. The purchase runs
-// on the same connection, so neither outlives the other.
+// on the same connection, so lock and purchase end together.
 type sessionLease struct {
 	*lock.Hold
 	session *gorm.DB
@@ -24,8 +24,8 @@ type sessionLease struct {
 
 func (l *sessionLease) Session() *gorm.DB { return l.session }
 
-// onConnection returns a db that sends each statement to pool, which is one
-// connection.
+// onConnection returns a db that sends each statement to pool. Here the pool
+// is a single connection.
 func onConnection(
 	ctx context.Context, db *gorm.DB, pool gorm.ConnPool,
 ) *gorm.DB {
@@ -35,7 +35,7 @@ func onConnection(
 }
 
 // takeConn takes a connection out of the pool for the time of the wait and of
-// the lock. The wait for a free connection is part of the wait for the lock.
+// the lock. The wait for a free connection counts as a wait for the lock.
 func takeConn(
 	ctx context.Context, db *gorm.DB, wait time.Duration,
 ) (*sql.Conn, error) {
@@ -44,7 +44,7 @@ func takeConn(
 		return nil, err
 	}
 	asking, cancel := ctx, context.CancelFunc(func() {})
-	if wait >= 0 { // a new connection takes a moment, too
+	if wait >= 0 { // opening a connection may take a moment
 		asking, cancel = context.WithTimeout(ctx, max(wait, time.Second))
 	}
 	defer cancel()
@@ -59,16 +59,16 @@ func takeConn(
 	return nil, acquireError(ctx, err)
 }
 
-// closeConn closes the connection itself. The server then ends all that it
-// keeps or does for it.
+// closeConn closes the connection instead of giving it back to the pool. The
+// server then ends the locks and statements of the connection.
 func closeConn(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = conn.Close()
 }
 
 // releaseError returns the error of a release that could not be sent. If the
-// connection has ended, so has the lock. Otherwise the caller closes the
-// connection, which ends the lock.
+// connection has ended, the lock has ended with it. Otherwise the caller
+// closes the connection, which ends the lock.
 func releaseError(err error) error {
 	if errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, mysql.ErrInvalidConn) ||
@@ -78,8 +78,8 @@ func releaseError(err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// maxRowWait returns how long the server lets a statement wait for a row. The
-// pool waits longer for an answer, and no statement may wait longer than that.
+// maxRowWait returns how long the server lets a statement wait for a row. No
+// statement may wait longer: the pool's read time-out comes soon after.
 func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -91,7 +91,7 @@ func maxRowWait(db *gorm.DB) (time.Duration, error) {
 
 // statementContext returns the context of a statement that the server ends
 // after limit. end is the end of the buyer's own time. If the server would end
-// the wait clearly later than end, the context ends then, which costs the
+// the wait clearly later than that, the context ends at end. This costs the
 // connection.
 func statementContext(
 	ctx context.Context, wait time.Duration, end time.Time,

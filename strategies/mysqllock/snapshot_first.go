@@ -52,7 +52,7 @@ func (s *snapshotFirst) Deduct(
 			if err := own.getLock(ctx, p.SKU); err != nil {
 				return err
 			}
-			now, err := own.readStock(tx, p.SKU) // from the old snapshot
+			now, err := own.readStock(tx, p.SKU) // reads the old snapshot
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (s *snapshotFirst) Deduct(
 	return r, err
 }
 
-// Restore gives units back in the same way, and loses updates in the same way.
+// Restore reads too early, like Deduct, so it also loses updates.
 func (s *snapshotFirst) Restore(ctx context.Context, orderID string) error {
 	o, err := s.store.Order(ctx, orderID)
 	if err != nil {
@@ -106,12 +106,12 @@ type session struct {
 	*snapshotFirst
 	conn    *sql.Conn
 	store   *ledger.Store
-	key     string // of the lock, once it is ours
-	unclear bool   // GET_LOCK may have taken the lock
+	key     string // the lock's name; "" if we do not have the lock
+	unclear bool   // true if GET_LOCK may have taken the lock
 }
 
-// onSession runs f on a connection of its own, and releases the lock after the
-// COMMIT in f.
+// onSession runs f on a connection of its own. After the COMMIT in f, it
+// releases the lock.
 func (s *snapshotFirst) onSession(
 	ctx context.Context, f func(*session) error,
 ) error {
@@ -131,12 +131,12 @@ func (s *snapshotFirst) onSession(
 		ctx, cancel := tap.WithTimeout(
 			context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
-		_ = releaseUserLock(ctx, conn, own.key) // or its session ends it
+		_ = releaseUserLock(ctx, conn, own.key) // an error closes conn
 	}
 	return err
 }
 
-// readStock is a plain SELECT, which reads the transaction's snapshot.
+// readStock is a plain SELECT, which reads from the transaction's snapshot.
 func (s *session) readStock(
 	tx *gorm.DB, sku int64,
 ) (now struct{ Num, Run int64 }, err error) {
@@ -145,8 +145,8 @@ func (s *session) readStock(
 	return now, err
 }
 
-// getLock waits for the lock of get-lock. ROLLBACK does not release it: a
-// transaction that is run again, after a deadlock or error 1020, still has the
+// getLock waits for the lock of get-lock. ROLLBACK does not release this lock.
+// A transaction that runs again, after a deadlock or error 1020, still has the
 // lock and gets a new snapshot.
 func (s *session) getLock(ctx context.Context, sku int64) error {
 	if s.key != "" {

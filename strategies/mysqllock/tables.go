@@ -13,13 +13,13 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// stockKey names a SKU's lock in all tables and for GET_LOCK.
+// stockKey returns the name of a SKU's lock, in all tables and for GET_LOCK.
 func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// distributed_lock is the table of articles C and D: who inserts the row has
-// the lock. A row whose expire is NULL has no end.
+// distributed_lock is the table of two sources, articles C and D. A client
+// that inserts the row has the lock. If expire is NULL, the lock has no end.
 const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name       VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
@@ -31,15 +31,15 @@ const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	UNIQUE KEY distributed_lock_name (name)
 ) ENGINE=InnoDB`
 
-// lock_row has a row for each lock, which stays and is locked.
+// lock_row has a row for each lock. The rows stay; clients lock them.
 const lockRowTable = `CREATE TABLE IF NOT EXISTS lock_row (
 	name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// lock_record is the table of article B, whose rows are locks or counters. The
-// deadline has microseconds, where that of B has whole seconds, because leases
-// may be shorter.
+// lock_record is the table of the source, article B. Its rows are locks or
+// counters. The deadline has microseconds, because leases may be short here.
+// In the article it has whole seconds.
 const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name        VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
@@ -56,15 +56,15 @@ const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`
 
 // lock_central has the rows that are locked before a row of lock_record:
-// center_lock, and center_lock_00 to center_lock_99. Article B keeps them in
-// lock_record, where a lock could have the same name.
+// center_lock, and center_lock_00 to center_lock_99. Article B, the source,
+// keeps them in lock_record, where a lock could have the same name.
 const lockCentralTable = `CREATE TABLE IF NOT EXISTS lock_central (
 	name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// createTables creates the tables that do not exist, once, when a lock is
-// built. Several processes may do so at once. It does not wait for a table
+// createTables creates the tables that do not exist yet, when a strategy is
+// built. Several processes may call it at once. It does not wait for a table
 // that exists.
 func createTables(db *gorm.DB, tables ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -78,7 +78,7 @@ func createTables(db *gorm.DB, tables ...string) error {
 	return nil
 }
 
-// isDuplicate reports whether a row of this name exists.
+// isDuplicate reports whether err says that a row of this name exists.
 func isDuplicate(err error) bool {
 	return sqlerr.Number(err) == sqlerr.DuplicateEntry
 }
@@ -87,11 +87,11 @@ func isDuplicate(err error) bool {
 // server allows.
 func isRowHeld(err error) bool { return sqlerr.IsRowLocked(err) }
 
-// isUndone reports whether the server rolled this transaction back to end a
+// isUndone reports whether the server rolled the transaction back to end a
 // deadlock.
 func isUndone(err error) bool { return sqlerr.IsRolledBack(err) }
 
-// repeatUndone calls exec again while a deadlock undoes it. Without that, the
+// repeatUndone calls exec again as long as a deadlock undoes it. Otherwise the
 // row of a holder that releases its lock would stay.
 func repeatUndone(
 	ctx context.Context, exec func() (rows int64, err error),
@@ -104,8 +104,8 @@ func repeatUndone(
 	}
 }
 
-// execUntilDone sends a statement, and sends it again while a deadlock undoes
-// it.
+// execUntilDone sends a statement, and sends it again as long as a deadlock
+// undoes it.
 func execUntilDone(
 	ctx context.Context, db *gorm.DB, statement string, args ...any,
 ) (rows int64, err error) {
@@ -127,8 +127,8 @@ func acquireError(ctx context.Context, err error) error {
 	return lock.AcquireError(ctx, err)
 }
 
-// checkReleased turns the answer of a release, the number of changed rows,
-// into its error.
+// checkReleased returns the error of a release that changed so many rows:
+// ErrNotHeld for none.
 func checkReleased(rows int64, err error) error {
 	switch {
 	case err != nil:
@@ -145,12 +145,12 @@ type nameLocker interface {
 	releaseName(ctx context.Context, key string) (rows int64, err error)
 }
 
-// A namedRow is a lock that is a row of a table. Its release deletes the row
-// of its name, also if another process has inserted it.
+// A namedRow is a lock that is a row of a table. A release deletes the row of
+// its name, even if another client has inserted it.
 type namedRow struct {
 	db    *gorm.DB
 	table string
-	ttl   time.Duration // of a row with an end, unless Options name another
+	ttl   time.Duration // the lease if Options name none, for rows with an end
 	poll  time.Duration
 }
 
@@ -165,14 +165,14 @@ func (l *namedRow) releaseName(
 		"DELETE FROM "+l.table+" WHERE name = ?", key)
 }
 
-// Clear removes the lock of a holder that will not release it.
+// Clear removes the lock of a dead holder.
 func (l *namedRow) Clear(ctx context.Context, key string) error {
 	_, err := l.releaseName(ctx, key)
 	return err
 }
 
-// A nameLease is the lease of such a lock. Unlike lock.Hold, it sends the
-// second Release, too, which releases the lock of the next holder.
+// A nameLease is the lease of a nameLocker. Unlike lock.Hold, it also sends a
+// second Release, which releases the lock of the next holder.
 type nameLease struct {
 	lock nameLocker
 	key  string

@@ -14,18 +14,18 @@ import (
 	"seckill/internal/seckill"
 )
 
-// stockKey names a SKU's lock. Our locks and those of other programs use the
-// same key.
+// stockKey returns the name of a SKU's lock. Our strategies and other programs
+// use the same key, so they exclude each other.
 func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// A keyLock has what the locks on one Redis server share.
+// A keyLock has the fields that all locks on one Redis server need.
 type keyLock struct {
 	redis   redis.UniversalClient
 	poll    time.Duration    // the pause between two attempts
-	ttl     time.Duration    // the lease, unless Options name another
-	maxHold time.Duration    // then the lease is not renewed any more; 0: never
+	ttl     time.Duration    // the lease if Options name none
+	maxHold time.Duration    // renewals end after this time; 0: they never end
 	now     func() time.Time // the clock of this process
 }
 
@@ -34,8 +34,8 @@ func newKeyLock(d catalog.Deps) keyLock {
 		d.Settings.MaxHold, d.Now}
 }
 
-// deleteUntil deletes the key, whoever owns it, unless the lock has expired by
-// the clock of this process.
+// deleteUntil deletes the key, whoever owns it. If the lock has expired by the
+// clock of this process, it deletes nothing and returns ErrNotHeld.
 func (l *keyLock) deleteUntil(
 	ctx context.Context, key string, until time.Time,
 ) error {
@@ -45,24 +45,24 @@ func (l *keyLock) deleteUntil(
 	return checkReleased(l.redis.Del(ctx, key).Result())
 }
 
-// endedBefore reports whether the value is a time, in milliseconds, before
-// now.
+// endedBefore reports whether the value is a time in milliseconds that lies
+// before now.
 func endedBefore(value string, now time.Time) bool {
 	until, err := strconv.ParseInt(value, 10, 64)
 	return err == nil && until < now.UnixMilli()
 }
 
-// An endlessLock has a key that may stay for ever.
+// An endlessLock has a key that may stay for ever: it has no lease.
 type endlessLock struct{ keyLock }
 
-// Clear removes the lock of a holder that will not release it.
+// Clear removes the lock of a dead holder.
 func (l *endlessLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }
 
-// checkReleased turns the answer of a release, the number of deleted keys,
-// into its error. The lock was not held any more if no key was deleted or if
-// the key has another type by now.
+// checkReleased returns the error of a release that deleted so many keys. The
+// lock was no longer held if no key was deleted, or if the key has another
+// type by now.
 func checkReleased(keys int64, err error) error {
 	switch {
 	case err == nil && keys > 0:
@@ -73,9 +73,9 @@ func checkReleased(keys int64, err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// releaseByToken runs a script that releases a lock if it is still the
-// caller's. It repeats the script when the connection breaks. Otherwise the
-// lock would stay until its lease ends.
+// releaseByToken runs a script that releases a lock if it still has the
+// caller's token. It repeats the script when the connection breaks. Otherwise
+// the lock would stay until its lease ends.
 func releaseByToken(
 	ctx context.Context, in redis.Scripter,
 	release *redis.Script, keys []string, args ...any,
@@ -85,8 +85,8 @@ func releaseByToken(
 	})
 }
 
-// isOtherType reports whether the key is a list, a hash or another type, and
-// so the lock of another program.
+// isOtherType reports whether err says that the key is a list, a hash or
+// another type. Such a key is the lock of another program.
 func isOtherType(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "WRONGTYPE")
 }

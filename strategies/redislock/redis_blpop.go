@@ -39,7 +39,7 @@ var RedisBLPOP = catalog.Info{
 	Redis: []string{"SET", "BLPOP"},
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
-	Renews: true, // an optional parameter in article A
+	Renews: true, // renewals are optional in the source, article A
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{keyLock: newKeyLock(d)}, nil
 	},
@@ -47,15 +47,15 @@ var RedisBLPOP = catalog.Info{
 }
 
 type blpopLock struct {
-	keyLock // the lease is 15 s in article A
+	keyLock // the lease is 15 s in the source, article A
 
 	// BLPOP occupies a connection, so one buyer per process and key waits.
 	gate lock.Gate[struct{}]
 }
 
-// maxBLPOP bounds one BLPOP. Then the waiter looks whether the holder died
-// without a signal. It also looks whether its own buyer has left, because a
-// blocked connection takes no message.
+// maxBLPOP bounds one BLPOP. After that the waiter tries to take the lock, in
+// case the holder died without a signal. It also checks whether its own buyer
+// has left: nothing can interrupt a connection that is blocked in BLPOP.
 const maxBLPOP = time.Second
 
 func (l *blpopLock) Acquire(
@@ -94,8 +94,8 @@ func (l *blpopLock) Acquire(
 		if round <= 0 {
 			return nil, seckill.ErrBusy
 		}
-		// Do instead of the client's BLPop, which counts in whole seconds.
-		// Zero would block without end.
+		// The client's own BLPop counts in whole seconds, so use Do. The time
+		// must not be zero, which would block without end.
 		err = l.redis.Do(ctx, "BLPOP", signalKey(key),
 			max(round.Seconds(), 0.001)).Err()
 		if err != nil && !errors.Is(err, redis.Nil) && !isOtherType(err) {
@@ -104,8 +104,8 @@ func (l *blpopLock) Acquire(
 	}
 }
 
-// signalKey names the list. The braces keep it on the lock's node of a Redis
-// Cluster.
+// signalKey returns the name of the list. The braces keep it on the same node
+// of a Redis Cluster as the lock.
 func signalKey(key string) string { return "{" + key + "}:signal" }
 
 func (l *blpopLock) renew(

@@ -37,7 +37,7 @@ func (l *getsetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // by this process's clock
+	var until time.Time // the end by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, until.UnixMilli(), 0).Result()
@@ -51,10 +51,10 @@ func (l *getsetLock) Acquire(
 		if err != nil || !endedBefore(seen, l.now()) {
 			return false, err
 		}
-		// If several buyers have read the same expired end, only the first
-		// GETSET returns it, and that buyer has the lock. Each later GETSET
-		// returns another end, but has replaced the new holder's end by one
-		// that is a few milliseconds later.
+		// Suppose several buyers have read the same expired end. Only the
+		// first GETSET returns this end, and its buyer has the lock. Each
+		// later GETSET returns another end. But it also writes a new end, a
+		// few milliseconds later than the one that the holder wrote.
 		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()

@@ -87,7 +87,7 @@ func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset waits for the holder of the lock in Redis.
+// Reset takes the lock in Redis first, so it waits for the lock's holder.
 func (s *lockMySQL) Reset(ctx context.Context, sku, stock int64) error {
 	return s.front.Reset(ctx, sku, stock)
 }

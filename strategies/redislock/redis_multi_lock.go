@@ -15,7 +15,7 @@ import (
 
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
 // command. It takes three round trips instead of one, on a connection of its
-// own. Its DEL does not look whose lock it deletes.
+// own. Its DEL does not check whose lock it deletes.
 var RedisMultiLock = catalog.Info{
 	Name:       "redis-multi-lock",
 	Source:     "E: SETNX compared with Redis transactions",
@@ -43,7 +43,7 @@ func (l *multiLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return checkReleased(l.redis.Del(ctx, key).Result()) // even another's
 	}), nil
 }
 

@@ -23,9 +23,9 @@ var registryScript = redis.NewScript(registryLua)
 
 // RedisRegistry gives the token to the process instead of the buyer, as
 // Spring's RedisLockRegistry does. For Redis all buyers of a process are the
-// same owner, so they first take a lock inside the process. The turn beside
-// the token keeps a delayed release from deleting the lock of the process's
-// next buyer.
+// same owner, so they first take a lock inside the process. Beside the token,
+// the key has a turn number. With it, a delayed release does not delete the
+// lock of the process's next buyer.
 var RedisRegistry = catalog.Info{
 	Name:       "redis-registry",
 	Source:     "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
@@ -40,14 +40,14 @@ var RedisRegistry = catalog.Info{
 }
 
 type registryLock struct {
-	keyLock        // the lease is 10 min in article D
-	client  string // the process's token
+	keyLock        // the lease is 10 min in the source, article D
+	client  string // the token of the process
 	turns   atomic.Int64
 	local   lock.Gate[struct{}]
 }
 
 // Acquire takes the lock inside the process and then the lock in Redis. The
-// wait is for both.
+// buyer's wait bounds both together.
 func (l *registryLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -63,7 +63,7 @@ func (l *registryLock) Acquire(
 	if wait > 0 {
 		wait = max(0, time.Until(end))
 	}
-	// A turn is drawn with the permit, so that a later holder's is higher.
+	// Draw the turn under the permit: a later holder's turn is higher.
 	owner := fmt.Sprint(l.client, "-", l.turns.Add(1))
 	release := func(ctx context.Context) error {
 		return releaseByToken(ctx, l.redis, compareAndDelete,
@@ -74,7 +74,7 @@ func (l *registryLock) Acquire(
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		ok, err := l.sendTake(ctx, key, owner, ttl)
-		if err != nil { // the lock may be taken all the same
+		if err != nil { // the lock may have been taken all the same
 			lock.UndoUnclear(ctx, release)
 		}
 		return ok, err
@@ -84,7 +84,7 @@ func (l *registryLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewReentrant(ctx, l, key, 0, func(ctx context.Context) error {
-		defer permit.Release() // after the lock in Redis
+		defer permit.Release() // runs after the release of the lock in Redis
 		return release(ctx)
 	})
 	h.ExpireAt(asked.Add(ttl))

@@ -9,8 +9,8 @@ import (
 	"seckill/internal/lock"
 )
 
-// RedisRenew extends the lease while the holder works. Neither its renewer nor
-// its release looks whose lock it is.
+// RedisRenew extends the lease while the holder works. Neither the renewals
+// nor the release check whose lock it is.
 var RedisRenew = catalog.Info{
 	Name: "redis-renew",
 	Source: "A, sixth idea, which renews after two thirds of the lease; " +
@@ -27,7 +27,7 @@ var RedisRenew = catalog.Info{
 	Key: stockKey,
 }
 
-// Article A polls every second, and its lease is 15 s or 30 s.
+// The source, article A, polls every second. Its lease is 15 s or 30 s.
 type renewLock struct{ keyLock }
 
 func (l *renewLock) Acquire(
@@ -41,12 +41,12 @@ func (l *renewLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return checkReleased(l.redis.Del(ctx, key).Result()) // even another's
 	})
 	if o.Lease == 0 {
 		h.Renew(ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {
 			err := l.redis.PExpire(ctx, key, ttl).Err()
-			return true, err // it does not look whether the lock is ours
+			return true, err // the flaw: it may be another buyer's lock
 		})
 	}
 	return h, nil

@@ -24,8 +24,8 @@ var RedisSetNXPX = catalog.Info{
 	Key: stockKey,
 }
 
-// Article A polls every second. The lease of article E is several times as
-// long as the task.
+// The source, article A, polls every second. In article E the lease is several
+// times as long as the protected task.
 type setNXPXLock struct{ keyLock }
 
 func (l *setNXPXLock) Acquire(
@@ -39,6 +39,6 @@ func (l *setNXPXLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return checkReleased(l.redis.Del(ctx, key).Result()) // even another's
 	}), nil
 }

@@ -27,7 +27,7 @@ var RedisSetNX = catalog.Info{
 	Key: stockKey,
 }
 
-type setnxLock struct{ endlessLock } // article A polls every second
+type setnxLock struct{ endlessLock } // the source polls every second
 
 func (l *setnxLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -40,6 +40,6 @@ func (l *setnxLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return checkReleased(l.redis.Del(ctx, key).Result()) // even another's
 	}), nil
 }

@@ -12,7 +12,7 @@ import (
 
 // RedisSetNXExpire gives the key an end, so that the key of a dead holder goes
 // away. Before it releases the lock it looks at its own clock. Two gaps
-// remain: between SETNX and EXPIRE the key has no end, and between the look at
+// remain. Between SETNX and EXPIRE the key has no end. And between the look at
 // the clock and the DEL the lock may change hands.
 var RedisSetNXExpire = catalog.Info{
 	Name: "redis-setnx-expire",
@@ -33,15 +33,15 @@ var RedisSetNXExpire = catalog.Info{
 	Key: stockKey,
 }
 
-// The lease is 30 s in article C, and 60 s in article D, which polls every
-// 10 ms.
+// The lease is 30 s in one source, article C. In the other, article D, it is
+// 60 s, and the pause between two polls is 10 ms.
 type setnxExpireLock struct{ endlessLock }
 
 func (l *setnxExpireLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // by this process's clock
+	var until time.Time // the end by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, 1, 0).Result()

@@ -38,7 +38,7 @@ func (l *timestampLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // by this process's clock
+	var until time.Time // the end by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		value, err := l.redis.Get(ctx, key).Result()
 		if isOtherType(err) {
@@ -48,7 +48,7 @@ func (l *timestampLock) Acquire(
 			return false, err
 		}
 		if endedBefore(value, l.now()) {
-			// By now the key may be the new lock of a faster buyer.
+			// The flaw: by now the key may be the new lock of a faster buyer.
 			if err := l.redis.Del(ctx, key).Err(); err != nil {
 				return false, err
 			}

@@ -14,8 +14,8 @@ import (
 )
 
 // RedisToken writes a random token as the value. Before it releases the lock
-// it looks whether the value is still its own token. Between the GET and the
-// DEL the lock may change hands.
+// it checks that the value is still its own token. Between the GET and the DEL
+// the lock may change hands.
 var RedisToken = catalog.Info{
 	Name:       "redis-token",
 	Source:     "A, sixth idea; D, 1.1: the value is compared before DEL",
@@ -29,7 +29,7 @@ var RedisToken = catalog.Info{
 	Key: stockKey,
 }
 
-// Article D polls every 10 ms, and its lease is 60 s.
+// The source, article D, polls every 10 ms. Its lease is 60 s.
 type tokenLock struct{ keyLock }
 
 func (l *tokenLock) Acquire(
@@ -50,7 +50,7 @@ func (l *tokenLock) Acquire(
 		if err != nil {
 			return checkReleased(0, err)
 		}
-		// A moment ago the lock was ours.
+		// The flaw: the lock was ours at the GET, but may not be now.
 		return checkReleased(l.redis.Del(ctx, key).Result())
 	}), nil
 }

@@ -32,10 +32,10 @@ var (
 	watchdogRelease = redis.NewScript(watchdogUnlockLua)
 )
 
-// RedisWatchdog works like Redisson's RLock: its renewer looks whose lock it
-// renews, and a published message wakes the waiters, who need not poll. A
-// process that is paused past its lease works on beside its successor until it
-// hears of its loss.
+// RedisWatchdog works like Redisson's RLock: it renews only its own lock, and
+// a published message wakes the waiters, who need not poll. A process that is
+// paused past its lease works on beside its successor until it hears of the
+// loss.
 //
 // Key, channel and message are Redisson's, so its clients and ours exclude and
 // wake each other. Redisson also counts in the key how often the owner has
@@ -64,14 +64,14 @@ var RedisWatchdog = catalog.Info{
 }
 
 type watchdogLock struct {
-	keyLock // the lease is 30 s in article A
+	keyLock // the lease is 30 s in the source, article A
 
-	// One waiter of this process at a time listens and asks. It hands the
-	// subscription on to the next.
+	// Of this process, one waiter at a time listens and tries to take the
+	// lock. Its successor takes over its subscription.
 	gate lock.Gate[*tap.Subscription]
 }
 
-// These answers of watchdog_lock.lua are no time to live.
+// These answers of watchdog_lock.lua are not times to live.
 const (
 	watchdogTaken   = -4
 	watchdogForeign = -3
@@ -137,9 +137,9 @@ func (l *watchdogLock) renew(h *lock.Hold, key, owner string) {
 	})
 }
 
-// waitForRelease returns when it is time to try again. The first time, it
-// subscribes and returns at once, because the waiter may have missed a message
-// before it listened. left is the answer of watchdog_lock.lua.
+// waitForRelease returns when it is time to try again. left is the answer of
+// watchdog_lock.lua. The first call only subscribes and returns at once,
+// because a message may have been published before that.
 func (l *watchdogLock) waitForRelease(
 	ctx, waiting context.Context, permit *lock.Permit[*tap.Subscription],
 	key string, left int64,
@@ -159,7 +159,7 @@ func (l *watchdogLock) waitForRelease(
 		return nil
 	}
 	limit := tap.NoLimit
-	if left >= 0 { // a dead holder publishes nothing
+	if left >= 0 { // if the holder is dead, no message comes
 		limit = time.Duration(left+1) * time.Millisecond
 	}
 	message, err := permit.Shared.Receive(waiting, limit)
@@ -174,7 +174,7 @@ func (l *watchdogLock) waitForRelease(
 		permit.Shared.Close()
 		permit.Shared = nil
 	}
-	return nil // a message came, or it is time for the last try
+	return nil // a message came, or the buyer's time is up
 }
 
 // timeUpError returns the error of a wait whose time is up.
@@ -185,7 +185,7 @@ func timeUpError(ctx context.Context) error {
 	return seckill.ErrBusy
 }
 
-// watchdogChannel names the channel on which Redisson publishes.
+// watchdogChannel returns the name of the channel on which Redisson publishes.
 func watchdogChannel(key string) string {
 	return "redisson_lock__channel:{" + key + "}"
 }

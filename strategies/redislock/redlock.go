@@ -20,8 +20,8 @@ import (
 )
 
 // Redlock asks five independent Redis servers, and has the lock as soon as
-// three of them agree. If one server is lost or hangs, the lock is neither
-// lost nor slow. If a server forgets its vote and the holder had only three,
+// three of them agree. The loss or the hang of one server neither loses nor
+// delays the lock. If a server forgets its vote and the holder had only three,
 // another buyer can get a second majority. And a holder that is paused past
 // its lease works on beside its successor.
 var Redlock = catalog.Info{
@@ -49,8 +49,8 @@ var Redlock = catalog.Info{
 	Key: stockKey,
 }
 
-// redlockMaxAttempt bounds an attempt to a twentieth of the lease, for the
-// case that it needs the vote of a node that does not answer.
+// redlockMaxAttempt bounds an attempt, as a part of the lease. The bound
+// matters if an attempt needs the vote of a node that does not answer.
 const redlockMaxAttempt = 0.05
 
 // A voter is one of the five nodes, as redsync asks it. It has three rules:
@@ -76,15 +76,15 @@ func (v *voter) Get(ctx context.Context) (redsyncredis.Conn, error) {
 	return &voterConn{ctx: ctx, node: v}, nil
 }
 
-// A voterConn is a connection for one command, because redsync asks for a
-// connection for each command. A voter is one of the five Redis nodes.
+// A voterConn is a connection for one command, because redsync asks for a new
+// connection for each command.
 type voterConn struct {
 	redsyncredis.Conn
 	ctx  context.Context
 	node *voter
 }
 
-// SetNX asks for the node's vote.
+// SetNX asks the node for its vote.
 func (c *voterConn) SetNX(
 	key, token string, ttl time.Duration,
 ) (ok bool, err error) {
@@ -127,8 +127,8 @@ func (c *voterConn) Eval(
 // Close implements redsync's Conn. There is nothing to close.
 func (c *voterConn) Close() error { return nil }
 
-// connectFor returns a connection for one command, which may take up to limit.
-// Call done with the command's error.
+// connectFor returns a connection for one command that may take up to limit.
+// After the command, the caller must call done with its error.
 func (v *voter) connectFor(
 	ctx context.Context, limit time.Duration,
 ) (c redsyncredis.Conn, done func(error)) {
@@ -147,8 +147,8 @@ func (v *voter) connectFor(
 	}
 }
 
-// awaitAnswer waits until the node answers again, even with an error, and then
-// sends the releases that were kept for it.
+// awaitAnswer waits until the node answers again. An error counts as an
+// answer. Then it sends the releases that were kept for the node.
 func (v *voter) awaitAnswer() {
 	v.background.RLock()
 	for isOverdue(v.redis.Ping(context.Background()).Err()) {
@@ -162,7 +162,7 @@ func (v *voter) awaitAnswer() {
 	})
 }
 
-// isOverdue reports whether the node left a command unanswered.
+// isOverdue reports whether err says that the node left a command unanswered.
 func isOverdue(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.Is(err, context.DeadlineExceeded) ||

@@ -20,7 +20,7 @@ import (
 )
 
 // Redsync is the library go-redsync on one Redis server. Its token guards the
-// release and not the stock.
+// release, not the stock.
 var Redsync = catalog.Info{
 	Name: "redsync",
 	Source: "ours: a popular Go library; A, sixth idea, and E, scheme 4: " +
@@ -46,17 +46,17 @@ var Redsync = catalog.Info{
 type redsyncLock struct {
 	sync       *redsync.Redsync
 	nodes      int
-	maxAttempt float64       // as a part of the lease
-	ttl        time.Duration // unless Options name one
+	maxAttempt float64       // the bound of an attempt, as a part of the lease
+	ttl        time.Duration // the lease if Options name none
 
-	voters []*voter // of redlock
+	voters []*voter // used by redlock only
 }
 
-// Acquire has a loop of its own for two reasons. The tap does not see the
-// pauses of the library's loop. And that loop returns the same error for a
-// lock that is taken and for a buyer who left.
+// Acquire has its own loop. The tap does not see the pauses of the library's
+// loop, which also returns the same error for a lock that is taken and for a
+// buyer who left.
 //
-// A key of another type counts as taken: SET NX does not touch it.
+// If the key has another type, the lock counts as taken (SET NX refuses).
 func (l *redsyncLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -66,7 +66,7 @@ func (l *redsyncLock) Acquire(
 		return l.releaseLock(ctx, m)
 	}
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
-		if ctx.Err() != nil { // a command does not end with its buyer
+		if ctx.Err() != nil { // the attempt would not notice
 			return false, context.Cause(ctx)
 		}
 		m = l.newMutex(ctx, key, ttl)
@@ -90,10 +90,10 @@ func (l *redsyncLock) Acquire(
 }
 
 // newMutex returns a mutex with a new token for one attempt. If attempts
-// shared a token, a command that an earlier one still has on its way to a node
-// would delete the key that a later one took there, and a late holder would
-// release the lock of the next. The token is made here, because the library
-// stores its own only when it has won, and UndoUnclear needs it earlier.
+// shared a token, a delayed delete of an earlier attempt would delete the key
+// of a later one, and a late holder would release the lock of the next holder.
+// The token is made here because UndoUnclear needs it. The library stores its
+// own token only after it has won.
 //
 // The attempt ends when most nodes have answered. Only a proof, in which no
 // time passes and no node is slow, waits for all answers. Then it need not try
@@ -131,10 +131,10 @@ func (l *redsyncLock) releaseLock(
 	})
 }
 
-// redsyncPauses returns pauses that double from 4 to 32 ms and are drawn at
-// random, at least half of that. Shorter pauses would only send more commands,
-// and longer ones leave the lock unused. Two contenders that have split the
-// nodes between them rarely meet again.
+// redsyncPauses returns random pauses, from half a limit up to the limit,
+// which doubles from 4 to 32 ms. So two contenders that have split the nodes
+// between them rarely collide again. Shorter pauses would only send more
+// commands, and longer ones leave the lock unused.
 func redsyncPauses() func() time.Duration {
 	try := 0
 	return func() time.Duration {

@@ -1,5 +1,5 @@
-// Package saletest has what tests of strategies share: a sale of one SKU on the
-// test's servers, in one service process or several, and its audit.
+// Package saletest is for tests of strategies. It opens a sale of one SKU on the test's servers, in
+// one service process or several, and audits it.
 package saletest
 
 import (
@@ -17,18 +17,18 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Sale is one SKU that service processes sell, which share nothing in memory.
+// A Sale is one SKU that one or more service processes sell. The processes share nothing in memory.
 type Sale struct {
 	Info            catalog.Info
 	Processes       []seckill.Strategy
-	Store           *ledger.Store // of the last process
+	Store           *ledger.Store // the ledger of the last process
 	SKU, Run, Stock int64
-	Start           *judge.Moment // of the runs to come; nil: at once
+	Start           *judge.Moment // when the next runs start; nil: at once
 }
 
-var lastSKU atomic.Int64 // every sale has one of its own
+var lastSKU atomic.Int64 // the last SKU in use; every sale has its own
 
-// Open starts a sale with a process for each of deps.
+// Open starts a sale with one service process for each element of deps.
 func Open(t testing.TB, info catalog.Info, stock int64, deps ...catalog.Deps) *Sale {
 	t.Helper()
 	s := &Sale{Info: info, SKU: lastSKU.Add(1)}
@@ -39,7 +39,7 @@ func Open(t testing.TB, info catalog.Info, stock int64, deps ...catalog.Deps) *S
 	return s
 }
 
-// Join adds a process: on an instance of its own if d has none.
+// Join adds a service process. If d is empty, the process gets an instance of its own.
 func (s *Sale) Join(t testing.TB, d catalog.Deps) {
 	t.Helper()
 	if d.Instance == nil {
@@ -53,7 +53,7 @@ func (s *Sale) Join(t testing.TB, d catalog.Deps) {
 	s.Processes = append(s.Processes, built)
 }
 
-// Reset starts the next run of the sale, with so many units.
+// Reset starts the next run of the sale, with the given number of units.
 func (s *Sale) Reset(t testing.TB, stock int64) {
 	t.Helper()
 	row, err := s.Store.Schedule(t.Context(), s.SKU, s.Info.Name, stock, s.Start)
@@ -62,16 +62,18 @@ func (s *Sale) Reset(t testing.TB, stock int64) {
 	if r, ok := s.Processes[0].(seckill.Resetter); ok {
 		err := r.Reset(t.Context(), s.SKU, stock)
 		for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
-			// In tests Redlock waits for a node only a tenth of a second, which is too short on a busy machine.
+			// In tests Redlock waits for a node only a tenth of a second, which is too short on a
+			// busy machine.
 			err = r.Reset(t.Context(), s.SKU, stock)
 		}
-		if !s.Info.Broken() || !errors.Is(err, lock.ErrNotHeld) { // a purchase that such a lock lets in frees it
+		// A broken lock may have been released by a purchase that it let in.
+		if !s.Info.Broken() || !errors.Is(err, lock.ErrNotHeld) {
 			labtest.Must(t, err)
 		}
 	}
 }
 
-// Purchase is a user's request, the same each time.
+// Purchase returns a user's request. It is the same request for the same arguments.
 func (s *Sale) Purchase(user, quantity int64) seckill.Purchase {
 	return seckill.Purchase{SKU: s.SKU, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d-%d", s.SKU, user)}
 }
@@ -81,17 +83,17 @@ func (s *Sale) Buy(ctx context.Context, user, quantity int64) (seckill.Receipt, 
 	return s.Processes[0].Deduct(ctx, s.Purchase(user, quantity))
 }
 
-// Judge audits the run, with the answers of buyers if they are given.
+// Judge audits the run. If the answers of buyers are given in told, it also checks them.
 func (s *Sale) Judge(t testing.TB, told ...judge.Call) judge.Report {
 	t.Helper()
-	// The last process: a test may have killed the first.
+	// Read the stock in the last process, because a test may have killed the first.
 	e, err := catalog.Evidence(t.Context(), s.Store, s.SKU, []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}})
 	labtest.Must(t, err)
 	e.Initial, e.Run, e.Calls = s.Stock, s.Run, told
 	return judge.Judge(e)
 }
 
-// Held checks that the run holds.
+// Held checks that the audit finds no violation.
 func (s *Sale) Held(t testing.TB, told ...judge.Call) {
 	t.Helper()
 	if r := s.Judge(t, told...); r.Verdict != judge.Held {

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Atomic lets the database subtract, without a condition: others buy between
-// the check and the update, and the stock falls below zero.
+// Atomic lets the database subtract, without a condition. Others buy between
+// the check and the UPDATE, and the stock falls below zero.
 var Atomic = catalog.Info{
 	Name:       "atomic",
 	Source:     "A, first idea: the database computes",
@@ -44,9 +44,8 @@ func (s *atomic) Deduct(
 		if err != nil {
 			return err
 		}
-		// LAST_INSERT_ID(num - ?) would be cheaper than this SELECT. But
-		// MySQL allows no negative number there, which would repair this
-		// strategy.
+		// LAST_INSERT_ID(num - ?) would be cheaper than this SELECT. But MySQL
+		// allows no negative number there, which would repair this strategy.
 		var left int64
 		err = s.store.ReadIn(tx, &left,
 			"SELECT num FROM stock WHERE id = ?", p.SKU)

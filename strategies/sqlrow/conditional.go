@@ -24,7 +24,7 @@ var Conditional = catalog.Info{
 
 type conditional struct {
 	store *ledger.Store
-	by    string // the column that finds the row
+	by    string // the name of the column that finds the row
 }
 
 func (s *conditional) Deduct(

@@ -24,16 +24,16 @@ var ForUpdate = catalog.Info{
 
 type forUpdate struct {
 	store *ledger.Store
-	by    string // the column that finds the row
-	lock  string // FOR UPDATE, or FOR UPDATE NOWAIT
+	by    string // the name of the column that finds the row
+	lock  string // FOR UPDATE or FOR UPDATE NOWAIT
 }
 
 func (s *forUpdate) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		// The locking read also returns the stock. A plain SELECT would
-		// read the transaction's snapshot, which may be older.
+		// The locking read also returns the stock. A plain SELECT would read
+		// the transaction's snapshot, which may be older.
 		num, err := s.lockRow(tx, p.SKU)
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ var ForUpdateNowait = catalog.Info{
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Also:       []string{"for_update.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		// A locked row is an error at once, which means ErrBusy.
+		// A locked row is an error at once: the buyer gets ErrBusy.
 		return &forUpdate{d.Ledger, "id", "FOR UPDATE NOWAIT"}, nil
 	},
 }

@@ -6,7 +6,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdateScan finds its row by a scan, which locks every row.
+// ForUpdateScan is for-update with a scan, which locks every row.
 var ForUpdateScan = catalog.Info{
 	Name:       "for-update-scan",
 	Source:     "A, third idea; D: row lock or table lock",

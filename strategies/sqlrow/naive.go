@@ -39,7 +39,7 @@ func (s *naive) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// From here on, another buyer may change the stock.
+	// The flaw: from here on, another buyer may change the stock.
 	left := now.Num - p.Quantity
 	if left < 0 {
 		return r, seckill.ErrSoldOut
@@ -56,7 +56,7 @@ func (s *naive) Deduct(
 	return r, err
 }
 
-// Restore reads, computes and writes like Deduct, and loses updates like it.
+// Restore reads, computes and writes like Deduct, so it also loses updates.
 func (s *naive) Restore(ctx context.Context, orderID string) error {
 	o, err := s.store.Order(ctx, orderID)
 	if err != nil {

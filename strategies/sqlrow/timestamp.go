@@ -13,8 +13,8 @@ import (
 )
 
 // Timestamp is optimistic locking by the time of the last change. After two
-// writes in one second, or by clocks that differ, an old time looks current,
-// and updates are lost.
+// writes in one second, or if the processes' clocks differ, an old time can
+// look current. Then updates are lost.
 var Timestamp = catalog.Info{
 	Name:       "timestamp",
 	Source:     "A, fourth idea: the timestamp instead of a version number",
@@ -39,9 +39,9 @@ type timestamp struct {
 	layout  string
 }
 
-// Layouts of the time. The column keeps microseconds, but only as many
-// characters are compared as the layout has. The layout with whole seconds
-// therefore behaves like a TIMESTAMP column without a fraction.
+// Layouts of the time. The column keeps microseconds, but a comparison uses
+// only as many characters as the layout has. With the layout of whole seconds,
+// the column behaves like a TIMESTAMP without a fraction.
 const (
 	wholeSeconds = "2006-01-02 15:04:05"
 	microseconds = "2006-01-02 15:04:05.000000"

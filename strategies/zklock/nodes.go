@@ -19,14 +19,14 @@ import (
 // and deletes its own. A node is called _c_GUID-lock-NUMBER. The contender
 // draws the GUID, as Curator does, and the server appends the NUMBER.
 
-// stockPath names the queue of a SKU.
+// stockPath returns the path of a SKU's queue.
 func stockPath(sku int64) string {
 	return fmt.Sprint("/seckill/locks/stock-", sku)
 }
 
 // createNode creates our node and returns its name. If the connection breaks
-// meanwhile, the node may exist all the same. createNode then finds it by the
-// GUID. A second node would make us wait for ourselves.
+// meanwhile, the node may exist all the same. createNode then finds it by its
+// GUID. A second node would wait for the first one, which is also ours.
 func (l *zkLock) createNode(
 	ctx context.Context, key, guid string,
 ) (name string, err error) {
@@ -40,7 +40,7 @@ func (l *zkLock) createNode(
 		if failures++; failures > zkRetries || ctx.Err() != nil {
 			return "", err
 		}
-		if errors.Is(err, zk.ErrNoNode) { // the first buyer ever
+		if errors.Is(err, zk.ErrNoNode) { // no buyer has made the queue yet
 			if err := l.zk.EnsurePath(ctx, key); err != nil {
 				return "", err
 			}
@@ -69,10 +69,9 @@ func newGUID() string {
 }
 
 // predecessor finds the node right ahead of own, and reports whether own is
-// listed. Only the number counts, so that clients with other prefixes queue
-// with ours. The number is a signed 32-bit counter, and the server lets it
-// overflow. A number a is earlier than b if counting up from a reaches b in
-// less than 2³¹ steps.
+// listed. Only the number counts, so clients with other prefixes can share the
+// queue. The number is a signed 32-bit counter that may overflow. A number a
+// is earlier than b if counting up from a reaches b in less than 2³¹ steps.
 func predecessor(names []string, own string) (ahead string, here bool) {
 	mine, _ := sequenceNumber(own)
 	var nearest int32
@@ -83,7 +82,7 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 		}
 		n, ok := sequenceNumber(name)
 		if !ok {
-			continue // the node is no contender
+			continue // the node belongs to no contender
 		}
 		behind := n - mine // wraps round like the server's counter
 		if behind < 0 && (ahead == "" || behind > nearest) {
@@ -101,13 +100,13 @@ func sequenceNumber(name string) (n int32, ok bool) {
 	switch {
 	case len(digits) < 9:
 		return 0, false
-	case len(digits) == 9: // -123456789
+	case len(digits) == 9: // such as -123456789
 		if !strings.HasSuffix(front, "-") {
 			return 0, false
 		}
 		digits = "-" + digits
 	case len(digits) == 10 && digits[0] != '0' &&
-		strings.HasSuffix(front, "--"): // lock--1234567890
+		strings.HasSuffix(front, "--"): // such as lock--1234567890
 		digits = "-" + digits
 	default: // the prefix may end in digits of its own
 		digits = digits[len(digits)-10:]
@@ -134,8 +133,8 @@ func (me *zkContender) release(ctx context.Context) error {
 }
 
 // leave deletes the node of a contender that gives up, even when its buyer has
-// left: while our session lives, nobody else would. If that fails, the client
-// goes on trying in the background.
+// left. Otherwise the node would stay as long as our session. If that fails,
+// the client tries again in the background.
 func (me *zkContender) leave(ctx context.Context) error {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
 	defer cancel()

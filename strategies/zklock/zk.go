@@ -37,8 +37,8 @@ var ZK = catalog.Info{
 	Key: stockPath,
 }
 
-// A zkLock is a queue of nodes. waitTurn returns when a contender that has a
-// node has the lock. Each strategy has its own waitTurn.
+// A zkLock is a queue of nodes. waitTurn returns when the contender has the
+// lock. Each strategy has its own waitTurn.
 type zkLock struct {
 	zk       *zkclient.Client
 	waitTurn func(*zkContender) (fence uint64, err error)
@@ -48,9 +48,9 @@ type zkLock struct {
 type zkContender struct {
 	*zkLock
 	key, guid, node string
-	once            bool            // it does not wait
-	asking          context.Context // of its commands
-	waiting         context.Context // of its waits: see lock.WaitContext
+	once            bool            // true if the buyer does not wait
+	asking          context.Context // ends the commands
+	waiting         context.Context // ends the waits: see lock.WaitContext
 }
 
 const (
@@ -67,9 +67,9 @@ var (
 	errZKDown  = errors.New("ZooKeeper does not answer")
 )
 
-// Acquire queues for key. A holder that passes on its lease's context gets the
-// lock again at once. o.Lease has no effect: the lock lives as long as the
-// session.
+// Acquire queues for key. A holder that calls it again with the context of its
+// lease gets the lock again at once. o.Lease has no effect: the lock lives as
+// long as the session.
 func (l *zkLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -94,14 +94,15 @@ func zkCommandContext(
 	return context.WithTimeoutCause(ctx, wait+zkTimeout, errZKDown)
 }
 
-// queue creates a node and waits for its turn. If it fails it deletes the
+// queue creates a node and waits for its turn. If that fails, it deletes the
 // node.
 func (l *zkLock) queue(
 	ctx, asking context.Context, key string,
 	wait time.Duration, end time.Time,
 ) (_ lock.Lease, err error) {
-	// The session is read before the node is created. If it ends in between,
-	// the node belongs to the next session, and the lease only ends too early.
+	// Read the session before creating the node. If the session ends in
+	// between, the node belongs to the next one, and the lease only ends
+	// early.
 	session, err := l.session(asking)
 	if err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func (l *zkLock) queue(
 	defer func() {
 		if err != nil {
 			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-				err = left // we cannot tell whether it was busy
+				err = left // our own node may still block the lock
 			}
 		}
 	}()
@@ -135,7 +136,7 @@ func (l *zkLock) queue(
 	return hold, nil
 }
 
-// zkWaitUntilFirst waits until no node is ahead.
+// zkWaitUntilFirst waits until no node is ahead of ours.
 func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 	for {
 		fence, gone, err := me.watchAhead()
@@ -147,8 +148,8 @@ func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 		case me.once:
 			return 0, seckill.ErrBusy
 		}
-		// After the notice we look again: the node ahead may have belonged to
-		// a waiter that gave up, with others still ahead of it.
+		// After the notice, look again: the node ahead may have belonged to a
+		// waiter that gave up, with other nodes still ahead of it.
 		err = me.zk.Wait(me.waiting, "node ahead in "+me.key, gone)
 		if err != nil {
 			return 0, err
@@ -157,12 +158,12 @@ func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 }
 
 // watchAhead lists the queue. If nodes are ahead of ours, gone yields when the
-// nearest of them goes or changes, or when our session ends.
+// nearest of them is deleted or changed, or when our session ends.
 //
 // Otherwise gone is nil and the lock is ours. The fencing token is the number
-// of the transaction that last changed the list. It comes with the list, and
-// it grows with every grant: the next holder reads its list after our node
-// went.
+// of the transaction that last changed the list. It comes with the list. It
+// grows with every grant, because the next holder reads the list after our
+// node was deleted.
 func (me *zkContender) watchAhead() (
 	fence uint64, gone <-chan zk.Event, err error,
 ) {
@@ -182,7 +183,7 @@ func (me *zkContender) watchAhead() (
 			fence, gone = uint64(stat.Pzxid), nil
 			return nil
 		}
-		// GetW instead of ExistsW, whose watch on a missing node never goes.
+		// GetW, not ExistsW: a watch on a missing node would never fire.
 		_, _, gone, err = me.zk.GetW(me.asking, me.key+"/"+ahead)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
@@ -192,8 +193,8 @@ func (me *zkContender) watchAhead() (
 	return fence, gone, err
 }
 
-// repeat calls ask again when the connection breaks: our node keeps its place
-// while the connection is down. It also does so after errZKAgain.
+// repeat calls ask again when the connection breaks, because our node keeps
+// its place meanwhile. It also does so after errZKAgain.
 func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 	for failures := 0; ; {
 		err := ask()

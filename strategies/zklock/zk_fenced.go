@@ -31,8 +31,8 @@ var ZKFenced = catalog.Info{
 	Key: stockPath,
 }
 
-// zkWaitAndReadCzxid waits until no node is ahead, and returns the number of
-// the transaction that created our node.
+// zkWaitAndReadCzxid waits until no node is ahead of ours. It returns the
+// number of the transaction that created our node.
 func zkWaitAndReadCzxid(me *zkContender) (uint64, error) {
 	if _, err := zkWaitUntilFirst(me); err != nil {
 		return 0, err

@@ -29,7 +29,7 @@ var ZKNode = catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
 	},
-	// Another name than the directory of the queues of `zk`.
+	// The queues of `zk` use another name, which is a directory.
 	Key: func(sku int64) string {
 		return fmt.Sprintf("/seckill/locks/stock-%d.node", sku)
 	},
@@ -77,21 +77,21 @@ func (l *zkNode) waitForNode(
 		case err == nil:
 			err = l.zk.Wait(waiting, "end of "+key, gone)
 			if err != nil {
-				return nil, err // the node is another's
+				return nil, err // we have no node to delete
 			}
 			continue
 		}
 		if left := l.leave(ctx, key, me); left != nil && ctx.Err() == nil {
-			err = left // it is unknown whether our node is gone
+			err = left // our own node may still block the lock
 		}
 		return nil, err
 	}
 }
 
 // createOrWatch creates the node. If the node is another contender's, gone
-// yields when it goes or changes, or when our session ends. The node's data
-// name its owner: if the connection breaks while we create the node, it may
-// exist and be ours.
+// yields when it is deleted or changed, or when our session ends. The node's
+// data name its owner: if the connection breaks while we create the node, it
+// may exist and be ours.
 func (l *zkNode) createOrWatch(
 	ctx context.Context, key, me string,
 ) (gone <-chan zk.Event, err error) {
@@ -108,7 +108,7 @@ func (l *zkNode) createOrWatch(
 		case !errors.Is(err, zk.ErrNodeExists):
 			return err
 		}
-		// GetW instead of ExistsW, whose watch on a missing node never goes.
+		// GetW, not ExistsW: a watch on a missing node would never fire.
 		owner, _, change, err := l.zk.GetW(ctx, key)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
@@ -135,9 +135,9 @@ func (l *zkNode) releaseNode(ctx context.Context, key, me string) error {
 	return nil
 }
 
-// deleteOwn deletes the node if it is ours. These are two commands: if our
-// session ends in between, and the client already has the next one, it deletes
-// the node of another contender.
+// deleteOwn reads the node and deletes it if it is ours. If our session ends
+// between the two commands and the client already has the next session, it
+// deletes the node of another contender.
 func (l *zkNode) deleteOwn(
 	ctx context.Context, key, me string,
 ) (deleted bool, err error) {
@@ -152,9 +152,9 @@ func (l *zkNode) deleteOwn(
 	return deleted, err
 }
 
-// leave deletes the node if it is ours, even when the buyer has left: while
-// our session lives, nobody else would. If that fails, the client goes on
-// trying in the background.
+// leave deletes the node if it is ours, even when the buyer has left.
+// Otherwise the node would stay as long as our session. If that fails, the
+// client tries again in the background.
 func (l *zkNode) leave(ctx context.Context, key, me string) error {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
 	defer cancel()

@@ -26,7 +26,7 @@ var ZKNoRecheck = catalog.Info{
 
 // zkTrustNotice waits once for the node ahead to go. The flaw: it does not
 // look whether other nodes are ahead. There is no fencing token, which would
-// come with the second list.
+// come with a second list.
 func zkTrustNotice(me *zkContender) (uint64, error) {
 	_, gone, err := me.watchAhead()
 	switch {
