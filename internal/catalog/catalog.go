@@ -24,31 +24,32 @@ type Info struct {
 	Family string   `json:"family"` // the strategy's package, for example "sqlrow"
 	Files  embed.FS `json:"-"`      // the sources and lessons of the family
 	Source string   `json:"source"` // the article and idea that the strategy comes from
-	// Guarantees has the expected answers of the proof. A missing question is open, or does not apply.
+	// Guarantees has the expected answers of the proof. A question that is missing is open or does
+	// not apply.
 	Guarantees Guarantees `json:"guarantees"`
 	// Repair names a strategy that repairs this one and needs no other server. It is empty if none
 	// is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
-	Stock  seckill.StockStore   `json:"stock"` // InRow, unless the strategy's file names another
-	// Redis lists the commands that the strategy sends to the last server of Needs, without those in
-	// its scripts.
+	Stock  seckill.StockStore   `json:"stock"` // where the stock is; InRow if the file names none
+	// Redis lists commands that the strategy sends to the last server of Needs. Commands that its
+	// scripts call are not in the list.
 	Redis []string `json:"-"`
 	// Also lists files that the page shows after the strategy's own file: its scripts, and files that
 	// it shares with other strategies.
 	Also []string `json:"-"`
 
-	Renews   bool `json:"-"`        // its lock has no fixed lease, and is renewed while it is held
-	Fenced   bool `json:"-"`        // its lock has a fencing token, which the stock row checks
+	Renews   bool `json:"-"`        // the lock has no fixed lease; it is renewed while it is held
+	Fenced   bool `json:"-"`        // the lock has a fencing token, which the stock row checks
 	Shares   bool `json:"-"`        // purchases of one process may share a transaction
-	Reserves bool `json:"reserves"` // it is a seckill.Reserver
-	Accepts  bool `json:"accepts"`  // it is a seckill.Acceptor
-	OneNode  bool `json:"-"`        // its lock is local to one node of a database cluster
-	Refuses  bool `json:"-"`        // it breaks only by refusing buyers of several units
+	Reserves bool `json:"reserves"` // New returns a seckill.Reserver
+	Accepts  bool `json:"accepts"`  // New returns a seckill.Acceptor
+	OneNode  bool `json:"-"`        // the lock is local to one node of a database cluster
+	Refuses  bool `json:"-"`        // the strategy breaks only by refusing buyers of several units
 
-	// New builds the strategy. It is nil for a lock, which Locker builds.
+	// New builds the strategy. It is nil if the strategy is a lock, which Locker builds.
 	New func(Deps) (seckill.Strategy, error) `json:"-"`
-	// Locker builds the lock; Key returns the name of a SKU's lock on its server.
+	// Locker builds the lock. Key returns the name that the lock of a SKU has on its server.
 	Locker func(Deps) (lock.Locker, error) `json:"-"`
 	Key    func(sku int64) string          `json:"-"`
 }
@@ -64,7 +65,7 @@ type Settings struct {
 	QueueAtOnce   int           `group:"rare" default:"${QueueAtOnce}" env:"SECKILL_QUEUE_AT_ONCE" help:"queued: how many buyers of one SKU each process lets through at a time."`
 }
 
-// LockTimes are the times of locks. Each is at least a millisecond.
+// LockTimes are the times of locks. Each time is at least a millisecond.
 type LockTimes struct {
 	LockWait  time.Duration `default:"${LockWait}" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
 	LockLease time.Duration `default:"${LockLease}" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
@@ -80,12 +81,12 @@ func DefaultSettings() Settings {
 // Deps has the dependencies of a strategy.
 type Deps struct {
 	*backend.Instance
-	Ledger   *ledger.Store // bound to the strategy's name
+	Ledger   *ledger.Store // the ledger, bound to the strategy's name
 	Settings Settings
 	Log      *slog.Logger
 
-	// Now is the clock of this process for strategies that compare times of day; nil means time.Now.
-	// A test sets it, because the clocks of different machines differ. Waits use time.Now always.
+	// Now is the clock of this process for strategies that compare times of day; nil means
+	// time.Now. A test sets Now, because the clocks of machines differ. Waits always use time.Now.
 	Now func() time.Time
 }
 
@@ -99,15 +100,15 @@ func (i Info) Uses() []backend.Capability {
 	return uses
 }
 
-// RedisCommands returns all commands that the strategy's Redis user must be allowed to run: the
-// commands of Redis, those of its scripts, and EVAL.
+// RedisCommands returns all commands that the strategy's Redis user must be allowed to run: those
+// in i.Redis, those in its scripts, and EVAL.
 func (i Info) RedisCommands() []string {
 	commands := slices.Clone(i.Redis)
 	for _, name := range i.Also {
 		if !strings.HasSuffix(name, ".lua") {
 			continue
 		}
-		script, _ := i.Files.ReadFile(name) // embedded, so it is there
+		script, _ := i.Files.ReadFile(name) // the file is embedded, so this cannot fail
 		for _, called := range inScript.FindAllSubmatch(script, -1) {
 			commands = append(commands, string(called[1]))
 		}
@@ -117,7 +118,8 @@ func (i Info) RedisCommands() []string {
 	return slices.Compact(commands)
 }
 
-// inScript finds a command: the first argument of redis.call, and of redis.pcall or undo.lua's write.
+// inScript finds a Redis command: the first argument of redis.call, redis.pcall or undo.lua's
+// write.
 var inScript = regexp.MustCompile(`(?:[({]|nil, |}, )'([A-Z]+)'`)
 
 // Missing returns the reasons why the strategy cannot run on an instance, or nil if it can.
@@ -131,7 +133,7 @@ func (i Info) Missing(in *backend.Instance) []string {
 	return why
 }
 
-// Needing returns the names of the strategies that need a capability.
+// Needing returns the names of the strategies that need the given capability.
 func Needing(all []Info, need backend.Capability) []string {
 	var names []string
 	for _, i := range all {
@@ -142,7 +144,8 @@ func Needing(all []Info, need backend.Capability) []string {
 	return names
 }
 
-// Build builds the strategy. If it is a lock, the lock guards a read–compute–write.
+// Build builds the strategy. If it is a lock, it guards a read, a computation and a write of the
+// stock.
 func Build(i Info, d Deps) (seckill.Strategy, error) {
 	d = d.complete()
 	d.Ledger = d.Ledger.For(i.Name)
@@ -157,7 +160,7 @@ func Build(i Info, d Deps) (seckill.Strategy, error) {
 		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Fenced: i.Fenced}, nil
 }
 
-// NewLocker builds the lock of a strategy without a sale. d.Ledger may be nil.
+// NewLocker builds the lock of a strategy, for use without a sale. d.Ledger may be nil.
 func NewLocker(i Info, d Deps) (lock.Locker, error) {
 	if i.Locker == nil {
 		return nil, fmt.Errorf("%s deducts stock by itself: it is not a lock", i.Name)
@@ -169,7 +172,7 @@ func NewLocker(i Info, d Deps) (lock.Locker, error) {
 	return locker, nil
 }
 
-// LockOptions returns the options with which a purchase takes the lock.
+// LockOptions returns the options with which a purchase takes the strategy's lock.
 func (i Info) LockOptions(s Settings) lock.Options {
 	o := lock.Options{Wait: s.LockWait, Lease: s.LockLease}
 	if i.Renews {
@@ -194,11 +197,11 @@ func (d Deps) complete() Deps {
 	return d
 }
 
-// Languages lists the languages of lessons and titles.
+// Languages lists the languages in which there are lessons and titles.
 var Languages = []string{"en", "zh"}
 
-// Lesson returns the strategy's lesson as Markdown. It stands beside the strategy's file, as
-// for_update.zh.md beside for_update.go.
+// Lesson returns the strategy's lesson as Markdown. The lesson stands beside the strategy's file:
+// for_update.zh.md belongs to for_update.go.
 func (i Info) Lesson(language string) (string, error) {
 	text, err := i.Files.ReadFile(i.stem() + "." + language + ".md")
 	if err != nil {
@@ -207,8 +210,8 @@ func (i Info) Lesson(language string) (string, error) {
 	return string(text), nil
 }
 
-// TitleIn returns the strategy's title in a language: the heading of its lesson, or Name if there
-// is no lesson.
+// TitleIn returns the strategy's title in the given language: the heading of its lesson, or Name if
+// there is no lesson.
 func (i Info) TitleIn(language string) string {
 	text, err := i.Lesson(language)
 	first, _, _ := strings.Cut(text, "\n")

@@ -10,30 +10,33 @@ import (
 // A Question is the ID of a question that the proof (internal/prove) asks of every strategy.
 type Question string
 
-// The questions for which a strategy can declare the answer that it expects.
+// The questions for which a strategy can declare its answer. A comment says what a good answer
+// means.
 const (
-	Oversell    Question = "oversell"     // buyers in one process never buy more than there is
-	LostUpdate  Question = "lost-update"  // buyers in one process: stock and orders agree in the end
+	Oversell    Question = "oversell"     // buyers in one process never buy more units than there are
+	LostUpdate  Question = "lost-update"  // with buyers in one process, stock and orders agree in the end
 	SoldOut     Question = "sold-out"     // a buyer is told sold out only while too few are left
-	Processes   Question = "processes"    // oversell and lost-update with buyers in several processes
+	Processes   Question = "processes"    // oversell and lost-update also hold with buyers in several processes
 	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
-	BuyerLeaves Question = "leaves"       // a buyer who hangs up was told the truth, and blocks no other
+	BuyerLeaves Question = "leaves"       // a buyer who hangs up gets no false answer, and blocks no other buyer
 	LeaseEnd    Question = "lease-end"    // a lease, session or connection that ends under its holder does no damage
 	Clocks      Question = "clocks"       // clocks of processes may differ by more than a lease
-	Owner       Question = "owner"        // a release never frees the lock of another
+	Owner       Question = "owner"        // a release never frees the lock of another holder
 	LostReply   Question = "lost-reply"   // a command or its reply may be lost
 	LateCommand Question = "late-command" // a command may arrive after its sender has given up
-	Renewal     Question = "renewal"      // a renewer never takes, keeps or frees another's lock
-	Cancel      Question = "cancel"       // an order is given back once, even if replies are lost or it is cancelled again
-	Restock     Question = "restock"      // units that are added to a sale enter its stock once, even if replies are lost
-	Reset       Question = "reset"        // a sale may be reset, or start, while buyers buy
-	SameKey     Question = "same-key"     // copies of a request get one order, and an accepted request an order or a refusal
-	TwoFaults   Question = "two-faults"   // two faults at once, of the faults that the strategy survives singly
-	OtherSKUs   Question = "other-skus"   // buyers of different SKUs do not wait for each other
-	NodeLoss    Question = "node-loss"    // the strategy's backend may lose one node
+	Renewal     Question = "renewal"      // a renewal never takes, keeps or frees another holder's lock
+	// a cancelled order's units return once, even if replies are lost or it is cancelled again
+	Cancel  Question = "cancel"
+	Restock Question = "restock" // units that are added to a sale enter its stock once, even if replies are lost
+	Reset   Question = "reset"   // a sale may be reset, or start, while buyers buy
+	// copies of a request get one order; an accepted request gets an order or a refusal
+	SameKey   Question = "same-key"
+	TwoFaults Question = "two-faults" // two faults may happen at once, if the strategy survives each of them alone
+	OtherSKUs Question = "other-skus" // buyers of different SKUs do not wait for each other
+	NodeLoss  Question = "node-loss"  // the strategy's backend may lose one node
 )
 
-// Guarantees has the expected answers to questions.
+// Guarantees has the expected answer for each question in it.
 type Guarantees map[Question]Expectation
 
 // An Expectation is an answer of the proof: Holds or Breaks.
@@ -57,10 +60,10 @@ var (
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)
 )
 
-// Holds returns g with the expectation that the strategy holds in these questions.
+// Holds returns a copy of g that also expects the strategy to hold in these questions.
 func (g Guarantees) Holds(questions ...Question) Guarantees { return g.with(Holds, questions) }
 
-// Breaks returns g with the expectation that the strategy breaks in these questions.
+// Breaks returns a copy of g that also expects the strategy to break in these questions.
 func (g Guarantees) Breaks(questions ...Question) Guarantees { return g.with(Breaks, questions) }
 
 func (g Guarantees) with(e Expectation, questions []Question) Guarantees {
@@ -77,7 +80,7 @@ func (i Info) Broken() bool {
 	return i.Guarantees[Oversell] == Breaks || i.Guarantees[LostUpdate] == Breaks
 }
 
-// Breaks returns the questions in which the strategy breaks.
+// Breaks returns the questions in which the strategy is expected to break.
 func (i Info) Breaks() []string {
 	var questions []string
 	for _, q := range slices.Sorted(maps.Keys(i.Guarantees)) {
@@ -88,8 +91,8 @@ func (i Info) Breaks() []string {
 	return questions
 }
 
-// BreaksIn reports whether a sale of single units oversells with that number of service processes.
-// A lock inside one process does not keep out the buyers of another.
+// BreaksIn reports whether a sale of single units oversells with the given number of service
+// processes. A lock inside one process does not keep out the buyers of another process.
 func (i Info) BreaksIn(processes int) bool {
 	return !i.Refuses && (i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks)
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// SixWays lists the strategies that people ask for first: num = num - 1, num - buy >= 0, a version,
-// FOR UPDATE, a lock in Redis and a lock in ZooKeeper.
+// SixWays lists the strategies that people ask for first. They sell by num = num - 1, by num - buy
+// >= 0, by a version, by FOR UPDATE, by a lock in Redis and by a lock in ZooKeeper.
 var SixWays = []string{"atomic", "conditional", "version", "for-update", "redis-lua", "zk"}
 
-// otherNames lists the names that people use for a strategy, in the form of plainName. Each name
-// stands once. If several strategies use a kind of lock, its name belongs to the strategy whose lock
-// knows its owner.
+// otherNames lists the names that people use for a strategy, in the form that plainName returns.
+// Each name stands once. If several strategies use a kind of lock, the kind's name belongs to the
+// strategy whose lock knows its owner.
 var otherNames = map[string][]string{
 	"naive":                {"read-compute-write", "no-lock", "无锁"},
 	"atomic":               {"decrement"},
@@ -43,8 +43,8 @@ var otherNames = map[string][]string{
 // OtherNames returns the names that people use for the strategy, besides its name and title.
 func (i Info) OtherNames() []string { return otherNames[i.Name] }
 
-// Find returns the strategy with a name, or with that name among its other names. It ignores case,
-// and takes spaces and underscores for hyphens. If there is none, it returns false.
+// Find returns the strategy whose name, or one of whose other names, is word. It ignores case, and
+// takes spaces and underscores for hyphens. If there is no such strategy, it returns false.
 func Find(all []Info, word string) (Info, bool) {
 	word = plainName(word)
 	for _, i := range all {
@@ -73,8 +73,8 @@ func (i Info) Matches(word string) bool {
 // maxSuggestions bounds the strategies in DidYouMean's sentence.
 const maxSuggestions = 3
 
-// DidYouMean returns a sentence, beginning with a space, that names the strategies whose names are
-// similar to a wrong name or contain it, the most similar first. It returns "" if there is none.
+// DidYouMean returns a sentence, beginning with a space, with the strategies whose names contain a
+// wrong name or are similar to it, the most similar first. It returns "" if there are none.
 func DidYouMean(all []Info, wrong string) string {
 	wrong = plainName(wrong)
 	if len(wrong) < 2 || len(wrong) > 64 {

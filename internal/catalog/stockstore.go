@@ -9,7 +9,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Seller is a strategy on one instance. Strategy is nil if it cannot run there.
+// A Seller is a strategy on one instance. Strategy is nil if the strategy cannot run there.
 type Seller struct {
 	Info     Info
 	Strategy seckill.Strategy
@@ -34,10 +34,10 @@ func StockStores(ctx context.Context, sku int64, sellers []Seller) map[seckill.S
 }
 
 // Evidence reads the evidence for one SKU's run, without the answers of buyers: the stock row, the
-// orders, the counters, and the stock stores of the strategies.
+// orders, and the stock stores of the strategies (counters outside the row).
 //
-// The counters are not part of the database's consistent view. Call Evidence when no purchase is
-// running; otherwise a buyer between the counter and the order makes units seem lost.
+// The counters are not part of the database's consistent view. So call Evidence when no purchase is
+// running. Otherwise, units that a buyer has taken from a counter but not yet ordered seem lost.
 func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (judge.Evidence, error) {
 	snap, err := store.Snapshot(ctx, sku)
 	if err != nil {
@@ -57,7 +57,7 @@ func storesOf(sellers []Seller) map[string]seckill.StockStore {
 }
 
 // Audit judges one SKU's run from the ledger and the counters, and keeps no order in memory. It
-// reads the counters first, because some need a connection while the view of the orders holds one.
+// reads the counters first: that may need a connection, and the view of the orders will hold one.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report judge.Report, err error) {
 	counted := StockStores(ctx, sku, sellers)
 	err = store.View(ctx, sku, func(e judge.Evidence) {

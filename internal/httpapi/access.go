@@ -10,12 +10,12 @@ import (
 	"seckill/internal/web"
 )
 
-// adminMark is set in the context of requests to the admin listener.
+// adminMark is the key that is set in the context of requests to the admin listener.
 const adminMark = "seckill.admin"
 
-// admin refuses a call unless the operator makes it. On the public listener every such
-// call needs the token, because calls through a reverse proxy on this machine come from
-// 127.0.0.1, too.
+// admin refuses a call unless the operator makes it. On the public listener every admin call needs
+// the token. The caller's address proves nothing there: calls through a reverse proxy on this
+// machine come from 127.0.0.1, too.
 func (s *Server) admin(c *gin.Context) error {
 	if s.isAdmin(c) {
 		return nil
@@ -33,8 +33,8 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 	return c.GetBool(adminMark) || web.SameToken(web.Bearer(c.Request), s.Token)
 }
 
-// asAdmin marks the requests of the admin listener. A page of any web site can make a
-// browser on this machine call that listener, so asAdmin checks Host and Origin.
+// asAdmin marks the requests of the admin listener. A page of any web site can make a browser on
+// this machine call that listener, so asAdmin checks the headers Host and Origin.
 func (s *Server) asAdmin(c *gin.Context) error {
 	if why := web.NotLocal(c.Request); why != "" {
 		return refused(judge.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
@@ -46,7 +46,7 @@ func (s *Server) asAdmin(c *gin.Context) error {
 	return nil
 }
 
-// CheckAdminAddr returns an error unless addr is a loopback address, as an admin listener needs.
+// CheckAdminAddr returns an error unless addr is a loopback address, as the admin listener needs.
 func CheckAdminAddr(addr string) error {
 	tcp, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {

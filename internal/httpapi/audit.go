@@ -20,9 +20,9 @@ import (
 // some seconds.
 const auditTimeout = time.Minute
 
-// audits shares audits among callers. For each SKU at most one audit reads orders, and at most
-// one waits for its turn. A caller joins the audit that waits, because the audit that reads may
-// have missed the caller's order already.
+// audits shares audits among callers. For each SKU at most one audit reads orders, and at most one
+// waits for its turn. A new caller joins the waiting audit. The reading audit may already have
+// passed by an order that the caller has seen.
 type audits struct{ waiting, reading singleflight.Group }
 
 type auditor func(context.Context) (judge.Report, error)
@@ -31,7 +31,7 @@ type auditor func(context.Context) (judge.Report, error)
 func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Report, error) {
 	key := strconv.FormatInt(sku, 10)
 	shared := a.waiting.DoChan(key, func() (report any, err error) {
-		for began := false; !began; { // while another audit reads, Do waits for it and runs nothing
+		for began := false; !began; { // if another audit reads, Do only waits for its end
 			report, err, _ = a.reading.Do(key, func() (any, error) {
 				began = true
 				a.waiting.Forget(key)
@@ -50,8 +50,8 @@ func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Rep
 	}
 }
 
-// audit handles GET /audit. It judges the current run from the ledger and the counters; the
-// service does not keep the answers that buyers got.
+// audit handles GET /audit. It judges the current run from the ledger and the counters. It cannot
+// judge the answers that buyers got, because the service does not keep them.
 func (s *Server) audit(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err

@@ -29,18 +29,18 @@ import (
 type Config struct {
 	Instance *backend.Instance
 	Infos    []catalog.Info
-	Default  string // the strategy of purchases that name none
+	Default  string // the strategy for purchases that name no strategy
 	Settings catalog.Settings
 
-	// Token must come with every admin call to Handler. If it is empty, only AdminHandler
-	// takes admin calls.
+	// Token must come with every admin call to Handler. If Token is empty, only AdminHandler takes
+	// admin calls.
 	Token string
 
 	Points *point.Points    // places where admin calls can stop a purchase; may be nil
-	Now    func() time.Time // the clock that strategies get (catalog.Deps); nil means time.Now
+	Now    func() time.Time // the clock for strategies (catalog.Deps.Now); nil means time.Now
 
-	PurchaseTimeout time.Duration // bounds a purchase; 0 means 10 s
-	ShutdownTimeout time.Duration // bounds the wait for requests in flight at the end; 0 means 15 s
+	PurchaseTimeout time.Duration // bounds the time of a purchase; 0 means 10 s
+	ShutdownTimeout time.Duration // bounds the wait for requests in flight when Serve ends; 0 means 15 s
 	Log             *slog.Logger
 }
 
@@ -48,7 +48,7 @@ type Config struct {
 type Server struct {
 	Config
 	ledger          *ledger.Store
-	public, private *gin.Engine // private is for admins
+	public, private *gin.Engine // public serves everybody; private serves admins, who need no token
 	metrics         *metrics
 	strategies
 	sales
@@ -57,7 +57,7 @@ type Server struct {
 	inFlight atomic.Int64 // purchases that have no answer yet
 }
 
-// strategies has the strategies of a Server as sellers.
+// strategies has the strategies of a Server, each as a seller.
 type strategies struct {
 	sellers    []*seller        // in the catalog's order
 	catalogued []catalog.Seller // the sellers in the form that the audit reads
@@ -65,11 +65,11 @@ type strategies struct {
 	standard   *seller // the default strategy
 }
 
-// sales has what this process knows about the sales and the requests at work.
+// sales has what this process knows about sales, and about the requests that it works on.
 type sales struct {
-	open     sync.Map           // SKU → run, for sales that this process has seen open
-	starts   singleflight.Group // reads of when a sale starts, by SKU
-	underWay sync.Map           // requestKeys of the requests that this process works on
+	open     sync.Map           // SKU → run, for each sale that this process has seen open
+	starts   singleflight.Group // shares the reads of a sale's start, by SKU
+	underWay sync.Map           // the requestKeys of the requests that this process works on
 	resets   [16]sync.Mutex     // resets of a SKU lock the mutex of its id modulo 16
 	stale    chan struct{}      // holds a token if a reset has left orders to remove
 }
@@ -106,10 +106,10 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Handler returns the handler of all calls; admin calls need the token.
+// Handler returns the handler of all calls. Admin calls need the token.
 func (s *Server) Handler() http.Handler { return s.public }
 
-// AdminHandler returns the handler of all calls for callers on this machine, who need no token.
+// AdminHandler returns the handler of all calls for callers on this machine. They need no token.
 func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
@@ -147,7 +147,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 
 func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
 
-// plain is handle for a call without query parameters.
+// plain returns the handler h for a call that takes no query parameters.
 func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		if _, err := web.ReadQuery(c.Request); err != nil {
@@ -157,7 +157,7 @@ func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
 	})
 }
 
-// showCall handles GET /: it shows how to buy.
+// showCall handles GET /. Its answer shows how to buy.
 func (s *Server) showCall(c *gin.Context) error {
 	c.String(http.StatusOK, `A flash sale. Buy one unit of SKU 1 as user 42, with the strategy %s:
 
@@ -178,7 +178,7 @@ var openAPI []byte
 func serveOpenAPI(c *gin.Context) { c.Data(http.StatusOK, "application/json", openAPI) }
 
 // identify sets the X-Request-Id of every answer, and writes the access log. The id is the
-// printable part of the caller's X-Request-Id, or a random one.
+// printable part of the X-Request-Id that the caller sent, or a random one.
 func (s *Server) identify(c *gin.Context) {
 	id := web.Visible(c.GetHeader(web.HeaderRequestID), maxRequestID)
 	if id == "" {
@@ -194,7 +194,7 @@ func (s *Server) identify(c *gin.Context) {
 	s.log(c, slog.LevelDebug, "request", "status", c.Writer.Status(), "took", time.Since(begun))
 }
 
-// maxRequestID bounds the logged part of a caller's X-Request-Id, in characters.
+// maxRequestID bounds the characters of a caller's X-Request-Id that are kept.
 const maxRequestID = 64
 
 func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }

@@ -13,15 +13,15 @@ import (
 	"seckill/internal/tap"
 )
 
-// metrics belong to one Server, so that two servers in one process count separately.
+// metrics has the metrics of one Server, so that two servers in one process count separately.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 }
 
-// durationBuckets are in seconds. They range from half a millisecond, the time of a statement
-// on an idle server, to more than the time that a purchase may take.
+// durationBuckets are bounds in seconds. They range from half a millisecond, the time of a
+// statement on an idle server, to more than the time that a purchase may take.
 var durationBuckets = prometheus.ExponentialBuckets(0.0005, 2, 16)
 
 func newMetrics(s *Server) *metrics {
@@ -44,13 +44,13 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// handler serves /metrics to four callers at a time: everybody may read it, and one reading
-// costs as much as many purchases.
+// handler serves /metrics to at most four callers at a time. Everybody may read /metrics, and one
+// reading costs as much as many purchases.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// register adds the strategy's metrics, which begin at 0.
+// register adds the metrics of a strategy. Its counters begin at 0.
 func (m *metrics) register(sl *seller) {
 	m.duration.WithLabelValues(sl.info.Name)
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
@@ -69,10 +69,10 @@ var processStart = time.Now()
 // strategyStats holds the counts of one strategy.
 type strategyStats struct {
 	Purchases int64             `json:"purchases"`
-	Commands  map[string]uint64 `json:"commands"` // by backend
+	Commands  map[string]uint64 `json:"commands"` // the key is the name of the backend
 }
 
-// stats answers with those figures of /metrics that the load generator reads.
+// stats answers with the figures of /metrics that the load generator reads.
 func (s *Server) stats(c *gin.Context) {
 	strategies := map[string]strategyStats{}
 	for _, sl := range s.sellers {
@@ -83,7 +83,7 @@ func (s *Server) stats(c *gin.Context) {
 		strategies[sl.info.Name] = strategyStats{sl.purchases.Load(), commands}
 	}
 	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // cannot fail with these arguments
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // Getrusage cannot fail with these arguments
 	c.JSON(http.StatusOK, gin.H{
 		"started_at": processStart, "processor_seconds": time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(),
 		"purchases_in_flight": s.inFlight.Load(), "strategies": strategies,

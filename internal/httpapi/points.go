@@ -14,7 +14,7 @@ import (
 	"seckill/internal/web"
 )
 
-// routePoints adds the calls of --fault-points, which only the operator may make.
+// routePoints adds the calls for --fault-points. Only the operator may make these calls.
 func (s *Server) routePoints(r *gin.Engine) {
 	if s.Points == nil {
 		return
@@ -25,7 +25,7 @@ func (s *Server) routePoints(r *gin.Engine) {
 	faults.POST("/points", s.plain(s.holdPurchase))
 }
 
-// faultState reports the purchases in flight and, for ?strategy=NAME&sku_id=ID, the units left.
+// faultState reports the purchases in flight, and the units left if the query names a strategy.
 func (s *Server) faultState(c *gin.Context) error {
 	q, err := web.ReadQuery(c.Request, "strategy", "sku_id")
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Server) faultState(c *gin.Context) error {
 	return nil
 }
 
-// unitsLeft reads the stock from the store that the strategy sells from.
+// unitsLeft returns the units left in the stock store that the strategy sells from.
 func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, error) {
 	if counter, ok := sl.strategy.(seckill.Counter); ok && sl.info.Stock.Counter() != "" {
 		return counter.Count(ctx, sku)
@@ -68,8 +68,8 @@ func (s *Server) cutSockets(c *gin.Context) error {
 	return nil
 }
 
-// holdPurchase stops the next purchase that reaches the given point. It answers when the
-// purchase stands there, and lets it go on when the caller closes the connection.
+// holdPurchase stops the next purchase that reaches the given point. It answers when the purchase
+// is at the point. The purchase goes on when the caller closes the connection.
 func (s *Server) holdPurchase(c *gin.Context) error {
 	var o point.Order
 	if err := web.ReadJSON(c.Writer, c.Request, &o); err != nil {

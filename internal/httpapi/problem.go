@@ -13,8 +13,8 @@ import (
 	"seckill/internal/web"
 )
 
-// retryAfter is the Retry-After of busy and in_progress, in seconds. A purchase rarely takes
-// longer than that, and a queue that was full for a buyer's whole wait is rarely empty sooner.
+// retryAfter is the Retry-After, in seconds, of the codes busy and in_progress. A purchase rarely
+// takes longer, and a queue that was full for a whole wait is rarely empty sooner.
 const retryAfter = 1
 
 // refused returns err with a detail that the caller may read. The text of any other error
@@ -28,13 +28,13 @@ func refused(err error, detail string) *web.Problem {
 	return p
 }
 
-// hungUp reports whether the caller has closed the connection, or its half of the connection.
+// hungUp reports whether the caller has closed the connection, or at least its sending half.
 func hungUp(c *gin.Context) bool { return errors.Is(c.Request.Context().Err(), context.Canceled) }
 
-// invalid returns the refusal of one field of the body, the query or the header.
+// invalid returns the refusal for an error in one field of the body, the query or the header.
 func invalid(field, detail string) error { return web.Invalid(field, "", nil, detail) }
 
-// codeOf returns the code of the problem with which the service answers err.
+// codeOf returns the code of the problem that the service answers for err.
 func codeOf(err error) string {
 	var p *web.Problem
 	if errors.As(err, &p) {
@@ -43,7 +43,7 @@ func codeOf(err error) string {
 	return judge.CodeOf(err).Code
 }
 
-// refuse answers err with a problem.
+// refuse answers with the problem for err.
 func (s *Server) refuse(c *gin.Context, err error) {
 	var p *web.Problem
 	switch {

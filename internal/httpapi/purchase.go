@@ -29,8 +29,8 @@ type purchaseBody struct {
 type purchaseRequest struct {
 	seckill.Purchase
 	seller *seller
-	keyed  bool          // the buyer chose the RequestID, and may send the request again
-	async  bool          // the buyer accepts an answer before the order is written
+	keyed  bool          // true if the buyer chose the RequestID, and so may repeat the request
+	async  bool          // true if the buyer accepts an answer before the order is written
 	hold   time.Duration // how long a reservation holds its units; 0 for a purchase
 	run    int64         // the run of the sale that this process knew before the strategy was called
 }
@@ -39,7 +39,7 @@ type purchaseRequest struct {
 type Answer struct {
 	Receipt  seckill.Receipt // empty if Outcome is accepted
 	Outcome  string          // sold, reserved or accepted
-	Replayed bool            // the order was written for an earlier call of the same request
+	Replayed bool            // true if an earlier call of the same request wrote the order
 }
 
 // Outcomes in the metrics, beside the codes of problems.
@@ -47,7 +47,7 @@ const (
 	outcomeSold     = "sold"
 	outcomeReserved = "reserved"
 	outcomeReplayed = "replayed"
-	outcomeAccepted = "accepted" // the order, or the refusal, follows
+	outcomeAccepted = "accepted" // the order, or the refusal, is written later
 	outcomeHungUp   = "gone"     // the buyer closed the connection before the answer
 )
 
@@ -75,7 +75,7 @@ func (s *Server) purchase(c *gin.Context, sl *seller) (Answer, error) {
 	return a, nil
 }
 
-// writeAnswer writes body, an order or a reservation, as the answer a.
+// writeAnswer writes the answer a. body is its JSON: an order or a reservation.
 func writeAnswer(c *gin.Context, a Answer, body any) {
 	if a.Replayed {
 		c.Header("Idempotency-Replayed", "true")
@@ -120,7 +120,7 @@ func (s *Server) sell(c *gin.Context, r purchaseRequest) (Answer, error) {
 	return Answer{}, ledger.ErrRunOver
 }
 
-// maxRuns bounds how often sell starts over because the sale was reset during the purchase.
+// maxRuns bounds the attempts of sell. It starts over if the sale was reset during the purchase.
 const maxRuns = 3
 
 // A requestKey identifies a request within this process.
@@ -129,7 +129,7 @@ type requestKey struct {
 	id        string
 }
 
-// deduct calls the strategy, and counts its commands and its time.
+// deduct calls the strategy. It counts the strategy's commands and measures its time.
 func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) {
 	sl, begun := r.seller, time.Now()
 	defer func() {
@@ -155,11 +155,11 @@ func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) 
 	return Answer{Receipt: receipt, Outcome: outcomeSold}, err
 }
 
-// explain returns the answer to a purchase that failed with cause: the answer that the
-// request has in the ledger, otherwise cause. The refusals sold_out and duplicate are
-// final, so explain writes them into the ledger before the buyer gets them.
+// explain returns the answer to a purchase that failed with the error cause. If the ledger has an
+// answer for the request, that is returned, otherwise cause. The refusals sold_out and duplicate
+// are final, so explain writes them into the ledger before the buyer gets them.
 func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer, error) {
-	// The purchase may have failed because its own time ran out.
+	// The purchase may have failed because its time ran out, so reading the ledger gets its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
 	var known judge.Order
@@ -174,7 +174,7 @@ func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer
 			return Answer{}, unknownOutcome(r.Purchase)
 		}
 		a, err := replay(known, r.Purchase)
-		a.Replayed = known.Strategy != r.seller.info.Name // otherwise this call itself may have placed the order
+		a.Replayed = known.Strategy != r.seller.info.Name // if equal, this call may have placed the order
 		return a, err
 	case r.keyed && final:
 		known, err = s.refusals.Write(ctx, ledger.Refusal{
@@ -190,7 +190,7 @@ func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer
 	switch {
 	case errors.Is(err, ledger.ErrRunOver):
 		return Answer{}, err
-	case err != nil: // the request may have an answer, but it cannot be read now
+	case err != nil: // the ledger may have an answer, but cannot be read now
 		return Answer{}, mentionEarlierCalls(r, fmt.Errorf("%w: %v; read the answer of the request: %v",
 			seckill.ErrUnavailable, cause, err))
 	}
@@ -207,8 +207,8 @@ func isTransient(err error) bool {
 	return false
 }
 
-// mentionEarlierCalls returns the refusal cause. If the buyer may have sent the request
-// before, the refusal says that it concerns this call only, and how to ask for the request.
+// mentionEarlierCalls returns the refusal for the given cause. If the buyer may have sent the
+// request before, the refusal says that it concerns this call only, and how to look up the request.
 func mentionEarlierCalls(r purchaseRequest, cause error) error {
 	if !r.keyed || !isTransient(cause) {
 		return cause
@@ -229,8 +229,8 @@ func unknownOutcome(p seckill.Purchase) error {
 	return unknown
 }
 
-// readPurchase reads the body and the Idempotency-Key. Without a key it makes a request id
-// of its own, because a caller's X-Request-Id may not be unique. body is b, or embeds b.
+// readPurchase reads the body and the Idempotency-Key. If there is no key, it makes up a request
+// id, because a caller's X-Request-Id may not be unique. body must be b, or a struct that embeds b.
 func readPurchase(c *gin.Context, sl *seller, body any, b *purchaseBody) (purchaseRequest, error) {
 	r := purchaseRequest{seller: sl}
 	b.Quantity = 1
@@ -259,7 +259,7 @@ func readPurchase(c *gin.Context, sl *seller, body any, b *purchaseBody) (purcha
 
 const keyHeader = "Idempotency-Key"
 
-// readKey returns the Idempotency-Key, or "" if there is none.
+// readKey returns the caller's Idempotency-Key, or "" if there is none.
 func readKey(c *gin.Context) (string, error) {
 	switch keys := c.Request.Header[keyHeader]; {
 	case len(keys) == 0:
@@ -273,7 +273,7 @@ func readKey(c *gin.Context) (string, error) {
 	}
 }
 
-// replay returns the answer that a request got before, from its order or refusal.
+// replay returns the answer that a request got before, from its order or refusal known.
 func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	if known.Quantity != p.Quantity {
 		return Answer{}, refused(seckill.ErrMismatch, fmt.Sprintf(
@@ -287,5 +287,5 @@ func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	return Answer{known.Receipt(), outcomeSold, true}, nil
 }
 
-// lookTimeout bounds reading the ledger after a purchase, and writing a refusal.
+// lookTimeout bounds the time to read the ledger after a purchase, and to write a refusal.
 const lookTimeout = 5 * time.Second

@@ -7,8 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// ready handles /readyz: it reports whether every configured backend answers. A process whose
-// database is down still answers /healthz, and recovers without a restart.
+// ready handles /readyz: it reports whether every configured backend answers. If the database is
+// down, /healthz still answers, and the process recovers without a restart.
 func (s *Server) ready(c *gin.Context) {
 	backends, status := s.Instance.Status(context.WithoutCancel(c.Request.Context())), http.StatusOK
 	for _, b := range backends {

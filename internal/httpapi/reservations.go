@@ -15,7 +15,7 @@ import (
 	"seckill/internal/web"
 )
 
-// How long units may be held for a buyer, in seconds.
+// The bounds and the default of the time for which units are held for a buyer, in seconds.
 const (
 	defaultHold = 300
 	maxHold     = 3600
@@ -23,14 +23,14 @@ const (
 
 // A reservation is the JSON of a reservation.
 type reservation struct {
-	ID        string                   `json:"reservation_id"` // the id of its order
+	ID        string                   `json:"reservation_id"` // the id of the reservation's order
 	SKU       int64                    `json:"sku_id"`
 	User      int64                    `json:"user_id"`
 	Quantity  int64                    `json:"quantity"`
 	Remaining int64                    `json:"remaining"`
 	Strategy  string                   `json:"strategy"`
 	State     seckill.ReservationState `json:"state"`
-	ExpiresAt judge.Moment             `json:"expires_at,omitzero"` // 0 if one call bought and paid
+	ExpiresAt judge.Moment             `json:"expires_at,omitzero"` // 0 if one call both bought and paid
 	// ExpiresIn is the time until ExpiresAt in milliseconds, by the database's clock. The buyer's
 	// own clock may differ.
 	ExpiresIn int64 `json:"expires_in_ms"`
@@ -45,8 +45,8 @@ func reservationOf(o judge.Order) reservation {
 		o.Reservation.State, o.Reservation.Ends, left}
 }
 
-// reserve handles POST /reservations: it holds units for a buyer. A copy of the request gets
-// the reservation in its state at that time.
+// reserve handles POST /reservations: it holds units for a buyer. If the call repeats a request, it
+// gets the reservation in its present state.
 func (s *Server) reserve(c *gin.Context, sl *seller) (Answer, error) {
 	if _, ok := sl.strategy.(seckill.Reserver); !ok {
 		return Answer{}, invalid("strategy", fmt.Sprintf(
@@ -54,7 +54,7 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (Answer, error) {
 	}
 	body := struct {
 		purchaseBody
-		ExpiresIn int64 `json:"expires_in"` // seconds
+		ExpiresIn int64 `json:"expires_in"` // in seconds
 	}{ExpiresIn: defaultHold}
 	r, err := readPurchase(c, sl, &body, &body.purchaseBody)
 	if err == nil {
@@ -89,8 +89,8 @@ func (s *Server) readReservation(ctx context.Context, id string) (judge.Order, e
 	return s.ledger.Reservation(ctx, id)
 }
 
-// refuseReservation returns an error if the order of a replayed purchase is a reservation that
-// is not paid. Such a request must not be answered as sold.
+// refuseReservation returns an error if the order of a repeated request belongs to a reservation
+// that is not paid. Such a request must not be answered as sold.
 func (s *Server) refuseReservation(ctx context.Context, sold seckill.Receipt) error {
 	if s.reserver(sold.Strategy) == nil {
 		return nil
@@ -111,7 +111,8 @@ func (s *Server) refuseReservation(ctx context.Context, sold seckill.Receipt) er
 	return nil
 }
 
-// reserver returns the named strategy, or nil if it does not reserve or cannot run here.
+// reserver returns the named strategy. It is nil if the strategy does not reserve or cannot run
+// here.
 func (s *Server) reserver(strategy string) seckill.Reserver {
 	if sl := s.byName[strategy]; sl != nil {
 		reserver, _ := sl.strategy.(seckill.Reserver)
@@ -132,7 +133,7 @@ func (s *Server) showReservation(c *gin.Context) error {
 
 var noReservation = refused(seckill.ErrUnknownOrder, "There is no such reservation.")
 
-// namedReservation reads the reservation that a call names in its path.
+// namedReservation reads the reservation whose id is in the call's path.
 func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (judge.Order, error) {
 	id := c.Param("id")
 	if !web.IsKey(id) {
@@ -155,7 +156,8 @@ func (s *Server) payReservation(c *gin.Context) error {
 	})
 }
 
-// cancelReservation releases a reservation, and then reads its state: it may have expired before.
+// cancelReservation releases a reservation. Then it reads the state: the reservation may have
+// expired before.
 func (s *Server) cancelReservation(c *gin.Context) error {
 	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
 		err := r.Release(ctx, o.PublicID)
@@ -169,8 +171,8 @@ func (s *Server) cancelReservation(c *gin.Context) error {
 	})
 }
 
-// withReservation calls do with the reservation that a call names, and answers with the
-// reservation as do leaves it.
+// withReservation calls do with the reservation whose id is in the call's path. Then it answers
+// with the reservation as do has changed it.
 func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()

@@ -21,14 +21,14 @@ import (
 	"seckill/internal/web"
 )
 
-// A seller is a strategy as this server offers it.
+// A seller is a strategy that this server offers.
 type seller struct {
 	info      catalog.Info
-	missing   []string         // reasons why the strategy cannot run here
+	missing   []string         // the reasons why the strategy cannot run here
 	strategy  seckill.Strategy // nil if missing is not empty
 	commands  tap.Counter      // the commands that purchases have sent to the backends
 	purchases atomic.Int64     // purchases for which the strategy has returned
-	notReset  sync.Map         // SKU → run, for SKUs that this process reset and the strategy did not
+	notReset  sync.Map         // SKU → run, if this process reset the SKU but the strategy failed to follow
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {
@@ -47,7 +47,7 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 	return sl
 }
 
-// available returns the strategy of that name, or an error if it cannot run here.
+// available returns the strategy with the given name, or an error if it cannot run here.
 func (s *Server) available(name string) (*seller, error) {
 	sl, err := s.find(name)
 	if err == nil && sl.strategy == nil {
@@ -57,7 +57,7 @@ func (s *Server) available(name string) (*seller, error) {
 	return sl, err
 }
 
-// find returns the strategy of that name, which may be one of its other names.
+// find returns the strategy with the given name. One of its other names will do, too.
 func (s *Server) find(name string) (*seller, error) {
 	if sl := s.byName[name]; sl != nil {
 		return sl, nil
@@ -77,8 +77,8 @@ func (s *Server) names() string {
 	return strings.Join(names, ", ")
 }
 
-// buying returns the handler of a call that buys: it finds the seller, calls buy, and counts
-// the outcome.
+// buying returns the handler of a call that buys. The handler finds the seller, calls buy, and
+// counts the outcome.
 func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		sl, err := s.selected(c)
@@ -86,7 +86,7 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 			s.metrics.requests.WithLabelValues("none", codeOf(err)).Inc()
 			return err
 		}
-		outcome := judge.InternalError.Code // counted if buy panics
+		outcome := judge.InternalError.Code // what is counted if buy panics
 		s.inFlight.Add(1)
 		defer func() {
 			s.inFlight.Add(-1)
@@ -107,7 +107,7 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 	})
 }
 
-// selected returns the strategy that the query names, or the server's default.
+// selected returns the strategy that the query names, by default the server's default.
 func (s *Server) selected(c *gin.Context) (*seller, error) {
 	q, err := web.ReadQuery(c.Request, "strategy")
 	if err != nil {
@@ -119,13 +119,13 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	return s.available(q.Get("strategy"))
 }
 
-// openRun returns the current run of a sale if the strategy may sell now. Otherwise it
-// refuses before the buyer reaches the strategy, where a lock would keep a row or a node
-// even for a SKU that does not exist. Buyers who come at once share one read.
+// openRun returns the current run of a sale if the strategy may sell now. Otherwise it refuses the
+// buyer before the strategy is called. Even for a SKU that does not exist, a lock would leave a row
+// or a node. Buyers who come at once share one read.
 //
-// Once openRun has seen a sale open, it does not read the ledger again. If another process
-// resets the sale, the statement that writes the order notices a new start
-// (ledger.Store.Record), and the writer of a refusal notices a new run (ledger.ErrRunOver).
+// Once openRun has seen a sale open, it does not read the ledger again. Another process may then
+// reset the sale. The statement that writes the order notices if the new sale has not started
+// (ledger.Store.Record). The writer of a refusal notices the new run (ledger.ErrRunOver).
 func (s *Server) openRun(ctx context.Context, sl *seller, sku int64) (int64, error) {
 	if err := s.refuseStaleStock(ctx, sl, sku); err != nil {
 		return 0, err
@@ -154,8 +154,8 @@ func (s *Server) openRun(ctx context.Context, sl *seller, sku int64) (int64, err
 	}
 }
 
-// refuseStaleStock refuses a SKU if its last reset by this process failed for the strategy, unless
-// another process has reset it since.
+// refuseStaleStock refuses a SKU if this process reset it and the strategy failed to follow. If
+// another process has reset the SKU since, refuseStaleStock does not refuse.
 func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) error {
 	run, failed := sl.notReset.Load(sku)
 	if !failed {
@@ -174,8 +174,8 @@ func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) er
 	return err
 }
 
-// refuseEarlyBuyer returns the refusal of a purchase for which the ledger said that the sale
-// has not started. The start that this process knew is out of date, so it reads it again.
+// refuseEarlyBuyer returns the refusal of a purchase for which the ledger said that the sale has
+// not started. It reads the start again, because the start that this process knew is out of date.
 func (s *Server) refuseEarlyBuyer(ctx context.Context, sl *seller, sku int64) error {
 	s.open.Delete(sku)
 	if _, err := s.openRun(ctx, sl, sku); errors.Is(err, seckill.ErrNotStarted) {

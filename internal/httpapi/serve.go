@@ -22,9 +22,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// work removes old orders until ctx ends. It also runs the strategies that are Workers, until the
-// returned function is called: the last buyers may leave work behind. That function returns when all
-// have ended.
+// work removes old orders until ctx ends. It also runs the strategies that are seckill.Workers.
+// They run until the returned function is called, because the last buyers may leave work behind.
+// The returned function returns when all have ended.
 func (s *Server) work(ctx context.Context) func() {
 	sweeping, cancelSweep := context.WithCancel(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -42,7 +42,7 @@ func (s *Server) work(ctx context.Context) func() {
 	}
 }
 
-// ServeAdmin is Serve for the admin listener, whose address CheckAdminAddr has accepted.
+// ServeAdmin is Serve for the admin listener, whose address must have passed CheckAdminAddr.
 func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 	return s.serve(ctx, l, s.AdminHandler())
 }
@@ -69,8 +69,8 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	return nil
 }
 
-// sweep removes the orders of earlier runs while the sale goes on. It does so after each reset,
-// and once at the start, because a process that reset a sale may have died before it swept.
+// sweep removes the orders of earlier runs while the sale goes on. It does so after each reset and
+// once at the start: a process that reset a sale may have died before it swept.
 func (s *Server) sweep(ctx context.Context) {
 	for {
 		begun := time.Now()
@@ -91,10 +91,10 @@ func (s *Server) sweep(ctx context.Context) {
 	}
 }
 
-// sweepSoon makes sweep look again.
+// sweepSoon makes sweep look for old orders once more.
 func (s *Server) sweepSoon() {
 	select {
 	case s.stale <- struct{}{}:
-	default: // sweep has not taken the last token yet
+	default: // sweep will still take the last token
 	}
 }

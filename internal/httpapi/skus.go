@@ -48,12 +48,14 @@ func (s *Server) showSKU(c *gin.Context) error {
 	return err
 }
 
-// A product is the stock row of a SKU, with the counts that strategies keep elsewhere.
+// A product is the stock row of a SKU, with the numbers of units that strategies keep elsewhere.
 type product struct {
 	judge.Stock
-	Now         judge.Moment                 `json:"now"` // by the database's clock, like StartsAt
+	// the database's time of this answer; StartsAt has the same clock
+	Now         judge.Moment                 `json:"now"`
 	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
-	// NotReset lists the strategies for which the reset failed. They refuse to sell this SKU until a reset succeeds.
+	// NotReset lists the strategies that did not follow the last reset. They refuse this SKU until
+	// one succeeds.
 	NotReset []string `json:"not_reset,omitempty"`
 }
 
@@ -67,14 +69,14 @@ func (s *Server) product(ctx context.Context, id int64) (product, error) {
 	return product{Stock: stock, Now: clock.Now, StockStores: counts}, err
 }
 
-const maxName = 255 // characters
+const maxName = 255 // in characters
 
-// resetTimeout bounds a reset, which waits for the purchases in flight.
+// resetTimeout bounds the time of a reset, which waits for the purchases in flight.
 const resetTimeout = 25 * time.Second
 
-// putSKU resets the stock row first, and then the state that strategies keep elsewhere.
-// Half a reset, or two resets mixed, would leave a wrong stock. So putSKU continues when
-// the caller hangs up, and resets of one SKU take turns in this process.
+// putSKU resets the stock row first, and then the state that strategies keep elsewhere. Half a
+// reset, or a mixture of two resets, would leave a wrong stock. So putSKU continues when the caller
+// hangs up, and resets of one SKU take turns in this process.
 func (s *Server) putSKU(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
@@ -119,14 +121,15 @@ func (s *Server) putSKU(c *gin.Context) error {
 	return nil
 }
 
-// resetOutside resets the state that strategies keep outside the stock row, and returns the names of the strategies
-// that failed. A backend that hangs would use up all the time, so the backends are reset side by side. The strategies
-// of one backend take turns, because many of them use the same lock.
+// resetOutside resets the state that strategies keep outside the stock row, and returns the names
+// of the strategies that failed. It resets the backends side by side, because one that hangs would
+// use up all the time. The strategies of one backend take turns, because many of them use the same
+// lock.
 func (s *Server) resetOutside(ctx context.Context, set judge.Stock) []string {
 	byBackend := map[string][]*seller{}
 	for _, sl := range s.sellers {
 		if _, ok := sl.strategy.(seckill.Resetter); ok {
-			names := backend.NamesOf(sl.info.Uses()...) // the first is the ledger's database
+			names := backend.NamesOf(sl.info.Uses()...) // the first name is the ledger's database
 			last := names[len(names)-1]
 			byBackend[last] = append(byBackend[last], sl)
 		}
@@ -160,11 +163,11 @@ func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) 
 	log.Warn("cannot reset a strategy", "strategy", sl.info.Name, "sku", set.ID, "error", err)
 }
 
-// A setting is the body of a reset.
+// A setting is what the body of a reset asks for.
 type setting struct {
-	name     string // "" keeps the name
+	name     string // the name of the SKU; "" keeps the present name
 	stock    int64
-	startsAt *judge.Moment // nil starts the sale at once
+	startsAt *judge.Moment // the start of the sale; nil starts it at once
 }
 
 func readSKU(c *gin.Context) (setting, error) {
@@ -190,12 +193,12 @@ func readSKU(c *gin.Context) (setting, error) {
 	}
 	if body.StartsAt != nil {
 		var t time.Time
-		if t.UnmarshalText([]byte(*body.StartsAt)) != nil { // stricter than time.Parse
+		if t.UnmarshalText([]byte(*body.StartsAt)) != nil { // UnmarshalText is stricter than time.Parse
 			return want, invalid("starts_at",
 				"must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
 		}
 		m := judge.MomentOf(t)
-		if year := m.Time().Year(); year < 0 || year > 9999 { // RFC 3339 has four digits for the year
+		if year := m.Time().Year(); year < 0 || year > 9999 { // RFC 3339 allows only four digits for the year
 			return want, invalid("starts_at", "must be in the years 0 to 9999, also in UTC")
 		}
 		want.startsAt = &m

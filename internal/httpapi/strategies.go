@@ -11,21 +11,22 @@ import (
 	"seckill/internal/lock"
 )
 
-// A Strategy is a catalog entry, and whether the strategy can run here.
+// A Strategy is a catalog entry that also says whether the strategy can run here.
 type Strategy struct {
 	catalog.Info
 	Title     string            `json:"title"`
-	Titles    map[string]string `json:"titles"` // by language
+	Titles    map[string]string `json:"titles"` // the key is the language
 	Also      []string          `json:"other_names,omitempty"`
 	Broken    bool              `json:"broken"`
 	Default   bool              `json:"default"`
 	Available bool              `json:"available"`
-	Missing   []string          `json:"missing"`  // why the strategy is not available, and how to change that
-	UnfitOn   []string          `json:"unfit_on"` // topologies of the lab on which the strategy breaks
+	// the reasons why the strategy is not available, and what would change that
+	Missing []string `json:"missing"`
+	UnfitOn []string `json:"unfit_on"` // the topologies of the lab on which the strategy breaks
 
 	// Set if the call names one strategy.
 	Files  []file            `json:"files,omitempty"`  // its source
-	Lesson map[string]string `json:"lesson,omitempty"` // by language, as Markdown
+	Lesson map[string]string `json:"lesson,omitempty"` // the lesson as Markdown; the key is the language
 }
 
 type file struct {
@@ -33,7 +34,7 @@ type file struct {
 	Content string `json:"content"`
 }
 
-// addState adds whether the strategy can run here.
+// addState returns d with the facts about this server: whether the strategy can run here.
 func (s *Server) addState(d Strategy, sl *seller) Strategy {
 	d.Default, d.Available, d.Missing = sl == s.standard, sl.strategy != nil, append([]string{}, sl.missing...)
 	return d
@@ -43,7 +44,7 @@ func (s *Server) addState(d Strategy, sl *seller) Strategy {
 func describe(info catalog.Info) Strategy {
 	d := Strategy{Info: info, Title: info.TitleIn("en"), Titles: map[string]string{}, Also: info.OtherNames(),
 		Broken: info.Broken(), Missing: []string{}, UnfitOn: info.UnfitOn()}
-	d.Needs = append([]backend.Capability{}, d.Needs...) // never nil, so that JSON has a list
+	d.Needs = append([]backend.Capability{}, d.Needs...) // an empty list, not nil, so that JSON has a list
 	for _, language := range catalog.Languages {
 		d.Titles[language] = d.TitleIn(language)
 	}
@@ -74,7 +75,7 @@ func (s *Server) showStrategy(c *gin.Context) error {
 	return err
 }
 
-// DescribeSource describes a strategy with the source that runs, and the lesson beside it.
+// DescribeSource returns the description of a strategy with its source and its lessons.
 func DescribeSource(info catalog.Info) (Strategy, error) {
 	d := describe(info)
 	for _, name := range info.Sources() {
@@ -84,7 +85,7 @@ func DescribeSource(info catalog.Info) (Strategy, error) {
 		}
 		d.Files = append(d.Files, file{name, string(text)})
 	}
-	if info.Fenced { // all fenced locks share this file
+	if info.Fenced { // all strategies with fenced locks share this file
 		d.Files = slices.Insert(d.Files, 1, file{"fenced.go", lock.FencedSource})
 	}
 	d.Lesson = map[string]string{}

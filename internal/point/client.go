@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// A Report describes a service process to a fault.
+// A Report says what goes on in a service process. A fault uses it to find its moment.
 type Report struct {
 	InFlight int64  `json:"in_flight"`            // purchases in this process
-	Left     *int64 `json:"units_left,omitempty"` // units left in the sale that was asked about
+	Left     *int64 `json:"units_left,omitempty"` // units left in the sale that the caller asked about
 }
 
 // A Client uses the points of another process.
 type Client struct {
-	URL   string // of the process
-	Token string // for its admin API
+	URL   string // the address of the process
+	Token string // the token for its admin API
 }
 
 var client = &http.Client{Transport: &http.Transport{
-	DisableKeepAlives: true, // a stopped process would wait for idle connections
+	DisableKeepAlives: true, // an idle connection would delay the end of the process
 	DialContext:       (&net.Dialer{Timeout: time.Second}).DialContext}}
 
-// State returns the process's Report. If strategy is "", it has no units left of a sale.
+// State returns the Report of the process. If strategy is "", the Report has no units left.
 func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Report, err error) {
 	query := ""
 	if strategy != "" {
@@ -45,7 +45,7 @@ func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(),
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	waiting := context.AfterFunc(ctx, letGo)
 	answer, err := c.ask(holding, http.MethodPost, "points", o)
-	if err == nil { // the rest of the body arrives when the purchase continues
+	if err == nil { // the rest of the body comes when the purchase goes on
 		err = json.NewDecoder(answer.Body).Decode(&caught)
 	}
 	if err == nil && !waiting() {

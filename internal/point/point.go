@@ -22,12 +22,12 @@ import (
 type Name string
 
 const (
-	// BeforeWrite is reached when the stock was read and the first command that writes the stock or
-	// the order is about to be sent.
+	// BeforeWrite is a purchase's point after it has read the stock. It is about to send the first
+	// command that writes the stock or the order.
 	BeforeWrite Name = "between-read-and-write"
-	// BeforeCommit is reached when stock and order were written and the COMMIT is about to be sent,
-	// or the INSERT of an order that commits by itself. It is the last moment at which a lost lock
-	// does harm: no warning can stop the holder's command once it is on its way.
+	// BeforeCommit is a purchase's point after it has written stock and order. It is about to send
+	// the COMMIT, or the INSERT of an order that commits by itself. It is the last moment at which
+	// a lost lock does harm: no warning can stop the holder's command once it is on its way.
 	BeforeCommit Name = "before-commit"
 )
 
@@ -39,12 +39,12 @@ type Order struct {
 	Point    Name   `json:"point"`
 	Strategy string `json:"strategy"`
 	SKU      int64  `json:"sku_id"`
-	For      int    `json:"for_ms"` // the maximum time for which the purchase is held
+	For      int    `json:"for_ms"` // the maximum time to hold the purchase
 }
 
-// A Catch is the result of an Order.
+// A Catch says which purchase an Order has stopped.
 type Catch struct {
-	Holder *Holder `json:"holder"` // nil: the next purchase wrote without passing the point
+	Holder *Holder `json:"holder"` // nil if the next purchase wrote without passing the point
 }
 
 // A Holder is a purchase that is stopped at a point.
@@ -56,26 +56,26 @@ type Holder struct {
 	LockKey   string `json:"lock_key,omitempty"` // the lock's name, if the strategy is a lock
 }
 
-// Points are the points of one process. The zero value is ready to use.
+// Points lets the calls of one process stop purchases at points. Its zero value is ready to use.
 type Points struct {
-	// Done lets every purchase continue when it is closed.
+	// Done, once it is closed, lets every purchase continue.
 	Done <-chan struct{}
 
-	armed atomic.Int32 // len(traps), so that purchases need no mutex while it is 0
+	armed atomic.Int32 // len(traps); while it is 0, purchases need no mutex
 	mu    sync.Mutex
 	traps []*trap
 }
 
-// A trap waits for one purchase.
+// A trap waits for one purchase that matches its Order.
 type trap struct {
 	Order
-	taken atomic.Bool   // a purchase has reached the point or passed it
-	catch chan Catch    // has room for the only value
+	taken atomic.Bool   // true if a purchase has reached the point or passed it
+	catch chan Catch    // has room for the trap's only Catch
 	over  chan struct{} // closed when the purchase may continue
 }
 
-// Hold waits until a purchase that matches o is at the point, and calls tell. It holds the purchase
-// until ctx ends or the time of o has passed.
+// Hold waits until a purchase that matches o is at the point, and then calls tell. It holds the
+// purchase until ctx ends or the time in o has passed.
 func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	t := &trap{Order: o, catch: make(chan Catch, 1), over: make(chan struct{})}
 	defer close(t.over)
@@ -105,9 +105,9 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	}
 }
 
-// Watch returns the context for a purchase. If a trap waits for the purchase, that trap sees its
-// commands in this context; otherwise Watch returns ctx. If lockKey is not nil, it returns the name
-// of the strategy's lock.
+// Watch returns the context for a purchase. If a trap waits for such a purchase, the trap sees all
+// commands that are sent under the returned context. Otherwise Watch returns ctx. If lockKey is not
+// nil, it returns the name of the strategy's lock.
 func (p *Points) Watch(
 	ctx context.Context, strategy string, lockKey func(sku int64) string, bought seckill.Purchase,
 ) context.Context {
@@ -129,8 +129,8 @@ func (p *Points) Watch(
 	return ctx
 }
 
-// reportPurchase reports the purchase to the trap, once. A purchase that is held ignores its buyer's context,
-// like a process that hangs.
+// reportPurchase sends the trap its only Catch. If h is not nil, it then holds the purchase, which
+// ignores its buyer's context like a process that hangs.
 func (t *trap) reportPurchase(h *Holder) {
 	if t.taken.Swap(true) {
 		return

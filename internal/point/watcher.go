@@ -13,9 +13,9 @@ import (
 type watcher struct {
 	trap          *trap
 	holder        Holder
-	hasRead       atomic.Bool // has read the stock
-	hasWritten    atomic.Bool // has written the stock row or the order
-	inTransaction atomic.Bool // is in a transaction
+	hasRead       atomic.Bool // true if the purchase has read the stock
+	hasWritten    atomic.Bool // true if it has written the stock row or the order
+	inTransaction atomic.Bool // true while it is in a transaction
 }
 
 func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
@@ -31,12 +31,12 @@ func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 		w.trap.reportPurchase(nil)
 	case kind == writes && !w.hasWritten.Swap(true):
 		w.reachPoint(BeforeWrite, c)
-		if !w.inTransaction.Load() && c.Name == "INSERT" { // the order alone, which commits by itself
+		if !w.inTransaction.Load() && c.Name == "INSERT" { // an order without a transaction commits by itself
 			w.reachPoint(BeforeCommit, c)
 		}
 	case kind == commits && w.hasWritten.Load():
 		w.reachPoint(BeforeCommit, c)
-	case kind == undoes: // the purchase starts again from a read
+	case kind == undoes: // the purchase may begin again with a read
 		w.hasRead.Store(false)
 		w.hasWritten.Store(false)
 	}
@@ -58,7 +58,7 @@ func (w *watcher) reachPoint(at Name, c *tap.Command) {
 	}
 }
 
-// A kind classifies commands for the points.
+// A kind says what a command does, as far as points depend on it.
 type kind int
 
 const (
@@ -70,20 +70,20 @@ const (
 )
 
 var (
-	// The number of units in stock (not the fence, which is raised before the read), or the count of
-	// mysql-counter in lock_record.
+	// readsRow finds reads of the number of units: stock.num, or the count of mysql-counter in
+	// lock_record. A read of the fence does not count, because it comes before the lock.
 	readsRow   = regexp.MustCompile(`(?is)^\s*SELECT\b.*\b(num\b.*\bFROM stock|count\b.*\bFROM lock_record)\b`)
 	writesBook = regexp.MustCompile(`(?is)^\s*(UPDATE stock SET num|UPDATE lock_record SET count = count|INSERT INTO orders|CALL)\b`)
 )
 
-// number is the beginning of the key under which Redis stores a stock. The key of a lock
-// (redisLock) contains it.
+// number begins the key under which Redis keeps a stock. redisLock begins the key of a lock, which
+// is no stock although number is a part of redisLock.
 const number, redisLock = "seckill:stock:", "seckill:lock:stock:"
 
 func kindOf(c *tap.Command) kind {
 	switch {
 	case c.Backend == tap.Redis && strings.Contains(strings.ReplaceAll(c.Text, redisLock, ""), number):
-		return reads // a command that takes units also reads their number
+		return reads // a command that takes units also returns their number
 	case c.Backend != tap.SQL:
 		return other
 	case c.Name == "COMMIT":

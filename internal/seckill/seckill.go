@@ -7,41 +7,41 @@ import (
 	"errors"
 )
 
-// MaxQuantity is the largest quantity of a purchase, and MaxStock the largest stock of a SKU. With
-// these bounds no sum in the ledger or the audit comes near the limits of a signed 64-bit integer.
+// MaxQuantity is the largest quantity of a purchase, and MaxStock the largest stock of a SKU. They
+// keep each sum in the ledger or the audit far from the limits of a signed 64-bit integer.
 const (
 	MaxQuantity = 1_000_000
 	MaxStock    = 1_000_000_000
 )
 
-// The reserved SKUs. Their users may share a database, so nobody else may sell these SKUs.
+// The SKUs of tools. Several tools may share a database, so nobody else may sell these SKUs.
 const (
-	ShopSKU     = 1_000_000         // the shop of `seckill up`: any other run would reset its sale
-	BenchSKU    = 9_000_000         // the locks of `seckill bench`
-	MeasuredSKU = 6_000_000_000     // plus the number of the measurement by `seckill prove`
-	ExploredSKU = 7_000_000_000_000 // plus 1,000 for each second since 1970, plus the schedule's number
-	TracedSKU   = 8_000_000_000_000 // plus the milliseconds since 1970
+	ShopSKU     = 1_000_000         // the shop of `seckill up` sells this SKU; any other use would reset its sale
+	BenchSKU    = 9_000_000         // `seckill bench` locks this SKU
+	MeasuredSKU = 6_000_000_000     // `seckill prove` adds the number of its measurement
+	ExploredSKU = 7_000_000_000_000 // a search adds 1,000 for each second since 1970, and the schedule's number
+	TracedSKU   = 8_000_000_000_000 // a trace adds the milliseconds since 1970
 )
 
 // A Purchase is one buyer's request for some units of one SKU.
 type Purchase struct {
 	SKU      int64
 	User     int64
-	Quantity int64 // units, 1 … MaxQuantity
+	Quantity int64 // in units, from 1 to MaxQuantity
 
-	// RequestID is the idempotency key. It is unique per user, and not empty when the purchase
+	// RequestID is the idempotency key. It is unique for each user, and not empty when the purchase
 	// reaches a Strategy. If the buyer sends the purchase again, it has the same RequestID.
 	RequestID string
 }
 
 // A Receipt is a buyer's proof of a sale.
 type Receipt struct {
-	OrderID  string `json:"order_id"` // opaque
+	OrderID  string `json:"order_id"` // an opaque string
 	SKU      int64  `json:"sku_id"`
 	Quantity int64  `json:"quantity"`
-	// Remaining is the number of units left right after this sale, negative if it oversold. If the
-	// stock is in pieces (StockStore.Split), it is the number that was read before, less this sale;
-	// others may have bought meanwhile.
+	// Remaining is the number of units left right after this sale. It is negative if the sale
+	// oversold. If the stock is in pieces (StockStore.Split), Remaining is the number that was read
+	// before the sale, less this sale. Others may have bought meanwhile.
 	Remaining int64  `json:"remaining"`
 	Strategy  string `json:"strategy"`
 }
@@ -52,11 +52,11 @@ type Strategy interface {
 	// that the SKU exists; if it does not, Deduct may return ErrSoldOut.
 	//
 	// ErrInvalid, ErrUnknownSKU, ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict,
-	// ErrUnavailable, ErrTooManyUnits and ErrMismatch mean that provably nothing was taken. Any other
-	// error means that the outcome is unknown: the sale may have happened.
+	// ErrUnavailable, ErrTooManyUnits and ErrMismatch mean that provably nothing was taken. After
+	// any other error the outcome is unknown: the sale may have happened.
 	Deduct(ctx context.Context, p Purchase) (Receipt, error)
 
-	// Restore cancels an order and gives its units back, once, under the same lock or version as
+	// Restore cancels an order and gives its units back, once. It uses the same lock or version as
 	// Deduct; without that guard it would lose updates. Restore returns ErrUnknownOrder if there is
 	// no such order. For a cancelled order it does nothing and returns nil. Other errors are as for
 	// Deduct.
@@ -69,9 +69,9 @@ type Resetter interface {
 	Reset(ctx context.Context, sku, stock int64) error
 }
 
-// A Counter is a Strategy that keeps the stock outside the stock row, or in two places. Count
-// returns the units left of sku in that other place. It returns ErrUnknownSKU if they were never
-// set there, or if the server has lost them.
+// A Counter is a Strategy that keeps the stock outside the stock row, or in the row and in another
+// place. Count returns the units left of sku in that other place. It returns ErrUnknownSKU if they
+// were never set there, or if the server has lost them.
 type Counter interface {
 	Count(ctx context.Context, sku int64) (int64, error)
 }
@@ -90,15 +90,15 @@ type Acceptor interface {
 	// which NothingTaken is false, the purchase may have been accepted.
 	Accept(ctx context.Context, p Purchase) (r Receipt, written bool, err error)
 
-	// Became returns the state of a user's request in the current run of a SKU, or of any SKU if sku
-	// is 0. It returns nil if the request has an order, or had one that was cancelled; ErrPending if
+	// Became returns the state of a user's request in the current run of a SKU, or of any SKU if
+	// sku is 0. The state is nil if the request has an order, even a cancelled one; ErrPending if
 	// it is accepted; ErrUnknownOrder if it was never accepted or is forgotten; and, if it was
-	// refused, the error that Deduct would have returned. After any other error the state is unknown.
+	// refused, the error that Deduct would have returned. After any other error the state is
+	// unknown.
 	Became(ctx context.Context, sku, user int64, requestID string) error
 }
 
-// The outcomes a Strategy may report. They are wrapped with %w and tested
-// with errors.Is.
+// The outcomes that a Strategy may report. Wrap them with %w and test them with errors.Is.
 var (
 	ErrInvalid      = errors.New("invalid purchase")
 	ErrUnknownSKU   = errors.New("unknown SKU")
@@ -106,14 +106,14 @@ var (
 	ErrNotStarted   = errors.New("the sale has not started")
 	ErrSoldOut      = errors.New("sold out")
 	ErrDuplicate    = errors.New("this user already has an active order for this SKU")
-	ErrBusy         = errors.New("busy: waited as long as allowed") // try again later
+	ErrBusy         = errors.New("busy: waited as long as allowed") // the buyer can try again later
 	ErrConflict     = errors.New("conflict: another buyer changed the stock meanwhile")
-	ErrUnavailable  = errors.New("a backend is unavailable") // and provably nothing was taken
+	ErrUnavailable  = errors.New("a backend is unavailable") // provably nothing was taken
 	ErrTooManyUnits = errors.New("the sale has more units than this strategy can keep")
 
 	// ErrMismatch means that the request id was used for a purchase of another quantity.
 	ErrMismatch = errors.New("the idempotency key belongs to another request")
-	// ErrPending means that a request is accepted and its order is not written yet.
+	// ErrPending means that a request is accepted and that its order is not written yet.
 	ErrPending = errors.New("accepted, and not written yet")
 
 	// ErrUnknown means that the outcome is not known, for instance because the answer to a COMMIT

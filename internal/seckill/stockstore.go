@@ -1,19 +1,21 @@
 package seckill
 
-// A StockStore is the place of the stock that a strategy sells from.
+// A StockStore says where the stock is that a strategy sells from.
 type StockStore string
 
 const (
-	InRow         StockStore = "row"        // stock.num
-	InRedis       StockStore = "redis"      // a number in Redis
-	InLockTable   StockStore = "lock-table" // the count of a MySQL lock table, and stock.num in one transaction
-	InRowAndRedis StockStore = "row+redis"  // stock.num, behind a number in Redis
-	InBuckets     StockStore = "buckets"    // several rows of stock_buckets
-	InUnits       StockStore = "units"      // a row of stock_units for each unit
-	InStream      StockStore = "stream"     // stock.num, behind a number and a stream of accepted purchases in Redis
+	InRow   StockStore = "row"   // the column stock.num
+	InRedis StockStore = "redis" // a number in Redis
+	// the count in a MySQL lock table; the same transaction also lowers stock.num
+	InLockTable   StockStore = "lock-table"
+	InRowAndRedis StockStore = "row+redis" // stock.num decides; before that, a number in Redis admits buyers
+	InBuckets     StockStore = "buckets"   // several rows of the table stock_buckets
+	InUnits       StockStore = "units"     // a row of the table stock_units for each unit
+	// a number and a stream of accepted purchases in Redis; stock.num decides later
+	InStream StockStore = "stream"
 )
 
-// Aside reports whether purchases do not change the stock row, so that it keeps its initial value.
+// Aside reports whether purchases leave the stock row unchanged, at its initial value.
 func (h StockStore) Aside() bool {
 	return h == InRedis || h == InBuckets || h == InUnits
 }
@@ -25,8 +27,8 @@ func (h StockStore) Split() bool {
 	return h == InBuckets || h == InUnits
 }
 
-// Counter returns the stock store outside the row that counts h, as a key of Snapshot.StockStores,
-// or "" if there is none.
+// Counter returns the stock store outside the row in which the units of h are counted. It is a key
+// of Snapshot.StockStores, or "" if there is no such store.
 func (h StockStore) Counter() StockStore {
 	switch h {
 	case InRow:

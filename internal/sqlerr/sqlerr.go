@@ -8,9 +8,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// The error numbers of MySQL and MariaDB that the program tells apart.
+// The error numbers of MySQL and MariaDB that the program distinguishes.
 const (
-	SnapshotConflict = 1020 // MariaDB from 11.6 on; older versions lose an update instead
+	SnapshotConflict = 1020 // used by MariaDB 11.6 and later; older versions lose an update instead
 	DatabaseDenied   = 1044
 	NullColumn       = 1048
 	DuplicateEntry   = 1062
@@ -23,7 +23,7 @@ const (
 	NoProcedure      = 1305
 	WrongArguments   = 1318
 	ProcedureDenied  = 1370
-	LockNowait       = 3572 // MySQL 8; MariaDB answers LockWaitTimeout
+	LockNowait       = 3572 // used by MySQL 8; MariaDB answers LockWaitTimeout
 )
 
 // Number returns the server's error number in err, or 0 if err does not come from a server.
@@ -35,7 +35,7 @@ func Number(err error) uint16 {
 	return 0
 }
 
-// IsRowLocked reports whether a statement did not get a row's lock: it waited for as long as
+// IsRowLocked reports whether a statement failed because a row was locked. It waited for as long as
 // the server allows, or it was told not to wait. The transaction is still open.
 func IsRowLocked(err error) bool {
 	n := Number(err)
@@ -43,7 +43,7 @@ func IsRowLocked(err error) bool {
 }
 
 // IsRolledBack reports whether the server has rolled back the whole transaction because of a
-// conflict with another. The caller may run the transaction again.
+// conflict with another transaction. The caller may run the transaction again.
 func IsRolledBack(err error) bool {
 	n := Number(err)
 	return n == Deadlock || n == SnapshotConflict
