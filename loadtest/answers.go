@@ -250,7 +250,7 @@ var (
 )
 
 // expectState returns a function that reads an answer as the given outcome if the order or
-// reservation is in one of the states.
+// reservation is in one of the given states.
 func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 	return func(a response) reply {
 		if a.Status != http.StatusOK {

@@ -2,8 +2,8 @@
 // judges the run from the ledger and from what every buyer was told. The seckill
 // program and its page call it as a library.
 //
-// A Scenario says what load; Run sends it to the targets of a Config, reports
-// Progress meanwhile, and returns a Result, whose JSON form is stable.
+// A Scenario describes a load. Run sends it to the targets of a Config, reports
+// Progress meanwhile, and returns a Result. The JSON form of a Result is stable.
 package loadtest
 
 import (

@@ -36,8 +36,8 @@ func parseRestock(text string) (plannedRestock, error) {
 	return r, nil
 }
 
-// startRestocks starts a goroutine for each restock that the scenario plans. It waits until the
-// restock is due. finishCopies waits for these goroutines.
+// startRestocks starts a goroutine for each restock that the scenario plans. The
+// goroutine waits until the restock is due. finishCopies waits for all of them.
 func (r *run) startRestocks(l *load) {
 	for i, text := range r.config.Restock {
 		planned, _ := parseRestock(text) // Config.Check has refused texts that cannot be read

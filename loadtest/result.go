@@ -18,7 +18,7 @@ type Result struct {
 	Targets  []Target     `json:"targets"`
 
 	Start       time.Time `json:"start"`
-	Seconds     float64   `json:"seconds"` // from the first request to the last answer
+	Seconds     float64   `json:"seconds"` // time from the first request to the last answer
 	Interrupted bool      `json:"interrupted"`
 
 	Requests int                   `json:"requests"` // requests that were sent
@@ -29,10 +29,10 @@ type Result struct {
 	Retries        int      `json:"retries"`
 	Cut            int      `json:"cut,omitempty"` // calls after which the buyer hung up
 	Restocks       int      `json:"restocks,omitempty"`
-	Answers        []Answer `json:"answers"` // the refusals, errors and missing answers of all calls, one for each code
+	Answers        []Answer `json:"answers"` // calls that were refused, failed or had no answer, counted by code
 	RequestsPerSec float64  `json:"requests_per_second"`
 	SalesPerSec    float64  `json:"sales_per_second"` // sales a second, from the first request to the last sale
-	SellingSeconds float64  `json:"selling_seconds"`  // from the first request to the last sale; 0 without a sale
+	SellingSeconds float64  `json:"selling_seconds"`  // time from the first request to the last sale; 0 without a sale
 	// Latency counts from when a request was due. In a closed loop a request is due when it is
 	// sent. ServiceTime always counts from when the request was sent. So it hides how long requests
 	// of an open loop waited to be sent.
@@ -105,9 +105,9 @@ type Reservations struct {
 
 // Processor is the processor time of one load, in seconds. A figure is nil if it is not known.
 type Processor struct {
-	Services  *float64 `json:"services_s,omitempty"`  // of all service processes together
-	Servers   *float64 `json:"servers_s,omitempty"`   // of the servers behind the services
-	Generator *float64 `json:"generator_s,omitempty"` // of this process, with the engines embedded in it
+	Services  *float64 `json:"services_s,omitempty"`  // all service processes together
+	Servers   *float64 `json:"servers_s,omitempty"`   // the servers behind the services
+	Generator *float64 `json:"generator_s,omitempty"` // this process, with the engines embedded in it
 }
 
 // A Percentile is one point of a latency curve: Percent of the answers took at most Micros.

@@ -142,7 +142,7 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 		return err
 	}
 	defer resp.Body.Close()
-	const maxAnswer = 64 << 20 // bytes
+	const maxAnswer = 64 << 20 // in bytes
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("%s: %w", call, err)

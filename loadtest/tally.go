@@ -20,7 +20,7 @@ type tally struct {
 	mu      sync.Mutex // guards the fields below and the counts of the result
 	result  *Result
 	ended   bool               // set when every request has ended
-	answers map[string]*Answer // answers of calls, by code
+	answers map[string]*Answer // answers that refused a call or were missing, by code
 	skus    []skuTally
 	units   int64         // units sold and not given back
 	latest  time.Duration // time of the last answer to a request

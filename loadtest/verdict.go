@@ -339,12 +339,12 @@ func (r *Result) sellableUnits() int64 {
 // Waiting for a free connection is not such a sign: then all connections wait for the service.
 const (
 	minLag      = 10 * time.Millisecond // a shorter lag is ordinary scheduling
-	maxLagShare = 0.5                   // of the requests' p99 latency
-	maxCPUShare = 0.9                   // of the processors that this process may use
+	maxLagShare = 0.5                   // largest share of the p99 latency that may be lag
+	maxCPUShare = 0.9                   // largest share of the processors that may be used
 )
 
-// findBottleneck returns a problem if the generator, or a service that cannot keep up, was the
-// bottleneck.
+// findBottleneck returns a problem if the generator was the bottleneck, or if a service could not
+// keep up with it.
 func (r *Result) findBottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99

@@ -26,7 +26,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		least       int    // number of codes that must be found, at least
 		words       string // file of texts; each language has one
 		languages   string
-		begin, end  string // of the list in it; "": anywhere
+		begin, end  string // where the list begins and ends in that file; "": anywhere
 	}{
 		{"../internal/fault/*.go", fault, 23, "static/text/", both, "", ""},
 		{"../internal/fault/*.go", fault, 23, "static/lab/text/", both, "", ""},

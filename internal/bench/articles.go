@@ -95,7 +95,7 @@ var (
 	expiredPercent = percentOfAcquired(func(p Pass) int { return p.Expired })
 )
 
-// ArticlesName is the name of these figures in Markdown and JSON files, as LocksName is for Run's.
+// ArticlesName is the name of these figures in Markdown and JSON files (see LocksName).
 const ArticlesName = "articles"
 
 // Report returns the results as tables for people and as JSON for programs.

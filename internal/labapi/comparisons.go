@@ -75,7 +75,7 @@ func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Inf
 		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
 	blameFixedFields(p, wanted.Scenario)
-	chosen := s.Strategies // all of them: the result lists those that cannot run here as not run
+	chosen := s.Strategies // the result lists those that cannot run here
 	if !slices.Equal(wanted.Strategies, []string{compare.All}) {
 		chosen = s.chosenStrategies(wanted.Strategies, len(s.Strategies), p)
 	}

@@ -60,7 +60,7 @@ type sentState struct {
 	runs, comparisons int
 }
 
-// sendChanges sends what has changed since its last call. It holds no lock meanwhile.
+// sendChanges sends what has changed since its last call. While it sends, it holds no lock.
 func (s *Server) sendChanges(sent *sentState, out *stream) {
 	if n := s.notifier.labChanges.Load(); n > sent.lab {
 		sent.lab = n

@@ -168,7 +168,7 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(time.Millisecond)
 	all.addRow("speed", "%v requests/s · %v sales/s · %v in %v", int64(r.RequestsPerSec+.5), int64(r.SalesPerSec+.5),
 		tables.Count(r.Requests, "request"), took)
-	all.addRow("latency", "%v", formatLatency(r.Latency)) // of first answers, if requests were accepted
+	all.addRow("latency", "%v", formatLatency(r.Latency)) // ends with the first answer of an accepted request
 	if r.Counts[judge.OutcomeSold] > 0 {
 		all.addRow("  of sales", "%v", formatLatency(r.SoldLatency))
 	}
