@@ -53,8 +53,8 @@ type Settings struct {
 	lab.ServiceSettings
 }
 
-// Default holds the default settings. The lease is shorter than faultDuration, so a lease can end
-// during a fault.
+// Default holds the default settings. The lease is shorter than faultDuration, so it can end during
+// a fault.
 var Default = Settings{Rate: 200, Where: lab.Single,
 	ServiceSettings: lab.ServiceSettings{Services: 2, Lease: 1000, Wait: 500, Poll: 10}}
 
@@ -84,8 +84,8 @@ func (s Settings) slack() time.Duration {
 	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }
 
-// Run runs the cells, strategy by strategy. When ctx ends, the result lacks the current cell and
-// all later ones.
+// Run runs the cells, strategy by strategy. When ctx ends, the current cell and all later ones are
+// missing.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
@@ -185,8 +185,7 @@ func (o Options) runBothParts(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// runFirstPart injects the fault while buyers come. It returns the number of units that were not
-// sold.
+// runFirstPart injects the fault while buyers come. It returns the number of unsold units.
 func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	sale := t.sale
 	var began time.Time // when the first buyers came

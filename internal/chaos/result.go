@@ -34,8 +34,7 @@ type Row struct {
 	Cells    []*Cell `json:"cells"`
 }
 
-// testedCell returns the cell of a strategy and a fault from an earlier result; nil if it must be
-// run again.
+// testedCell returns a cell of an earlier result; nil if this cell must be run again.
 func (r *Result) testedCell(strategy string, name fault.Name) *Cell {
 	if r == nil {
 		return nil
@@ -219,8 +218,7 @@ func (c *Cell) didNotHold() bool {
 	return false
 }
 
-// Tested reports whether the cell says something about the strategy. Otherwise the sale must be run
-// again.
+// Tested reports whether the cell tells about the strategy. Otherwise it must be run again.
 func (c *Cell) Tested() bool {
 	return c.Word != "" && c.Word != wordNotValid && c.Word != wordNotTested
 }

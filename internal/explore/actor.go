@@ -69,8 +69,7 @@ type thread struct {
 	overlap *Problem
 }
 
-// isRunning reports whether t is between two commands. Such a thread will soon report its next
-// command or its end.
+// isRunning reports whether t is between two commands. It will soon report a command or its end.
 func (t *thread) isRunning() bool {
 	if t.ended {
 		return false
@@ -230,8 +229,7 @@ const (
 	timeHasCome = renewerMark + "its time has come"
 )
 
-// report makes the scheduler's goroutine call the function note. The actor's goroutines call
-// report.
+// report makes the scheduler's goroutine call note. The actor's goroutines call report.
 func (a *actor) report(note func()) {
 	select {
 	case a.run.reports <- note:

@@ -46,15 +46,12 @@ const (
 // An actorKind defines one action.
 type actorKind struct {
 	nextAction Action // the action of the buyer that Scenario.Next adds; "" stands for Buys
-	// supports reports whether a strategy can perform the action. If supports is nil, every
-	// strategy can.
+	// supports reports whether a strategy can perform the action. It is nil if every strategy can.
 	supports func(catalog.Info) bool
-	// prepare creates what the action needs, such as an order, before the actors come. It may be
-	// nil.
+	// prepare creates what the action needs before the actors come, such as an order. May be nil.
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
 	perform performFunc
-	// calls returns the actor's requests and answers for the judge. If calls is nil, the judge gets
-	// none.
+	// calls returns the actor's requests and answers for the judge. It is nil if there are none.
 	calls func(*World, Outcome) []judge.Call
 	// answer describes success; if "", the outcome's receipt describes it.
 	answer string
@@ -219,8 +216,7 @@ func (w *World) holdLock(ctx context.Context, p *process) error {
 	return err
 }
 
-// restock adds units to the sale. Their number and the idempotency key are those of the actor's
-// purchase.
+// restock adds units to the sale. Quantity and idempotency key are those of the actor's purchase.
 func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	r, wanted := tap.From(ctx).(*actor).run, w.purchase(o.Buyer)
 	units := ledger.Restock{SKU: wanted.SKU, Units: wanted.Quantity, Key: wanted.RequestID}

@@ -200,8 +200,7 @@ func happens(choices []explore.Choice, who string, f explore.Fault) []explore.Ch
 	return append(choices, explore.Choice{Who: who, Fault: f})
 }
 
-// When a process dies, all its buyers die. When a buyer leaves, the other buyers of the process
-// continue.
+// When a process dies, all its buyers die. When a buyer leaves, the other buyers continue.
 func TestADeathTakesTheWholeProcess(t *testing.T) {
 	w := open(t, local.MutexPerSKU)
 	s := withFault(two(explore.Buys), explore.Dies)

@@ -291,7 +291,7 @@ func (r *run) targetCall(c Choice) *call {
 }
 
 // isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd. The end of
-// its session would remove this place. It returns false if an actor of the same process has the
+// its session would remove this place. The result is false if an actor of this process has the
 // lock.
 func (r *run) isQueued(a *actor) bool {
 	return r.world.info.Locker != nil && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&

@@ -13,8 +13,7 @@ import (
 )
 
 // A Live is one schedule that a person chooses, step by step. While the person thinks, no time
-// passes for leases, waits and back-offs. Only one goroutine at a time may call the methods of a
-// Live.
+// passes for leases, waits and back-offs. Only one goroutine at a time may call its methods.
 type Live struct {
 	run     *run
 	options []policy.Option // the possible choices; none when the schedule has ended
@@ -113,8 +112,7 @@ type View struct {
 	// Steps are the steps so far, oldest first. A choice is one step; some steps happen without a
 	// choice.
 	Steps []Step `json:"steps"`
-	// Preemptions counts the steps at which another buyer moved although the last one could have
-	// continued.
+	// Preemptions counts the steps at which a buyer moved although the last one could continue.
 	Preemptions int       `json:"switches"`
 	Faults      int       `json:"-"` // number of faults so far
 	Judged      *Schedule `json:"-"` // set when the schedule has ended

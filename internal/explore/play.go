@@ -18,8 +18,7 @@ import (
 // A chooser chooses one of options and returns its index. An error ends the schedule.
 type chooser func(options []policy.Option, preemptions int) (int, error)
 
-// play runs one schedule of s to its end. If peek is true, it reads the servers' values after each
-// step.
+// play runs one schedule of s to its end. If peek is true, it reads the servers after each step.
 func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (*Schedule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one schedule took a minute"))
 	defer cancel()
@@ -107,8 +106,7 @@ func (r *run) stop() {
 }
 
 // deliverAll delivers the delayed commands. Otherwise their connections and transactions would stay
-// open. It delivers all in parallel, because one command may wait for a transaction that another
-// one ends.
+// open. It delivers all at once, because one command may wait for another.
 func (r *run) deliverAll() {
 	for _, a := range r.actors {
 		a.cancel(errDead)

@@ -110,8 +110,8 @@ type Gate struct {
 }
 
 // NewGate returns a Gate that stops the buyer before the first command for which the function at
-// returns true. The argument n is the number of the command, from 0. If at is nil, the Gate never
-// stops the buyer.
+// returns true. The argument n is the number of the command, from 0. If at is nil, no command stops
+// it.
 func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate {
 	if at == nil {
 		at = func(int, *tap.Command) bool { return false }

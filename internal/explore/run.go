@@ -104,8 +104,7 @@ func (r *run) othersHolding(a *actor) []*actor {
 	return list
 }
 
-// noteWoken records that the last step let the actor a continue, unless the step was a turn of a
-// itself.
+// noteWoken records that the last step let the actor a continue, unless it was a's own turn.
 func (r *run) noteWoken(a *actor) {
 	if n := len(r.schedule.Steps); n > 0 {
 		step := &r.schedule.Steps[n-1]
@@ -255,8 +254,7 @@ func (r *run) options() []policy.Option {
 	return list
 }
 
-// renewersToWake returns the choices that let a sleeping renewer act: at most one choice for each
-// actor.
+// renewersToWake returns choices that let a sleeping renewer act: at most one for each actor.
 func (r *run) renewersToWake() []policy.Option {
 	var list []policy.Option
 	if r.renewalCount >= r.scenario.Renewals {

@@ -103,11 +103,9 @@ const (
 	// CommandLost drops the next command, and the buyer sees an error.
 	CommandLost Fault = "command lost"
 	// Refused makes Redis refuse the command Scenario.Denies while the next command runs, as if an
-	// administrator had withdrawn a right. A script that is refused half-way keeps its earlier
-	// writes.
+	// administrator had withdrawn a right. A script keeps the writes before the refusal.
 	Refused Fault = "refused"
-	// Delayed keeps the next command in the network for a while. The buyer sees an error at once
-	// and continues.
+	// Delayed keeps the next command in the network. The buyer sees an error and continues.
 	Delayed Fault = "delayed"
 	// Arrives delivers a delayed command. It follows Delayed at any later moment, and does not
 	// count as a fault.
@@ -163,8 +161,7 @@ func (s Step) isChosen() bool { return !s.ByItself && s.Fault != TimePasses && s
 type Schedule struct {
 	Scenario *Scenario
 	Steps    []Step
-	// Preemptions counts the steps at which another buyer moved although the last one could have
-	// continued.
+	// Preemptions counts the steps at which a buyer moved although the last one could continue.
 	Preemptions int
 	Buyers      []Outcome
 	Audit       judge.Report

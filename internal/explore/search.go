@@ -20,8 +20,7 @@ type Limits struct {
 	// cut the search in order short.
 	Random int
 	Seed   uint64
-	// Broken reports whether a schedule ends the search. If Broken is nil, the first schedule with
-	// a problem ends the search.
+	// Broken reports whether a schedule ends the search. If Broken is nil, any problem ends it.
 	Broken func(*Schedule) bool
 }
 
@@ -140,8 +139,8 @@ func (res *Result) count(schedule *Schedule, l Limits) {
 
 // Replay runs one schedule again, choice by choice, and reads the servers' values after each step.
 // If a choice is not possible any more, the error is ErrDiverged and names the step. Servers do not
-// always behave the same way, so Replay tries three times. If the schedule loses a node, it tries
-// only once.
+// always behave the same way, so Replay tries three times. A schedule that loses a node is tried
+// once.
 func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (schedule *Schedule, err error) {
 	if err := w.warmUp(ctx, s); err != nil {
 		return nil, err

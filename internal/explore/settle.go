@@ -21,8 +21,7 @@ const (
 	// report proves nothing, so settle then asks the servers and barriers, too.
 	quiet = time.Millisecond
 	// replyTime is the time within which most commands return. A question about waiting commands
-	// makes a server slower. So settle asks earlier only at a state at which commands have waited
-	// before.
+	// makes a server slower. So settle asks earlier only at states where commands have waited.
 	replyTime = 5 * time.Millisecond
 	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
@@ -91,16 +90,14 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 
 // reportComes waits a short time for a report, and returns whether one came. The time is as long as
 // commands usually take, or shorter if the commands are expected to wait inside their servers. If
-// there are only waits and no commands, reportComes returns false at once, because the barriers
-// tell about waits.
+// there are only waits and no commands, reportComes returns false at once, because barriers decide.
 func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
 	return len(commands) > 0 && (s.awaitReport(ctx, quiet) == nil ||
 		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)
 }
 
-// allBlocked reports whether the servers say that each command waits. If commandLimit has passed,
-// and a command has no answer and its server does not say that it waits, allBlocked returns an
-// error.
+// allBlocked reports whether the servers say that each command waits. After commandLimit, a command
+// that neither has an answer nor waits is an error.
 func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, error) {
 	if len(commands) == 0 {
 		return true, nil

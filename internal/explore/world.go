@@ -21,8 +21,7 @@ import (
 )
 
 // A World is one strategy on real servers, in as many processes (instances) as a scenario needs.
-// While a World explores, no other program may use its database; other programs may use the other
-// servers.
+// While it explores, other programs may use the other servers, but not its database.
 type World struct {
 	info      catalog.Info
 	options   Options
@@ -69,8 +68,8 @@ type Options struct {
 // A Node is one of several servers. At most one schedule of a world can lose it.
 type Node struct {
 	Name string // as steps show it: "the primary with what it had not replicated"
-	// Lag is called when the sale is ready and before any buyer comes. It stops the replication, if
-	// the node has any.
+	// Lag is called when the sale is ready and before any buyer comes. It stops replication, if
+	// any.
 	Lag func(context.Context) error
 	// Lose stops the server and, if necessary, has another one take over.
 	Lose func(context.Context) error
@@ -162,8 +161,7 @@ func (w *World) Close() error {
 
 const skuName = "explored"
 
-// prepareSale creates a new SKU for a schedule of s and places the orders that the actors of s
-// need.
+// prepareSale creates a SKU for a schedule of s and places the orders that the actors need.
 func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	last, others := w.sku, slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other })
 	if w.hasOther {
@@ -324,8 +322,7 @@ func (w *World) closeTainted() {
 		}
 		delete(w.processes, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		// Kill statements that still wait in the server: they would look like statements of a later
-		// buyer.
+		// Kill statements that still wait in the server. They would look like a later buyer's.
 		_, _ = w.probes.Kill(ctx, p.sqlPorts())
 		cancel()
 		w.closing.Go(func() { _ = p.In.Close() })

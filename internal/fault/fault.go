@@ -181,8 +181,7 @@ type Status struct {
 	Service   bool               `json:"service"`        // the fault hits the service process Aim.Service
 	Lasts     bool               `json:"lasts"`          // the fault ends by itself
 	Uses      backend.Capability `json:"uses,omitempty"` // only strategies that use this backend can notice the fault
-	// Question is the column of the guarantee matrix that asks about this kind of fault; "" if no
-	// column does.
+	// Question is the column of the guarantee matrix for this kind of fault; "" if there is none.
 	Question catalog.Question `json:"question,omitempty"`
 }
 
@@ -236,8 +235,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	return i, err
 }
 
-// harmTimeout limits how long it takes to harm a purchase that has been stopped at a point (see
-// package point).
+// harmTimeout limits the time of the harm after a purchase was stopped (see package point).
 const harmTimeout = 20 * time.Second
 
 // An Injection is the result of Inject.
@@ -256,8 +254,7 @@ type Effect struct {
 	// CouldMatter reports whether the fault happened while units were left and a purchase was under way in a
 	// process that it hit. It is true if the stock and the purchases are not known.
 	CouldMatter bool `json:"could_matter"`
-	// Why says why the fault took no effect or could not matter; "" if it took effect and could
-	// matter.
+	// Why says why the fault took no effect or could not matter; "" if it could matter.
 	Why Why `json:"why,omitempty"`
 
 	Service      int           `json:"service,omitempty"`    // the process that was hit, from 1; 0 for a server

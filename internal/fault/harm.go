@@ -78,16 +78,14 @@ func restartServer(ctx context.Context, s *strike) (*Injection, error) {
 	if err := s.process.Kill(ctx); err != nil {
 		return nil, err
 	}
-	// The server must come back even if ctx ends, because the sale has no other server of this
-	// kind.
+	// The server must come back even if ctx ends, because it is the only one of its kind.
 	if err := s.process.Restart(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
 	return s.newInjection(s.process.Done() != run, nil)
 }
 
-// restartEmptyRedis restarts Redis. It sets a key first. The fault took effect if the key is gone
-// after the restart.
+// restartEmptyRedis sets a key and restarts Redis. The fault took effect if the key is gone then.
 func restartEmptyRedis(ctx context.Context, s *strike) (*Injection, error) {
 	if err := s.markRedis(ctx); err != nil {
 		return nil, fmt.Errorf("leave a mark in Redis: %w", err)
@@ -160,8 +158,8 @@ func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
 }
 
 // failOverRedis stops replication while the primary still acknowledges writes, and sets a key. Undo
-// kills the primary. The sentinels then promote a replica, which lacks the key, and the old primary
-// comes back as a replica.
+// kills the primary. The sentinels then promote a replica without the key, and the old primary
+// becomes a replica.
 func failOverRedis(ctx context.Context, s *strike) (*Injection, error) {
 	primary := s.process
 	err := s.servers.StopReplication(ctx)
@@ -224,8 +222,7 @@ func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
 	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
-	// Count the waits after the SELECT, which may itself have waited. A later change of the count
-	// is a buyer's wait.
+	// Count after the SELECT, which may have waited itself. Later waits are those of buyers.
 	waits, errWaits := rowLockWaits(ctx, in.DB)
 	if err = errors.Join(err, errWaits); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())
@@ -266,8 +263,7 @@ func pauseHolderProcess(ctx context.Context, s *strike) (*Injection, error) {
 	return i, nil
 }
 
-// hangPurchase lets the held purchase stand until Undo releases it. The process of the purchase
-// goes on.
+// hangPurchase holds the purchase until Undo releases it. The process itself goes on.
 func hangPurchase(_ context.Context, s *strike) (*Injection, error) {
 	begun := time.Now()
 	return s.newInjection(true, func(_ context.Context, e *Effect) error {

@@ -26,8 +26,7 @@ func (p Planned) AtHolder() bool {
 	return f.AtHolder()
 }
 
-// A Happening is a planned fault with its progress. Once the fault has happened, At and Service say
-// when and where.
+// A Happening is a planned fault with its progress. Afterwards At and Service are the real ones.
 type Happening struct {
 	Planned
 	Until  int     `json:"until_ms,omitempty"`
@@ -96,8 +95,8 @@ func (in *Injector) Begin() { in.begin() }
 // ErrEnded is the error with which Add refuses a fault after End.
 var ErrEnded = errors.New("the sales have ended")
 
-// Add plans one more fault. If its planned time has passed, the fault happens at once. After End,
-// Add returns ErrEnded.
+// Add plans one more fault. If its time has passed, it happens at once. After End, Add returns
+// ErrEnded.
 func (in *Injector) Add(p Planned) (Happening, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -42,8 +42,7 @@ func leaderOf(server, topology string) target {
 
 func holderAt(p point.Name) target { return target{kind: purchaseTarget, point: p} }
 
-// quorumNode is the node of a quorum that faults hit. Any of the five nodes would do, because all
-// are alike.
+// quorumNode is the node of a quorum that faults hit. All five nodes are alike.
 const quorumNode = backend.NameRedlock + "-3"
 
 // capability returns the backend whose users can notice a fault of this target; "" if every
@@ -199,8 +198,7 @@ const (
 	stockInterval = 500 * time.Millisecond
 )
 
-// An arrival says how the wait for a purchase in one service process has ended: with a held
-// purchase or an error.
+// An arrival is what the wait in one service process has led to: a held purchase or an error.
 type arrival struct {
 	point.Catch
 	process *lab.Process

@@ -20,11 +20,9 @@ type State struct {
 	explore.View
 	// Moves lists the moves that are possible now. It is empty when the game is over.
 	Moves []Move `json:"moves"`
-	// MovesMade counts the moves that the player has made. It leaves out steps that followed
-	// without a choice.
+	// MovesMade counts the player's moves, but not the steps that followed without a choice.
 	MovesMade int `json:"moves_made"`
-	// FaultsLeft is how many more faults the player may cause. A game begins with
-	// Setting.MaxFaults.
+	// FaultsLeft is how many faults the player may still cause, of Setting.MaxFaults at first.
 	FaultsLeft int `json:"faults_left"`
 	// Over means that all buyers are done and that Verdict is set.
 	Over bool `json:"over"`
@@ -75,8 +73,7 @@ type Level struct {
 	Name string `json:"name" yaml:"-"` // "first-lost-update"
 	// Number is the position in the list of levels, from 1.
 	Number int `json:"number" yaml:"-"`
-	// Chapter is the number of the course's chapter to which the level belongs; 0 if it belongs to
-	// none.
+	// Chapter is the number of the chapter of the course to which the level belongs, or 0.
 	Chapter int     `json:"chapter" yaml:"chapter"`
 	Setting Setting `json:"setting" yaml:",inline"`
 	// Breaks lists rules of the judge. The player wins by breaking one of these rules. If that is

@@ -14,8 +14,7 @@ import (
 	"seckill/internal/explore"
 )
 
-// A database is the MySQL database of one game, and the explore.World that runs the sale in the
-// database.
+// A database is the MySQL database of one game, and the explore.World that runs the sale there.
 //
 // Games share the servers of the lab with one another and with its load runs. Some strategies lock a whole
 // table, so each game gets a database of its own. On the other servers the keys contain the SKU of the game.
@@ -29,8 +28,7 @@ type database struct {
 	claim  *sql.Conn // the session that holds the lock on the name
 }
 
-// openDatabase creates a database and opens an explore.World in it. The close method drops the
-// database.
+// openDatabase creates a database and opens an explore.World there. Its close method drops it.
 func openDatabase(ctx context.Context, config backend.Config, info catalog.Info) (*database, error) {
 	config = config.Only(info.Uses()...)
 	d, err := claimDatabase(ctx, config)

@@ -221,8 +221,7 @@ func (g *Game) SayImpossible() (State, error) {
 	return g.currentState(), nil
 }
 
-// newProblem returns the answer to a request that cannot be served. Such a request leaves the game
-// unchanged.
+// newProblem returns the answer to a request that cannot be served and leaves the game unchanged.
 func newProblem(status int, code, format string, args ...any) *web.Problem {
 	return &web.Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }

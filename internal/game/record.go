@@ -271,8 +271,7 @@ func (g *Game) follow(ctx context.Context, choose func(State) (move string, err 
 	}
 }
 
-// sections groups the indexes of p's parts under the words "buyers", "values", "steps", "moves" and
-// "verdict".
+// sections groups the indexes of p's parts by words such as "buyers", "steps" and "moves".
 func (p *position) sections() map[string][]int {
 	parts := map[string][]int{"buyers": p.Buyers, "values": p.Values, "steps": p.steps}
 	for _, m := range p.moves {
@@ -284,8 +283,7 @@ func (p *position) sections() map[string][]int {
 	return parts
 }
 
-// compare returns an error that describes the first difference of two positions; nil if they are
-// equal.
+// compare returns an error that describes the first difference of two positions, or nil.
 func (r *recorder) compare(want, got *position) error {
 	text := func(indexes []int) string {
 		var b strings.Builder

@@ -12,8 +12,7 @@ import (
 	"seckill/internal/backend"
 )
 
-// An Ensemble is the group of servers of one backend: a single server, or several servers of which
-// one may fail.
+// An Ensemble is the group of servers of one backend: one server, or several of which one may fail.
 type Ensemble struct {
 	Nodes []*Process
 	Roles []string // the roles whose loss should be tried; nil if no node can be lost
@@ -33,8 +32,8 @@ type Ensemble struct {
 	// setClients changes a configuration so that clients reach the nodes, and try the node given as
 	// first before the other nodes. If setClients is nil, clients use the addresses of the nodes.
 	setClients func(c *backend.Config, first *Process)
-	// failOver lets another node take over after a node was killed, and returns when that is done.
-	// It may be nil.
+	// failOver lets another node take over after a node was killed, and waits for it. It may be
+	// nil.
 	failOver func(context.Context) error
 }
 
@@ -112,8 +111,7 @@ func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// Repair restarts killed nodes. If another caller has reserved the ensemble, Repair waits for the
-// release.
+// Repair restarts killed nodes. It waits until other callers have released the ensemble.
 func (e *Ensemble) Repair(ctx context.Context) error {
 	release, err := e.Reserve(ctx)
 	if err == nil {

@@ -25,8 +25,7 @@ var ServerTools = []Tool{MariaDB, Redis, ZooKeeper, Etcd, GaleraLibrary}
 type Program struct {
 	Name string
 	Path string // the path of the program, or of ZooKeeper's jar; "" if the tool is missing
-	// Java is the java program and Classpath its -cp argument. Only ZooKeeper, which is a jar,
-	// needs them.
+	// Java and Classpath are the program and the -cp argument that run ZooKeeper, which is a jar.
 	Java, Classpath string
 
 	Use    string // what needs the tool
@@ -112,8 +111,7 @@ func (s Search) lookupPath(names ...string) string {
 		for _, folder := range s.folders {
 			path := filepath.Join(folder, name)
 			info, err := os.Stat(path)
-			// A relative path is refused: it would mean another file for a server with another
-			// working folder.
+			// A relative path would mean another file in the working folder of a server.
 			if err == nil && filepath.IsAbs(path) && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
 				return path
 			}

@@ -33,13 +33,12 @@ type Options struct {
 	// Volatile is set if databases and ZooKeeper servers need not flush their logs at every commit.
 	// The proof sets it to save time; measurements must not.
 	Volatile bool
-	// Links puts a Relay between each service process and each private server. Faults of the
-	// network hit these links.
+	// Links puts a Relay between each service process and private server, for network faults.
 	Links       bool
 	Token       string   // the admin token of the service processes; "" for a random one
 	ServiceArgs []string // more arguments of the service processes of Serve
 	// OnWait makes Start wait for given backends that do not answer yet, until the context of Start
-	// ends. Start calls OnWait once for each such backend, perhaps concurrently. If OnWait is nil,
+	// ends. Start calls OnWait once for each such backend, perhaps concurrently. If it is nil,
 	// Start does not wait.
 	OnWait func(error)
 }
@@ -159,8 +158,7 @@ func (l *Lab) Backends() []backend.Status {
 	return list
 }
 
-// Process returns a private server or a service process by its name, such as mysql, redlock-1, or
-// service-1.
+// Process returns a private server or a service process by its name, such as redis or service-1.
 func (l *Lab) Process(name string) (*Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

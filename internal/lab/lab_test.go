@@ -149,8 +149,7 @@ func TestFailedStartSaysWhy(t *testing.T) {
 	}
 }
 
-// On a machine without servers a lab has the embedded engines. For other backends it says why they
-// do not run.
+// Without servers a lab has the embedded engines, and says why other backends do not run.
 func TestEmbeddedTier(t *testing.T) {
 	for name, o := range map[string]lab.Options{
 		"nothing installed": {Programs: map[lab.Tool]lab.Program{}},

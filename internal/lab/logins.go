@@ -19,8 +19,7 @@ import (
 // 0600 and in the environment of the lab's processes. It is never in an argument, because every
 // user can read arguments. ZooKeeper and etcd write only their own files and have no password.
 
-// passwords are those of the private servers. They consist of letters and digits, so they need no
-// quoting.
+// passwords of private servers consist of letters and digits, so they need no quoting.
 type passwords struct{ mysql, redis string }
 
 // mysqlUser is the account of services and users.

@@ -124,8 +124,8 @@ func askRedis(ctx context.Context, address, section string) (map[string]string, 
 	return info, err
 }
 
-// askSentinels returns what each running sentinel knows of the primary. It returns an error unless
-// a majority of the sentinels runs.
+// askSentinels returns what each running sentinel knows of the primary. It is an error if no
+// majority of them runs.
 func askSentinels(ctx context.Context, sentinels []*Process) ([]map[string]string, error) {
 	var all []map[string]string
 	err := forEachAlive(ctx, sentinels, func(_ *Process, c *redis.Client) error {

@@ -7,8 +7,8 @@ import (
 	"seckill/internal/backend"
 )
 
-// A Relay forwards connections to a server. The server can be replaced by another, and the bytes of
-// each direction can be held back.
+// A Relay forwards connections to a server. It can change the server, and hold back the bytes of
+// each direction.
 type Relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
@@ -159,8 +159,7 @@ func (r *Relay) copyBytes(to, from net.Conn, direction int) {
 	}
 }
 
-// waitWhileHeld returns when n bytes of a connection may be sent on, or when the connection was
-// closed.
+// waitWhileHeld returns when n bytes of a connection may be sent on, or when it was closed.
 func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,8 +195,7 @@ func (l *Lab) linkedConfig(service string) (backend.Config, error) {
 	return c, nil
 }
 
-// linkTo returns the link with this key. If there is none, linkTo makes a link to the server's
-// address.
+// linkTo returns the link with this key. If there is none, it makes one to the server's address.
 func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
 	l.mu.Lock()
 	r := l.links[key]

@@ -56,8 +56,7 @@ func (l *Lab) serverOfService(name string, args []string) server {
 	}
 }
 
-// client keeps no connections open, because a server that stops waits until its connections are
-// closed.
+// client keeps no connections open, because a server that stops waits for their end.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // AskReady asks a service, or a lab's page, whether it can sell. The error says why it cannot.
@@ -192,8 +191,8 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	return nil
 }
 
-// startServices starts missing processes and ends superfluous ones. If restartAll is set, it
-// restarts all other processes.
+// startServices starts missing processes and ends superfluous ones. With restartAll it restarts the
+// rest.
 func (l *Lab) startServices(ctx context.Context, s ServiceSettings, restartAll bool) error {
 	args := append(slices.Clone(l.options.ServiceArgs), s.serveArgs()...)
 	if l.options.Given.MySQLDSN != "" {
@@ -232,8 +231,7 @@ const (
 	// poolsOfService is the number of connection pools of a service process.
 	poolsOfService = 2
 	connsOfPool    = 32
-	// spareConnections is the number of connections for other clients: the page, the judge,
-	// benchmarks and people.
+	// spareConnections is the number of connections for the page, the judge, benchmarks and people.
 	spareConnections = 1000
 
 	maxConnections = MaxServices*poolsOfService*connsOfPool + spareConnections

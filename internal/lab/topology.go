@@ -18,8 +18,7 @@ const (
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
 	Galera    = "galera"   // the database is three MariaDB servers, and each takes writes
-	// Losable is the topology of the proof. One server of each backend except the database can be
-	// lost.
+	// Losable is the topology of the proof. Each backend but the database can lose a server.
 	Losable = "losable"
 )
 

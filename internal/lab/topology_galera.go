@@ -101,8 +101,7 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 	return s
 }
 
-// checkSynced returns an error unless a node has the data of the other nodes and accepts
-// statements.
+// checkSynced returns an error unless a node has all data of the others and accepts statements.
 func (g *galera) checkSynced(ctx context.Context, addr string) error {
 	var state string
 	err := withMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(db *sql.DB) error {

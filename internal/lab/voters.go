@@ -79,8 +79,7 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 // etcdServers starts the members of a cluster. A single member is a cluster, too.
 func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 2, func(i int, ports [][]int) server {
-		// The members' names contain their ports, so that a second attempt to start uses other
-		// names.
+		// The members' names contain their ports, so that a second attempt uses other names.
 		var names, cluster []string
 		for i, p := range ports {
 			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])
@@ -180,7 +179,7 @@ maxClientCnxns=0
 `
 
 // zookeeperLogging limits the log, which would otherwise have all details. Debian's server ignores
-// this configuration.
+// it.
 const zookeeperLogging = `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
 <root level="INFO"><appender-ref ref="out"/></root></configuration>

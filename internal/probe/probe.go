@@ -19,8 +19,7 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// A Holder identifies the data on the servers that belong to a buyer with a lock, or to a dead
-// process.
+// A Holder identifies the servers' data of a buyer with a lock, or of a dead process.
 type Holder struct {
 	Sets    map[string][]string // the values that the process wrote or tried to write, by key
 	Session int64               // the ZooKeeper session of the process; 0 stands for any
@@ -48,8 +47,7 @@ type server interface {
 
 // A sessionKeeper is a server that stores something for a process beyond its connections.
 type sessionKeeper interface {
-	// giveUp ends what the server stores for a dead process, and returns descriptions of what
-	// ended.
+	// giveUp ends what the server stores for a dead process, and describes what has ended.
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
 

@@ -88,8 +88,7 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 }
 
 // searchLimits returns the limits of one search: Options.Schedules schedules in order, those with
-// the fewest preemptions first, then some at random. The rules that these schedules break are added
-// to broken.
+// the fewest preemptions first, then some at random. Rules that they break are added to broken.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
 	broken.left = broken.furtherSchedules
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,

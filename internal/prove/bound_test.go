@@ -7,8 +7,7 @@ import (
 	"seckill/internal/explore"
 )
 
-// The number of preemptions that a cell reports is the smallest number that any of its searches has
-// completed.
+// A cell reports the smallest number of preemptions that one of its searches has completed.
 func TestBoundOfSeveralSearches(t *testing.T) {
 	all := explore.Result{Schedules: 1, Preemptions: -1}
 	upTo := func(n int) explore.Result { return explore.Result{Schedules: 1, NotRun: 1, Preemptions: n} }

@@ -79,8 +79,7 @@ func (t *trial) processesWithoutFlaw(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// askFaultless returns a function for Question.ask. It takes the answer from the searches without
-// faults.
+// askFaultless returns a Question.ask that takes the answer from the searches without faults.
 func askFaultless(question string, processes int, counts func(rule string) bool) askFunc {
 	return func(ctx context.Context, t *trial) (Cell, error) {
 		s, err := t.searchFaultless(ctx, processes)

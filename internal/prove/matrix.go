@@ -213,8 +213,7 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 			}
 		}
 	}
-	// Addresses differ in every run, so an old entry stays unless the version of the server
-	// differs.
+	// Addresses differ in every run, so an entry is replaced only if its version differs.
 	all.Backends = slices.Clone(old.Backends)
 	for _, s := range m.Backends {
 		i := slices.IndexFunc(all.Backends, func(o backend.Status) bool { return o.Name == s.Name })

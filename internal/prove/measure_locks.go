@@ -114,8 +114,7 @@ func (p *client) takesLock(ctx context.Context, sku int64) (bool, error) {
 	}), err
 }
 
-// atLock returns a function for Question.ask. If the strategy takes a lock, it calls measure with a
-// new sale.
+// atLock returns a function for Question.ask. It calls measure if the strategy locks.
 func atLock(measure func(_ context.Context, _ *trial, _ *client, sku int64) (Cell, error)) askFunc {
 	return func(ctx context.Context, t *trial) (Cell, error) {
 		p, sku, err := t.openSale(ctx)
@@ -247,14 +246,12 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 
 const (
 	queueLength = 6
-	// orderRounds is the number of rounds: enough to detect a lock that is out of order only now
-	// and then.
+	// orderRounds rounds are enough to detect a lock that is only sometimes out of order.
 	orderRounds = 12
 )
 
 // queueBuyers starts buyers one after another while the first buyer has the lock, and returns the
-// order in which they get the lock. If the buyers do not queue, granted is nil and the cell says
-// so.
+// order in which they get the lock. If they do not queue, granted is nil and c says so.
 func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []int, c Cell, err error) {
 	first := clients[0].newBuyer(sku, 2)
 	if err := first.acquire(ctx); err != nil {

@@ -40,8 +40,7 @@ func TestQuestionsCatchMutants(t *testing.T) {
 }
 
 // together adds a mutant to a build without a mutant of the same family. Families do not import
-// each other, so their mutants cannot influence each other. A mutant of shared code gets a build of
-// its own.
+// each other, so their mutants cannot influence each other. A mutant of shared code is built alone.
 func together(builds [][]mutant, m mutant) [][]mutant {
 	for i, build := range builds {
 		if m.family() != "" && !slices.ContainsFunc(build,

@@ -101,8 +101,7 @@ func (t *trial) searchNodeLoss(
 	return list, nil
 }
 
-// lostNode describes the lost node for each role in two pieces: the node, and the data that is lost
-// with the node.
+// lostNode describes the lost node of each role: first the node, then the data lost with it.
 var lostNode = map[string][2]string{
 	lab.Primary: {"the primary", " with what it had not replicated"}, lab.AnyOne: {"one of five"},
 	lab.Leader: {"the leader of three"}, lab.Follower: {"a follower of three"},

@@ -256,7 +256,7 @@ func (l losers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error
 	return l.losing.Ensemble(ctx, name)
 }
 
-// losing starts the servers that the strategies of these tests need. Ensembles are started at their
+// losing starts the servers that the strategies of these tests need. It starts ensembles at their
 // first use.
 func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
 	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.NewLab(t, lab.Losable, []string{}...)}
@@ -335,8 +335,7 @@ func keyOf(s explore.Step) string {
 	return ""
 }
 
-// isReplayed checks that the counterexample with a lost node can be replayed on a group of several
-// servers.
+// isReplayed checks that a counterexample with a lost node can be replayed on several servers.
 func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (prove.Servers, error)) {
 	s, err := on(t.Context())
 	labtest.Must(t, err)

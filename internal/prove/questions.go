@@ -9,8 +9,7 @@ import (
 	"seckill/internal/explore"
 )
 
-// A Question is a column of the guarantee matrix. The answer comes from a search of scenarios, or
-// from the function ask.
+// A Question is a column of the guarantee matrix. Either a search of scenarios or ask answers it.
 type Question struct {
 	ID    string `json:"id"` // the text of a catalog.Question; strategies declare an answer for it
 	Title string `json:"title"`

@@ -81,8 +81,7 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
-	// A strategy that late commands break would break here even without a restock, which would
-	// prove nothing.
+	// A strategy that late commands break would break here even without a restock.
 	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks {
 		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
 			explore.Restocks, explore.Buys))
@@ -129,8 +128,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
 		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
 		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
-		// If only one order were cancelled, a wrong stock would by chance equal the stock of the
-		// new sale.
+		// With only one order, a wrong stock would by chance equal the stock of the new sale.
 		t.sale("two cancel their orders while the sale is set anew", 4, nil, explore.Cancels, explore.Cancels, explore.Resets),
 		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
 		t.sale("one buys while two set the sale anew", 4, nil, explore.Buys, explore.Resets, explore.Resets),

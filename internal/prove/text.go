@@ -13,8 +13,8 @@ var answerWords = map[Answer]struct{ sign, words string }{
 	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
 }
 
-// Sign returns the answer as a sign of a few characters. If not all schedules were run, the sign is
-// in parentheses.
+// Sign returns the answer as a sign of a few characters. Parentheses mean that not all schedules
+// were run.
 func (c Cell) Sign() string {
 	if c.Answer == Holds && !c.Exhausted {
 		return "(✓)"
@@ -96,8 +96,7 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	return err
 }
 
-// serverNames returns the names of the servers on which the matrix was computed; "" if they are
-// unknown.
+// serverNames returns the names of the servers on which the matrix was computed, or "".
 func (m *Matrix) serverNames() string {
 	var names []string
 	for _, s := range m.Backends {

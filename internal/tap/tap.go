@@ -90,8 +90,7 @@ func IsLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
 type observersKey struct{}
 
-// observers is the value in a context that observes the commands sent with the context. Both fields
-// may be nil.
+// observers is what a context contains to observe its commands. Both fields may be nil.
 type observers struct {
 	tap     Tap
 	counter *Counter

@@ -184,8 +184,7 @@ func TestAMissingKeyInAPipeline(t *testing.T) {
 	}
 }
 
-// BenchmarkTap sends a command without a Tap, with a Counter, and with a Tap that lets every
-// command pass.
+// BenchmarkTap sends a command without a Tap, with a Counter, and with a Tap that does nothing.
 func BenchmarkTap(b *testing.B) {
 	c := openRedis(b)
 	for name, ctx := range map[string]context.Context{"none": b.Context(), "counter": tap.Counting(b.Context(), new(tap.Counter)),

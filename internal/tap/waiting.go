@@ -30,8 +30,7 @@ func ClockStopped(ctx context.Context) bool {
 }
 
 // Wait waits until the channel done yields a value or is closed. If ctx ends first, Wait returns
-// the cause of ctx. The argument what is a text that names the awaited event, such as "mutex stock
-// 1".
+// the cause of ctx. The text what names the event, such as "mutex stock 1".
 func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
 	return WaitWithin(ctx, what, NoLimit, done, nil)
 }

@@ -77,8 +77,7 @@ func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
 	return i, err
 }
 
-// explore takes the first option that is not in the sleep set, and keeps the other options as
-// alternatives.
+// explore takes the first option that is not in the sleep set. The others become alternatives.
 func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 	if options[0].Forced {
 		p.sleeping = nil

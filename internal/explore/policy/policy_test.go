@@ -170,8 +170,7 @@ func TestEveryInterleavingIsRunOnce(t *testing.T) {
 	}
 }
 
-// A search that is stopped early still reports the number of preemptions up to which it has run
-// every schedule.
+// A stopped search reports up to how many preemptions it has run every schedule.
 func TestASearchThatIsStopped(t *testing.T) {
 	for complete := range 4 {
 		w := &toy{threads: []string{"x? x= x?", "x? x= x?"}}

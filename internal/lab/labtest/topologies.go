@@ -10,8 +10,7 @@ import (
 	"seckill/internal/lab"
 )
 
-// NewLab starts a lab with a topology for one test. Tests do not share such a lab, because they
-// kill its servers.
+// NewLab starts a lab with a topology for one test. It is not shared, because tests kill servers.
 func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -28,8 +27,7 @@ func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	return l
 }
 
-// Nodes returns, for each node of a lab's database, a configuration with which clients use this
-// node.
+// Nodes returns for each node of a lab's database a configuration of clients that use this node.
 func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 	t.Helper()
 	var each []backend.Config

@@ -74,8 +74,7 @@ func keyValues(list []*mvccpb.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// etcdKV sends every operation through the method Do. A transaction passes the Tap when it is
-// committed.
+// etcdKV sends every operation by the method Do. A transaction passes the Tap at its commit.
 type etcdKV struct{ clientv3.KV }
 
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {

@@ -11,8 +11,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Tap calls OnBefore and OnAfter, if they are set. The caller of the command gets the errors that
-// they return.
+// A Tap calls OnBefore and OnAfter, if they are set. The caller of the command gets their errors.
 type Tap struct {
 	OnBefore func(c *tap.Command) error
 	OnAfter  func(c *tap.Command, err error) error
@@ -35,8 +34,7 @@ func (m *Tap) After(_ context.Context, c *tap.Command, err error) error {
 // ErrLostReply is the error with which tests replace the reply of a command.
 var ErrLostReply = errors.New("the reply was lost")
 
-// Before returns a context in which do is called once, before the first command whose text begins
-// with verb.
+// Before returns a context in which do is called before the first command that begins with verb.
 func Before(ctx context.Context, verb string, do func()) context.Context {
 	var once sync.Once
 	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
@@ -63,8 +61,7 @@ func EachAfter(ctx context.Context, do func(c *tap.Command, err error)) context.
 	}})
 }
 
-// LoseReplies returns a context in which a command's reply is lost if the function lost returns
-// true for the command.
+// LoseReplies returns a context in which the reply of a command c is lost if lost(c) is true.
 func LoseReplies(ctx context.Context, lost func(c *tap.Command) bool) context.Context {
 	return tap.With(ctx, &Tap{OnAfter: func(c *tap.Command, err error) error {
 		if lost(c) {
