@@ -404,7 +404,7 @@ func (h *harness) cancelLoadRun(t *testing.T) {
 	switch {
 	case labtest.Verify:
 		buyers, together, units = 200, 32, 200
-	case h.Info.Locker != nil: // all locks are asked about the one cancellation that they share
+	case h.Info.Locker != nil: // locks share the cancellation of lock.Guarded, and each of them looks at it
 		buyers, together, units = 16, 8, 16
 	}
 	h.Reset(t, units)
