@@ -26,7 +26,7 @@ func (s *Server) admin(c *gin.Context) error {
 
 func forbidden(c *gin.Context, detail string) error {
 	c.Header("WWW-Authenticate", "Bearer")
-	return refused(judge.ErrForbidden, detail)
+	return newProblem(judge.ErrForbidden, detail)
 }
 
 func (s *Server) isAdmin(c *gin.Context) bool {
@@ -37,10 +37,10 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 // this machine call that listener, so asAdmin checks the headers Host and Origin.
 func (s *Server) asAdmin(c *gin.Context) error {
 	if why := web.NotLocal(c.Request); why != "" {
-		return refused(judge.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
+		return newProblem(judge.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
 	}
 	if page := web.ForeignPage(c.Request); page != "" {
-		return refused(judge.ErrForbidden, page+" may not make admin calls.")
+		return newProblem(judge.ErrForbidden, page+" may not make admin calls.")
 	}
 	c.Set(adminMark, true)
 	return nil

@@ -114,7 +114,7 @@ func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r := web.NewRouter()
-	r.Use(s.identify, web.Recover(s.Log, s.refuse))
+	r.Use(s.identify, web.Recover(s.Log, s.writeProblem))
 	r.Use(guards...)
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))
@@ -145,7 +145,9 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	return r
 }
 
-func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
+func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc {
+	return web.Handle(s.writeProblem, h)
+}
 
 // plain returns the handler h for a call that takes no query parameters.
 func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {

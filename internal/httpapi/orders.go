@@ -85,7 +85,7 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	}
 	sl, err := s.available(o.Strategy)
 	if errors.Is(err, judge.ErrUnknownStrategy) {
-		return refused(judge.ErrStrategyUnavailable,
+		return newProblem(judge.ErrStrategyUnavailable,
 			fmt.Sprintf("The order was sold by the strategy %q, which this service does not have.", o.Strategy))
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	}
 	unknown := func(err error) error {
 		s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", err)
-		p := refused(seckill.ErrUnknown, "The order may be cancelled or not. To send it again does no harm.")
+		p := newProblem(seckill.ErrUnknown, "The order may be cancelled or not. To send it again does no harm.")
 		p.Ask = askOf(o.UserID, o.SKUID, o.RequestID)
 		return p
 	}

@@ -17,9 +17,9 @@ import (
 // takes longer, and a queue that was full for a whole wait is rarely empty sooner.
 const retryAfter = 1
 
-// refused returns err with a detail that the caller may read. The text of any other error
+// newProblem returns err as a problem with a detail that the caller may read. The text of any other error
 // may hold secrets, so the service logs it and does not send it.
-func refused(err error, detail string) *web.Problem {
+func newProblem(err error, detail string) *web.Problem {
 	r := judge.CodeOf(err)
 	p := &web.Problem{Status: r.Status, Code: r.Code, Detail: detail, Err: err}
 	if r.Outcome == judge.OutcomeBusy || r.Outcome == judge.OutcomeInProgress {
@@ -43,8 +43,8 @@ func codeOf(err error) string {
 	return judge.CodeOf(err).Code
 }
 
-// refuse answers with the problem for err.
-func (s *Server) refuse(c *gin.Context, err error) {
+// writeProblem answers with the problem for err.
+func (s *Server) writeProblem(c *gin.Context, err error) {
 	var p *web.Problem
 	switch {
 	case errors.As(err, &p):
@@ -54,7 +54,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
 			"keep it open until you have the answer.")
 	default:
-		p = refused(err, judge.CodeOf(err).Detail)
+		p = newProblem(err, judge.CodeOf(err).Detail)
 		s.logFailure(c, p)
 	}
 	p.Write(c.Writer)
@@ -73,9 +73,9 @@ func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
 }
 
 func notFound(c *gin.Context) error {
-	return refused(judge.ErrNotFound, "There is nothing at "+c.Request.URL.Path+". /openapi.json lists what there is.")
+	return newProblem(judge.ErrNotFound, "There is nothing at "+c.Request.URL.Path+". /openapi.json lists what there is.")
 }
 
 func methodNotAllowed(c *gin.Context) error {
-	return refused(judge.ErrMethod, c.Request.Method+" does not work here; the header Allow says what does.")
+	return newProblem(judge.ErrMethod, c.Request.Method+" does not work here; the header Allow says what does.")
 }

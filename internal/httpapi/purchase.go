@@ -155,31 +155,34 @@ func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) 
 	return Answer{Receipt: receipt, Outcome: outcomeSold}, err
 }
 
-// explain returns the answer to a purchase that failed with the error cause. If the ledger has an
-// answer for the request, that is returned, otherwise cause. The refusals sold_out and duplicate
-// are final, so explain writes them into the ledger before the buyer gets them.
+// explain returns the answer to a purchase that failed with cause:
+//
+//	cause                        answer
+//	not started                  a refusal with the start of the sale
+//	unknown outcome              the order, if the ledger has one; otherwise unknown again
+//	sold_out or duplicate        the answer that the request has already, otherwise cause,
+//	                             which is final: it is in the ledger before the buyer gets it
+//	busy, conflict, unavailable  the answer that the request has already, otherwise cause
+//	another, or without a key    cause
 func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer, error) {
 	// The purchase may have failed because its time ran out, so reading the ledger gets its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
 	var known judge.Order
 	var err error
-	switch final := errors.Is(cause, seckill.ErrSoldOut) || errors.Is(cause, seckill.ErrDuplicate); {
+	switch {
 	case errors.Is(cause, seckill.ErrNotStarted):
 		return Answer{}, s.refuseEarlyBuyer(ctx, r.seller, r.SKU)
 	case !seckill.NothingTaken(cause):
 		known, err = s.ledger.FindRequest(ctx, r.SKU, r.User, r.RequestID)
 		s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
-		if err != nil { // even if there is no order now, one may still be committed
-			return Answer{}, unknownOutcome(r.Purchase)
-		}
-		a, err := replay(known, r.Purchase)
-		a.Replayed = known.Strategy != r.seller.info.Name // if equal, this call may have placed the order
-		return a, err
-	case r.keyed && final:
+		return answerUnknown(r, known, err)
+	case !r.keyed:
+		return Answer{}, cause
+	case errors.Is(cause, seckill.ErrSoldOut), errors.Is(cause, seckill.ErrDuplicate):
 		known, err = s.refusals.Write(ctx, ledger.Refusal{
 			Purchase: r.Purchase, Run: r.run, Strategy: r.seller.info.Name, Reason: codeOf(cause)})
-	case r.keyed && isTransient(cause):
+	case isTransient(cause):
 		known, err = s.ledger.FindRequest(ctx, r.SKU, r.User, r.RequestID)
 		if errors.Is(err, seckill.ErrUnknownOrder) {
 			return Answer{}, mentionEarlierCalls(r, cause)
@@ -195,6 +198,17 @@ func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer
 			seckill.ErrUnavailable, cause, err))
 	}
 	return replay(known, r.Purchase)
+}
+
+// answerUnknown returns the answer to a purchase with an unknown outcome. known and err are the
+// result of the search for its order in the ledger.
+func answerUnknown(r purchaseRequest, known judge.Order, err error) (Answer, error) {
+	if err != nil { // even if there is no order now, one may still be committed
+		return Answer{}, unknownOutcome(r.Purchase)
+	}
+	a, err := replay(known, r.Purchase)
+	a.Replayed = known.Strategy != r.seller.info.Name // otherwise this call itself may have placed the order
+	return a, err
 }
 
 // isTransient reports whether err means that nothing was taken, and that the same purchase
@@ -214,7 +228,7 @@ func mentionEarlierCalls(r purchaseRequest, cause error) error {
 		return cause
 	}
 	ask := askOf(r.User, r.SKU, r.RequestID)
-	p := refused(cause, judge.CodeOf(cause).Detail+" This is said of this call; GET "+ask+
+	p := newProblem(cause, judge.CodeOf(cause).Detail+" This is said of this call; GET "+ask+
 		" tells what an earlier call with the same Idempotency-Key has come to.")
 	p.RequestID, p.Ask = r.RequestID, ask
 	return p
@@ -222,7 +236,7 @@ func mentionEarlierCalls(r purchaseRequest, cause error) error {
 
 func unknownOutcome(p seckill.Purchase) error {
 	ask := askOf(p.User, p.SKU, p.RequestID)
-	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+
+	unknown := newProblem(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+
 		" tells, once the backends answer again; sent again with this request_id as its Idempotency-Key, "+
 		"it will not be sold twice.")
 	unknown.RequestID, unknown.Ask = p.RequestID, ask
@@ -276,7 +290,7 @@ func readKey(c *gin.Context) (string, error) {
 // replay returns the answer that a request got before, from its order or refusal known.
 func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	if known.Quantity != p.Quantity {
-		return Answer{}, refused(seckill.ErrMismatch, fmt.Sprintf(
+		return Answer{}, newProblem(seckill.ErrMismatch, fmt.Sprintf(
 			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.",
 			known.Quantity, known.SKUID))
 	}

@@ -69,7 +69,7 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (Answer, error) {
 		return Answer{}, err
 	}
 	if a.Replayed && s.reserver(a.Receipt.Strategy) == nil {
-		return Answer{}, refused(seckill.ErrMismatch,
+		return Answer{}, newProblem(seckill.ErrMismatch,
 			"This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 	}
 	// The units are reserved now. If this read fails, the buyer can repeat the request with the same key.
@@ -105,7 +105,7 @@ func (s *Server) refuseReservation(ctx context.Context, sold seckill.Receipt) er
 	case r.State == seckill.ReservationReleased && r.Ends != 0:
 		return seckill.ErrCancelled
 	case r.State == seckill.Reserved:
-		return refused(seckill.ErrMismatch, fmt.Sprintf(
+		return newProblem(seckill.ErrMismatch, fmt.Sprintf(
 			"This Idempotency-Key was used for a reservation. POST /api/v1/reservations/%s/pay pays it.", sold.OrderID))
 	}
 	return nil
@@ -131,7 +131,7 @@ func (s *Server) showReservation(c *gin.Context) error {
 	return err
 }
 
-var noReservation = refused(seckill.ErrUnknownOrder, "There is no such reservation.")
+var noReservation = newProblem(seckill.ErrUnknownOrder, "There is no such reservation.")
 
 // namedReservation reads the reservation whose id is in the call's path.
 func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (judge.Order, error) {
@@ -182,7 +182,7 @@ func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckil
 	}
 	reserver := s.reserver(o.Strategy)
 	if reserver == nil {
-		return refused(judge.ErrStrategyUnavailable,
+		return newProblem(judge.ErrStrategyUnavailable,
 			fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	id := o.PublicID
@@ -201,7 +201,7 @@ func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckil
 
 func unknownReservation(id string) error {
 	ask := "/api/v1/reservations/" + id
-	p := refused(seckill.ErrUnknown, "This may have happened or not. GET "+ask+
+	p := newProblem(seckill.ErrUnknown, "This may have happened or not. GET "+ask+
 		" tells, once the backends answer again; to send it again does no harm.")
 	p.Ask = ask
 	return p

@@ -82,16 +82,16 @@ func explainRestock(err error) error {
 	case errors.Is(err, seckill.ErrInvalid):
 		return invalid("units", fmt.Sprintf("are too many: a sale has at most %d", seckill.MaxStock))
 	case errors.Is(err, seckill.ErrMismatch):
-		return refused(seckill.ErrMismatch,
+		return newProblem(seckill.ErrMismatch,
 			"This Idempotency-Key was used for another restock of this SKU. Use a new key for a new one.")
 	case errors.Is(err, seckill.ErrPending):
-		return refused(judge.ErrInProgress, "The restock is on record, and its units are not in the stock yet. "+
+		return newProblem(judge.ErrInProgress, "The restock is on record, and its units are not in the stock yet. "+
 			"Send it again with the same Idempotency-Key.")
 	case errors.Is(err, seckill.ErrConflict):
-		return refused(seckill.ErrConflict, "The sale was reset meanwhile, and the new one got no units. "+
+		return newProblem(seckill.ErrConflict, "The sale was reset meanwhile, and the new one got no units. "+
 			"Send the restock again if it should.")
 	case !seckill.NothingTaken(err):
-		return refused(seckill.ErrUnknown, "The units may be in the stock or not. "+
+		return newProblem(seckill.ErrUnknown, "The units may be in the stock or not. "+
 			"Send the restock again with the same Idempotency-Key: it adds them once.")
 	}
 	return err

@@ -51,7 +51,7 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 func (s *Server) available(name string) (*seller, error) {
 	sl, err := s.find(name)
 	if err == nil && sl.strategy == nil {
-		return nil, refused(judge.ErrStrategyUnavailable,
+		return nil, newProblem(judge.ErrStrategyUnavailable,
 			fmt.Sprintf("The strategy %s cannot run here: %s.", sl.info.Name, strings.Join(sl.missing, "; ")))
 	}
 	return sl, err
@@ -65,7 +65,7 @@ func (s *Server) find(name string) (*seller, error) {
 	if info, found := catalog.Find(s.Infos, name); found {
 		return s.byName[info.Name], nil
 	}
-	return nil, refused(judge.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q.%s There are: %s.",
+	return nil, newProblem(judge.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q.%s There are: %s.",
 		name, catalog.DidYouMean(s.Infos, name), s.names()))
 }
 
@@ -167,7 +167,7 @@ func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) er
 	case now.Run != run:
 		sl.notReset.CompareAndDelete(sku, run)
 	default:
-		err = refused(judge.ErrStrategyUnavailable, fmt.Sprintf(
+		err = newProblem(judge.ErrStrategyUnavailable, fmt.Sprintf(
 			"The strategy %s cannot sell SKU %d: what it keeps outside of the ledger was not reset "+
 				"(a lock that is still held, or a backend that is down). Reset the SKU again.", sl.info.Name, sku))
 	}
@@ -186,7 +186,7 @@ func (s *Server) refuseEarlyBuyer(ctx context.Context, sl *seller, sku int64) er
 
 func notStarted(wait time.Duration) error {
 	seconds := max(1, int64(math.Ceil(wait.Seconds())))
-	p := refused(seckill.ErrNotStarted,
+	p := newProblem(seckill.ErrNotStarted,
 		fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds))
 	p.RetryAfter = seconds
 	return p

@@ -111,7 +111,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 	now, err := s.product(ctx, id)
 	if err != nil {
 		s.log(c, slog.LevelWarn, "cannot read the SKU after its reset", "error", err)
-		p := refused(seckill.ErrUnknown, "The sale was reset; what it is now cannot be read. "+
+		p := newProblem(seckill.ErrUnknown, "The sale was reset; what it is now cannot be read. "+
 			"Look before you repeat the call: orders that came since would be swept.")
 		p.Ask = fmt.Sprint("/api/v1/skus/", id)
 		return p

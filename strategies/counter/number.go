@@ -251,9 +251,9 @@ var giveBackScript = redis.NewScript(giveBackLua)
 // giveBack gives the units back and returns why. If the reply is lost, the
 // units may be back: it returns ErrUnknown and does not repeat.
 func (n *number) giveBack(
-	ctx context.Context, sku, quantity int64, sale string, why error,
+	ctx context.Context, sku, quantity int64, sale string, cause error,
 ) error {
-	ctx, cancel := after(ctx)
+	ctx, cancel := detached(ctx)
 	defer cancel()
 	err := giveBackScript.Run(ctx, n.redis,
 		[]string{numberKey(sku), saleKey(sku)}, quantity, sale).Err()
@@ -261,7 +261,7 @@ func (n *number) giveBack(
 		return fmt.Errorf("%w: the units may not have come back: %w",
 			seckill.ErrUnknown, err)
 	}
-	return why
+	return cause
 }
 
 // Restore cancels the order first, and then gives the units back. A failure in
@@ -289,6 +289,6 @@ func (n *number) Restore(ctx context.Context, orderID string) error {
 // buyer has left, but it does not wait for a Redis that hangs.
 const afterwards = 2 * time.Second
 
-func after(ctx context.Context) (context.Context, context.CancelFunc) {
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
 }

@@ -78,7 +78,7 @@ func (s *redisCounterMySQL) Deduct(
 			return err
 		}
 		if rows == 0 {
-			units, err = s.refuse(tx, p, run)
+			units, err = s.explainNoRow(tx, p, run)
 			return err
 		}
 		r, err = s.store.Record(tx, p, run, left)
@@ -98,13 +98,13 @@ func (s *redisCounterMySQL) Deduct(
 		s.settle(ctx, p, run, void)
 		return seckill.Receipt{}, err
 	}
-	return s.lookUp(ctx, p, run, err)
+	return s.findOrder(ctx, p, run, err)
 }
 
-// refuse finds out why the UPDATE changed no row. Either the SKU is sold out
-// or does not exist, or the row belongs to another run than the number in
-// Redis that admitted the buyer. refuse returns the units in the row.
-func (s *redisCounterMySQL) refuse(
+// explainNoRow finds out why the UPDATE changed no row. Either the SKU is sold
+// out or does not exist, or the row belongs to another run than the number in
+// Redis that admitted the buyer. explainNoRow returns the units in the row.
+func (s *redisCounterMySQL) explainNoRow(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) (units int64, err error) {
 	var row struct{ Num, Run int64 }
@@ -120,13 +120,13 @@ func (s *redisCounterMySQL) refuse(
 	return row.Num, seckill.ErrSoldOut
 }
 
-// lookUp looks for the order after a COMMIT without an answer. If there is an
+// findOrder looks for the order after a COMMIT without an answer. If there is an
 // order, the purchase is sold. Otherwise the order may still come: the
 // purchase stays open, and buyers who depend on its units look again later.
-func (s *redisCounterMySQL) lookUp(
+func (s *redisCounterMySQL) findOrder(
 	ctx context.Context, p seckill.Purchase, run int64, unknown error,
 ) (seckill.Receipt, error) {
-	asking, cancel := after(ctx)
+	asking, cancel := detached(ctx)
 	defer cancel()
 	o, err := s.store.FindRequest(asking, p.SKU, p.User, p.RequestID)
 	if err != nil || o.Run != run || o.Status == ledger.Refused {
@@ -140,7 +140,7 @@ func (s *redisCounterMySQL) lookUp(
 func (s *redisCounterMySQL) settleDuplicate(
 	ctx context.Context, p seckill.Purchase, run int64,
 ) {
-	asking, cancel := after(ctx)
+	asking, cancel := detached(ctx)
 	defer cancel()
 	known, err := s.known(asking, p.SKU,
 		holding{p.User, p.Quantity, p.RequestID})
@@ -190,6 +190,7 @@ func (s *redisCounterMySQL) admit(
 				return in, err
 			}
 			continue
+		case "undecided": // open purchases may return the units that are missing
 		}
 		closed, err := s.reconcile(ctx, p.SKU)
 		if err != nil {
@@ -248,7 +249,7 @@ func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, run int64, known string,
 	seen ...any,
 ) (closed bool) {
-	ctx, cancel := after(ctx)
+	ctx, cancel := detached(ctx)
 	defer cancel()
 	sale, err := s.sale(ctx, run)
 	if run == anyRun {
@@ -337,7 +338,7 @@ func (s *redisCounterMySQL) Restore(
 	})
 	lost := err
 	if seckill.NothingTaken(err) { // another call may have cancelled the order
-		asking, cancel := after(ctx)
+		asking, cancel := detached(ctx)
 		defer cancel()
 		known, lost = s.known(asking, o.SKUID, holding{user: o.UserID,
 			quantity: o.Quantity, request: o.RequestID})
