@@ -28,8 +28,7 @@ var Outcomes = []judge.Outcome{
 	judge.OutcomeDuplicate, judge.OutcomeInProgress, judge.OutcomeAccepted, judge.OutcomeUnknown, judge.OutcomeError,
 }
 
-// The client itself gives these codes to calls without an answer, or with an answer that breaks the
-// service's contract.
+// The client itself gives these codes to calls without an answer that keeps the contract.
 const (
 	codeTimeout     = "timeout"         // no answer within the buyer's time-out
 	codeInterrupted = "interrupted"     // the run ended while the buyer waited

@@ -146,8 +146,7 @@ func (f finalReply) orMoreCertain(other finalReply) finalReply {
 	return f
 }
 
-// payOrCancel does what the plan says the buyer does after a sale: cancel the order, or pay for the
-// reservation.
+// payOrCancel cancels an order, or pays for or cancels a reservation, as the plan says.
 func (w *worker) payOrCancel(p purchase, final finalReply) {
 	reserved := final.Outcome == judge.OutcomeReserved
 	about := func(send func(purchase, string) reply) func(purchase) reply {
@@ -181,8 +180,7 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 	}
 }
 
-// cancelExpired cancels a reservation after it has expired, and then its order. Neither call may
-// give units back.
+// cancelExpired cancels an expired reservation, and then its order. Neither may return units.
 func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
 	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) { // by then the service has released it
 		return

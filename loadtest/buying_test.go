@@ -209,8 +209,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// A scripted service answers each purchase after a second. The number of the call selects the
-// reply.
+// A scripted service answers after a second. The number of the call selects the reply.
 type scripted struct {
 	atOnce
 	mu      sync.Mutex

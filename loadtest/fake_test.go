@@ -18,8 +18,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A fake is a flash-sale service in memory. It keeps the whole contract until a test plants a fault
-// in it.
+// A fake is a service in memory. It keeps the whole contract until a test plants a fault in it.
 type fake struct {
 	// purchase, if not nil, is called first for every purchase, with mu held. It returns true if it
 	// has answered the purchase. n counts the purchases from 0.
@@ -28,8 +27,7 @@ type fake struct {
 	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
 	// giveBack is like purchase, but for cancellations.
 	giveBack func(n int, w http.ResponseWriter) (done bool)
-	// restocked, if not nil, is called after every restock, with mu held. n counts the restocks
-	// from 0.
+	// restocked, if not nil, is called after restock n, counted from 0, with mu held.
 	restocked func(n int)
 	// lookUp answers a question for a request's outcome, with mu held.
 	lookUp func(key string, w http.ResponseWriter)

@@ -32,8 +32,7 @@ func FuzzRequirement(f *testing.F) {
 	})
 }
 
-// A scenario file is either refused with an error of one line, or it can be checked and written as
-// a command line.
+// A scenario file is refused with an error of one line, or can be written as a command line.
 func FuzzScenario(f *testing.F) {
 	for _, text := range []string{"stock: 5\nbuyers: 9\n", "profile: constant\nrate: 100\nduration: 2s\n",
 		"stock: [1]\n", "a: &a [*a]\n",

@@ -144,8 +144,7 @@ const maxLinearTime = 3 * time.Second
 
 // checkLinear checks whether the answers about one SKU can all be true. With the stock in Redis, a
 // strategy takes units there before it writes to the ledger. So a purchase that was refused later
-// may have held units for a while. With any other stock store, a refused purchase never holds
-// units.
+// may have held units. With any other stock store, a refused purchase never holds units.
 func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linearity {
 	if in != seckill.InRedis {
 		ops = slices.DeleteFunc(ops, func(o judge.Op) bool { return o.Kind == judge.OpRefused })

@@ -16,8 +16,7 @@ type caller interface {
 	sendPurchase(p purchase) reply
 	sendCancellation(p purchase, id string) reply
 	sendPayment(p purchase, id string) reply
-	// askOutcome asks for the result of an accepted purchase. It returns false while the service
-	// has not decided.
+	// askOutcome asks for the result of an accepted purchase; false: not decided yet.
 	askOutcome(p purchase) (reply, bool)
 	// connectTo opens the connection to the target of this turn in advance.
 	connectTo(turn int)

@@ -52,8 +52,8 @@ type Hooks struct {
 	OnProgress func(Progress)
 	// Begin and End synchronize concurrent runs. Begin is called when everything is ready, and the
 	// load starts when Begin returns. End is called after the load, and the audit starts when End
-	// returns: a service does not say to which run a purchase in flight belongs. Neither is called
-	// if no load is sent.
+	// returns: purchases in flight do not say to which run they belong. Without a load, neither is
+	// called.
 	Begin, End func()
 	// Outage is called once after the load if a target says how long a lock may delay a buyer. It
 	// returns how much longer the sale may stand still because of planned faults.

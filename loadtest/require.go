@@ -28,8 +28,7 @@ type Check struct {
 	Met         bool    `json:"met"`
 }
 
-// metricsByName has the figures of a run that a requirement can name. Times are in
-// milliseconds.
+// metricsByName has the figures that a requirement can name. Times are in milliseconds.
 var metricsByName = map[string]func(*Result) float64{
 	"p50":      func(r *Result) float64 { return toMillis(r.Latency.P50) },
 	"p90":      func(r *Result) float64 { return toMillis(r.Latency.P90) },

@@ -95,8 +95,7 @@ func (r *refusal) nothingDone() bool {
 	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
 }
 
-// recordRestock keeps a restock's call for the judge. If the call has no answer, it may still
-// change the ledger.
+// recordRestock keeps a call for the judge. Without an answer, it may still change the ledger.
 func (t *tally) recordRestock(sku int64, call judge.Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -288,8 +288,7 @@ type poller struct {
 }
 
 // wait reads the ledger until nothing changes it any more, and returns the last reading. It returns
-// false if the ledger could still change at the time until. If until is already past, wait reads
-// once.
+// false if that has not happened at the time until. If until is past, wait reads once.
 func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(time.Until(until), min(p.limit, askTimeout)))
 	defer cancel()

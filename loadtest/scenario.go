@@ -31,8 +31,7 @@ type Scenario struct {
 	// SKUs is the number of SKUs on sale. 0 stands for 1.
 	SKUs int     `json:"skus" name:"skus" group:"sale" placeholder:"N" help:"${SKUs}"`
 	Zipf float64 `json:"zipf,omitempty" group:"sale" placeholder:"S" help:"${Zipf}"`
-	// Plenty allows a sale in which nothing can be oversold. Such a run shows speed and lost
-	// updates only.
+	// Plenty allows a sale that cannot oversell. Such a run shows speed and lost updates only.
 	Plenty bool `json:"plenty,omitempty" group:"rare" help:"${Plenty}"`
 	// Restock has texts such as 50@0.5s, which parseRestock reads.
 	Restock []string `json:"restock,omitempty" group:"sale" placeholder:"UNITS@TIME" help:"${Restock}"`
@@ -52,8 +51,7 @@ type Scenario struct {
 	// Async asks services to accept a purchase first and to decide later. A strategy that cannot
 	// do so gives its final answer at once.
 	Async bool `json:"async,omitempty" group:"sale" help:"${Async}"`
-	// Copies is the share of requests that are sent several times at once, to different targets if
-	// there are several.
+	// Copies is the share of requests that are sent several times at once, to different targets.
 	Copies float64 `json:"copies,omitempty" group:"rare" placeholder:"SHARE" help:"${Copies}"`
 	// Cuts is the share of requests whose buyer hangs up during the call and then repeats it.
 	Cuts  float64 `json:"cuts,omitempty" group:"rare" placeholder:"SHARE" help:"${Cuts}"`

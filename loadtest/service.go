@@ -61,8 +61,7 @@ func (s service) listStrategies(ctx context.Context) ([]strategy, lockTimes, err
 	return answer.Strategies, answer.Locks, err
 }
 
-// resetSKU starts the SKU's next run. It also returns the names of the strategies that the reset
-// did not reach.
+// resetSKU starts the SKU's next run. It also returns the strategies that it did not reach.
 func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, []string, error) {
 	var answer struct {
 		judge.Stock

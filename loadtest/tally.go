@@ -213,8 +213,7 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	}
 }
 
-// recordPayment counts a payment. doubt is true if one of its calls had no answer, and so may have
-// paid.
+// recordPayment counts a payment. doubt is true if a call had no answer, and so may have paid.
 func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

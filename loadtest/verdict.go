@@ -13,8 +13,7 @@ import (
 	"seckill/internal/tables"
 )
 
-// These are the exit statuses of a run. In a comparison, strategies that are known to break do not
-// count.
+// These are the exit statuses of a run. In a comparison, strategies known to break do not count.
 const (
 	ExitHeld     = 0
 	ExitOversold = 10 // oversold, and perhaps also lost units or orders
@@ -144,8 +143,7 @@ type lockTimes struct {
 	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for a lock
 }
 
-// DescribeStandstill says when and how long the sale stood still. It returns "" if that is
-// not known.
+// DescribeStandstill says when and how long the sale stood still, or "" if not known.
 func (r *Result) DescribeStandstill() string {
 	if r.Audit == nil || r.Audit.Served == nil {
 		return ""

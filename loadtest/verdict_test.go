@@ -75,8 +75,7 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-// The test checks each limit of what counts as served, with a value inside the limit and one
-// outside.
+// The test tries each limit of what counts as served with a value inside it and one outside.
 func TestRightAndServedAreTwoSigns(t *testing.T) {
 	good := func() *Result {
 		return &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1, SKUs: 1},

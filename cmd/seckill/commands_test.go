@@ -65,8 +65,7 @@ func TestWhereTheHistoryIs(t *testing.T) {
 	}
 }
 
-// If a run is interrupted while its lab starts, it proves nothing. It names the processes that are
-// left.
+// A run that is interrupted while its lab starts proves nothing. It names the processes left.
 func TestInterruptedWhileServicesStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var said strings.Builder

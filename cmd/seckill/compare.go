@@ -108,8 +108,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return exitError(result.ExitStatus())
 }
 
-// runComparison runs the sale of o with each chosen strategy and each baseline, on the servers of
-// this place.
+// runComparison runs the sale of o with each chosen strategy and each baseline at this place.
 func (p *place) runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"),

@@ -135,8 +135,7 @@ type saleFigures struct {
 	Sent   [3]float64 `json:"commands_per_purchase"`
 }
 
-// In the README, a table lists six strategies. What it says of each must agree with the matrix and
-// the figures.
+// What the README's table of six strategies says must agree with the matrix and the figures.
 func TestTheSixOfTheReadme(t *testing.T) {
 	kept := keptFigures(t)
 	row := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([a-z-]+)` \\| ([^|]+) \\| ([^|]+) \\| ([0-9,]+) \\|$")

@@ -154,8 +154,7 @@ func TestCommandsOfThePages(t *testing.T) {
 // servers and strategies.
 var lacking = regexp.MustCompile(`no such file or directory|the (ledger needs|verdict is read)|"my-lock"`)
 
-// quietParser makes the parser only once, because this takes longer than parsing a hundred command
-// lines.
+// quietParser makes the parser once: that takes longer than parsing a hundred command lines.
 var quietParser = sync.OnceValues(func() (*kong.Kong, error) {
 	return newParser(&commands{}, kong.Name("seckill"), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
 		kong.BindTo(context.Background(), (*context.Context)(nil)))

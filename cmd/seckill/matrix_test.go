@@ -91,8 +91,7 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	}
 }
 
-// checkExample checks that a "breaks" in the matrix has a counterexample that can be replayed, for
-// each rule.
+// checkExample checks that the matrix has a counterexample for a rule that a strategy breaks.
 func checkExample(t *testing.T, found prove.Finding, strategy, question string) {
 	f, err := os.Open(filepath.Join(root, found.Example))
 	if err != nil {

@@ -45,8 +45,7 @@ func (o Output) outputForms(r tables.Report) forms {
 		{"--figures", o.Figures, tables.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
-// checkOutput checks the output flags. If the Markdown file exists, it must have the marks <!--
-// name -->.
+// checkOutput checks the output flags. A Markdown file that exists must have the marks of name.
 func (o Output) checkOutput(name string) error {
 	if o.Markdown != "" && o.Markdown != "-" {
 		if err := tables.CheckBlock(o.Markdown, name); err != nil {

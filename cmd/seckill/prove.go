@@ -351,8 +351,7 @@ func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, erro
 	return p.losing.Ensemble(ctx, name)
 }
 
-// losingLab returns a lab whose nodes can be stopped. It starts an ensemble when the proof first
-// needs it.
+// losingLab returns a lab whose nodes can be stopped. It starts each ensemble at its first use.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Backends: []string{}, Topology: lab.Losable})
 }

@@ -175,8 +175,7 @@ func useOwnServers(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(all.Wait())
 }
 
-// A script that sells on the shared servers holds the lock ledgers, because these servers have one
-// ledger.
+// A script that sells on the shared servers locks ledgers, because these have one ledger.
 var ledgers sync.Mutex
 
 // alone waits until no other script sells on the shared servers.

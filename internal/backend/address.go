@@ -50,8 +50,7 @@ func ParseRedis(address string) (*redis.Options, error) {
 	if err != nil || o.Network != "tcp" || o.DB != 0 || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
 		o.Username != "" && o.Password == "" || plain && (u.User != nil || u.Port() == "") {
 		shown := "…"
-		// A list is split at commas. So without an @, the text may be part of a password with a
-		// comma.
+		// A list is split at commas, so a text without an @ may be part of a password.
 		if at := strings.LastIndexByte(address, '@'); at >= 0 {
 			shown += address[at:]
 		}

@@ -15,8 +15,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// If an address is accepted, it names a server, and no endpoint that is made from it contains the
-// password.
+// An accepted address names a server, and no endpoint made from it contains the password.
 func FuzzAddress(f *testing.F) {
 	for _, address := range []string{"127.0.0.1:6379", "redis://:p%40w@h:1", "rediss://u:p@h", "redis://h/3",
 		"unix:///tmp/s", "http://u:p@h:2379", "h", "@"} {
@@ -34,8 +33,7 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// go-redis allocates as much memory as a reply announces. So the test leaves out replies that
-// announce much.
+// go-redis allocates as much as a reply announces, so the test omits replies that announce much.
 var announcesMuch = regexp.MustCompile(`[$*%~>=!(|][0-9]{5}`)
 
 // Only a complete refusal proves that a command has changed nothing. After any other answer of a
@@ -71,8 +69,7 @@ func FuzzRedisReply(f *testing.F) {
 	})
 }
 
-// Only returns the backends that are needed. Or adds the backends that are missing from another
-// configuration.
+// Only returns the needed backends. Or adds the missing ones from another configuration.
 func TestConfigOnlyAndOr(t *testing.T) {
 	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
 		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, MaxSQLConns: 3}

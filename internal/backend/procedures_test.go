@@ -15,9 +15,8 @@ import (
 
 const procedure = "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it does\n  SELECT p;\nEND\n"
 
-// EnsureProcedure tells an account without the right to create procedures which right to ask for.
-// With the right, it replaces a procedure of another build or SQL mode, and keeps one that is the
-// same.
+// EnsureProcedure tells an account that may not create procedures which right to ask for. With the
+// right, it replaces a procedure of another build or SQL mode, and keeps an equal one.
 func TestEnsureProcedure(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
 	labtest.Must(t, err)

@@ -378,8 +378,7 @@ for _, call in ipairs(ARGV) do
 end
 return denied`
 
-// Right returns the capability to send a command to servers with the capability Redis or
-// RedisQuorum.
+// Right returns the capability to send a command to servers that offer Redis or RedisQuorum.
 func Right(of Capability, command string) Capability { return of + Capability(" "+command) }
 
 // server returns the capability to which a Right belongs, or any other capability unchanged.

@@ -108,8 +108,7 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, erro
 	cfg.Loc = time.UTC
 	cfg.InterpolateParams = true // send each statement in one round trip instead of two (prepare, execute)
 	// RowsAffected then counts the rows that match, as in SQLite. By default MySQL omits rows that
-	// have the new value, and strategies that check the number would notice conflicts meant to be
-	// missed.
+	// have the new value, so broken strategies would notice conflicts that they should miss.
 	cfg.ClientFoundRows = true
 	return mysql.NewConnector(cfg)
 }

@@ -33,8 +33,7 @@ type Options struct {
 	Rounds     int           `default:"3" help:"How often every lock is measured, in alternating order."`
 	For        time.Duration `default:"2s" help:"${BenchFor}"`
 
-	// Progress is called before each pass with the number of passes done, of all, and the next
-	// pass.
+	// Progress is called before each pass with the numbers of passes done and in all.
 	Progress func(done, total int, what string) `kong:"-"`
 }
 

@@ -84,8 +84,7 @@ func (e *events) ended() (last map[string]any) {
 
 const goodComparison = `{"strategies":["good"],"stock":100,"buyers":200,"concurrency":64,"rounds":2,"turn_ns":0,"seed":"18446744073709551615"}`
 
-// Before a comparison, service processes that have ended are restarted. The result has their
-// settings.
+// A comparison first restarts service processes that have ended. Its result has their settings.
 func TestComparedServicesAreAllThere(t *testing.T) {
 	l, f := newFakeLab(), newComparing()
 	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // a service process that has died

@@ -19,8 +19,7 @@ const (
 
 // streamEvents sends events to a page. The event `hello` lists all runs. `run` is a whole run that
 // changed. `comparison` is the summary of a comparison that changed. After `lab` the page asks for
-// the lab's status again. A page that opens late gets the same state as a page that was open all
-// the time.
+// the lab's status. A page that opens late gets the same state as one that was open.
 func (s *Server) streamEvents(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")

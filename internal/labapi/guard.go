@@ -57,10 +57,9 @@ func checkOrigin(c *gin.Context) error {
 	return nil
 }
 
-// checkAdmin refuses calls that change something in the lab, unless they come from the operator.
-// Calls for the service always pass, because the service checks them itself. To the service, all
-// calls seem to come from this machine. So the proxy adds the service's token only to calls of the
-// operator.
+// checkAdmin refuses calls that change something in the lab, unless the operator makes them. Calls
+// for the service always pass, because the service checks them itself. To the service, all calls
+// seem local. So the proxy adds the service's token only to calls of the operator.
 func (s *Server) checkAdmin(c *gin.Context) error {
 	r := c.Request
 	why := s.whyNotOperator(r)
@@ -93,6 +92,5 @@ func forbiddenProblem(detail string) *web.Problem {
 	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
 }
 
-// operatorKey is the key in a gin.Context for whether a call to the service comes from the
-// operator.
+// operatorKey is the key in a gin.Context that is true for calls of the operator to the service.
 const operatorKey = "seckill.operator"

@@ -56,8 +56,7 @@ func (h History) removeEntry(k entryKind, id string) {
 }
 
 // readEntries returns the entries of a kind by their ids. It ignores files of other programs or
-// versions. It also ignores a file that is half written, because a lab was killed or the disk was
-// full.
+// versions, and files half written because a lab was killed or the disk was full.
 func readEntries[T any](h History, k entryKind) map[string]T {
 	all := map[string]T{}
 	if h == "" {

@@ -66,8 +66,7 @@ type Backing struct {
 	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
 	// Trace is explore.RecordTrace, which records one purchase, or two that race; tests replace it.
 	Trace func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
-	// Games holds the games in which people schedule the buyers' commands. Server.Close ends the
-	// games.
+	// Games holds the games in which people schedule commands. Server.Close ends them.
 	Games *game.Games
 	// ServiceToken is sent with admin calls to the service processes.
 	ServiceToken string

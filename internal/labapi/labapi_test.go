@@ -118,9 +118,8 @@ func (e *events) anyOf(names ...string) map[string]any {
 
 func lane(run map[string]any, i int) map[string]any { return run["lanes"].([]any)[i].(map[string]any) }
 
-// A page that opens late receives the same run as a page that was open all the time. If the last
-// report of a run follows the report before at once, it changes the progress but adds no point to
-// the charts.
+// A page that opens late receives the same run as a page that was open. If the last report of a run
+// follows right after another, it changes the progress but adds no point to the charts.
 func TestPagesHaveWholeRuns(t *testing.T) {
 	s, h, load := start(t, nil)
 	first := opened(t, h.URL)
@@ -229,8 +228,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 }
 
-// People may put any file into the history. A file that a page could not show is ignored and not
-// changed.
+// People may put any file into the history. A file that no page could show is ignored and kept.
 func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	settings, err := json.Marshal(compare.Presets()[0].Settings)
 	labtest.Must(t, err)

@@ -102,8 +102,7 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop
 	return e, nil
 }
 
-// addFault plans a fault for a run that is under way. If the planned time is past, the fault
-// happens at once.
+// addFault plans a fault for a run under way. If the planned time is past, it happens at once.
 func (s *Server) addFault(c *gin.Context) error {
 	e, err := s.runs.findEntry(c)
 	if err != nil {
@@ -227,8 +226,7 @@ type Point struct {
 }
 
 const (
-	// sku is the SKU of comparisons, and of the first lane of a run. The other lanes sell the SKUs
-	// after it.
+	// sku is sold by comparisons and by a run's first lane. Other lanes sell the SKUs after it.
 	sku      = 1
 	maxLanes = 4
 	// minPointGap is the minimum time between two points, in seconds. The last report of a run may
@@ -246,8 +244,7 @@ func newLanes(w Settings) []Lane {
 	return lanes
 }
 
-// addProgress sets the latest progress and adds a point. At maxPoints it first drops every second
-// point.
+// addProgress sets the latest progress and adds a point, dropping every second at maxPoints.
 func (l *Lane) addProgress(p loadtest.Progress) {
 	l.Progress = &p
 	at := p.Elapsed.Seconds()

@@ -100,8 +100,7 @@ func (s *Server) checkSettings(w *Settings, p *web.Problem) {
 	blameFields(p, w.laneScenario(0).Check())
 }
 
-// blameFixedFields adds an error to p for each field that callers may not set, because the lab
-// does.
+// blameFixedFields adds an error to p for each field that only the lab may set.
 func blameFixedFields(p *web.Problem, s loadtest.Scenario) {
 	if s.Strategy != "" {
 		p.Blame("strategy", "unused", nil, "leave it out: strategies names them")
@@ -111,8 +110,7 @@ func blameFixedFields(p *web.Problem, s loadtest.Scenario) {
 	}
 }
 
-// chosenStrategies returns the strategies with these names. It adds an error to p for each invalid
-// name.
+// chosenStrategies returns the strategies with these names, and adds invalid names to p.
 func (s *Server) chosenStrategies(names []string, maxNames int, p *web.Problem) []catalog.Info {
 	switch n := len(names); {
 	case n == 0:

@@ -10,8 +10,7 @@ import (
 	"seckill/internal/web"
 )
 
-// The test makes the calls in testdata and compares the answers. labtest.Calls describes the
-// format.
+// The test makes the calls in testdata, in the format of labtest.Calls, and checks the answers.
 func TestCalls(t *testing.T) {
 	for file, change := range map[string]func(*Config){
 		"runs": func(c *Config) { c.Compare = newComparing().run },

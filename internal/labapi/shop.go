@@ -87,8 +87,7 @@ const (
 	ledgerTimeout = 3 * time.Second
 )
 
-// startRivals sends rivals. They begin to buy after the notice, or at the start of the sale if that
-// is later.
+// startRivals sends rivals. They buy after the notice, or from the start of the sale if later.
 func (s *Server) startRivals(c *gin.Context) error {
 	body := struct {
 		Buyers int `json:"buyers"`
@@ -197,8 +196,8 @@ type ledgerPage struct {
 	Sold     int64 `json:"sold"`     // units of active orders, except reservations that are not paid yet
 	Reserved int64 `json:"reserved"` // units of reservations that are not paid yet
 	Twice    int64 `json:"twice"`    // units that two or more orders hold
-	// Known is true if holders are counted. Once units were given back, they are not: the units may
-	// be sold again.
+	// Known is true if holders are counted, which ends when a unit was given back and may be
+	// resold.
 	Known  bool        `json:"holders_known"`
 	Latest []shopOrder `json:"latest"`          // the newest orders, newest first
 	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user in the query
@@ -211,15 +210,13 @@ type shopOrder struct {
 	Quantity  int64  `json:"quantity"`
 	Remaining int64  `json:"remaining"`
 	Status    string `json:"status"`
-	// Reservation is the state of the reservation with which the order began, or "" if there was
-	// none.
+	// Reservation is the state of the reservation that began the order, or "" if there was none.
 	Reservation seckill.ReservationState `json:"reservation,omitempty"`
 	Holders     int                      `json:"holders"` // orders for the same units, with this one; 0: not known
 	At          time.Time                `json:"at"`
 }
 
-// shopLedger answers with the latest orders of the sale, and with the order of the user in the
-// query.
+// shopLedger answers with the latest orders of the sale, and with the order of the query's user.
 func (s *Server) shopLedger(c *gin.Context) error {
 	query, err := web.ReadQuery(c.Request, "user_id")
 	if err != nil {

@@ -197,8 +197,7 @@ func (s *store[T]) answerEntry(c *gin.Context) error {
 	return err
 }
 
-// answerStop stops an entry. The entry ends a moment later, because its sale so far is judged
-// first.
+// answerStop stops an entry. The entry ends later, because its sale so far is judged first.
 func (s *store[T]) answerStop(c *gin.Context) error {
 	e, err := s.findEntry(c)
 	if err == nil {

@@ -27,9 +27,8 @@ var traceType = entryType[LiveTrace]{kind: kindTrace, record: (*LiveTrace).recor
 const traceTimeout = 20 * time.Second
 
 // makeTrace lets one buyer, or two at the same time, purchase, and answers with every command that
-// was sent. The purchases run in this process instead of a service process, and on a SKU of their
-// own. makeTrace takes the lab's lock, because a run at the same time would distort the trace's
-// times.
+// was sent. The purchases run in this process and on a SKU of their own. makeTrace takes the lab's
+// lock, because a run at the same time would distort the times.
 func (s *Server) makeTrace(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`

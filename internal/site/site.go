@@ -213,8 +213,7 @@ func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 // typeNote matches a type before an expression, which only the type checker reads.
 var typeNote = regexp.MustCompile(`/\*\* @type .*?\*/ ?`)
 
-// withoutComments removes comments, types and indentation from a module. They are a third of what a
-// visitor loads.
+// withoutComments removes comments, types and indentation, a third of a module, from it.
 func withoutComments(module string) string {
 	var b strings.Builder
 	inside := false

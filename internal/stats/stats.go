@@ -58,8 +58,7 @@ func (s Series) Spread() Spread {
 	return SpreadOf(figures)
 }
 
-// A Spread has the median, the lowest and the highest of several figures, each with four
-// significant digits.
+// A Spread has the median, lowest and highest of several figures, with four significant digits.
 type Spread [3]float64
 
 // Median returns the median.
@@ -147,7 +146,6 @@ func (r Ratio) String() string {
 // MaxRounds is the maximum number of rounds for which RatioOf can compute an interval.
 const MaxRounds = 20
 
-// tQuantiles contains the 97.5 % quantiles of Student's t distribution, for 1, 2, … degrees of
-// freedom.
+// tQuantiles has the 97.5 % quantiles of Student's t for 1, 2, … degrees of freedom.
 var tQuantiles = [MaxRounds - 1]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
 	2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}

@@ -41,8 +41,7 @@ type Report struct {
 	From     string // origin of the figures, as a line of Markdown
 
 	// Name is the name of the report's block in Markdown files. It is also the name of the report's
-	// member in the JSON file that the lessons read. That member is Figures, or JSON if Figures is
-	// nil.
+	// member in the lessons' JSON file. That member is Figures, or JSON if Figures is nil.
 	Name    string
 	Figures any
 }

@@ -10,8 +10,7 @@ import (
 )
 
 // Bearer returns the token of the Authorization header, or "". The case of the scheme does not
-// matter (RFC 9110). With two such headers it returns "": a proxy may have checked only one of
-// them.
+// matter (RFC 9110). With two such headers it returns "": a proxy may have checked only one.
 func Bearer(r *http.Request) string {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {
@@ -33,8 +32,7 @@ func SameToken(given, want string) bool {
 // NotLocal returns why a request may come from another machine, or "" if it certainly does not. The
 // peer's address is not enough: a reverse proxy on this machine also connects from 127.0.0.1. A
 // proxy reveals itself by its headers, by the Host of its site, or by HTTP/1.0, the default of
-// nginx. A proxy that only forwards bytes (ssh -R) does not. A service behind such a proxy needs a
-// token.
+// nginx. A proxy that only forwards bytes (ssh -R) does not; behind one, set a token.
 func NotLocal(r *http.Request) string {
 	if !Peer(r.RemoteAddr).IsLoopback() {
 		return "this call comes from another one"

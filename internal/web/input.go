@@ -63,8 +63,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 // readBody sets a read deadline for the body and removes it afterwards. If ReadTimeout of
-// http.Server were used, it could pass during the request, and net/http would cancel the request's
-// context.
+// http.Server were used, it could pass later and cancel the request's context.
 func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(limit)) // fails only for a test's recorder, which has no connection

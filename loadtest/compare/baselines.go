@@ -38,8 +38,7 @@ var baselines = []struct {
 
 var needsRedis, needsMySQL = []backend.Capability{backend.Redis}, []backend.Capability{backend.RowLocks}
 
-// BaselineNames returns the names of baselines that Settings.Baselines may have. All is allowed
-// too.
+// BaselineNames returns the names that Settings.Baselines may have besides All.
 func BaselineNames() []string {
 	var all []string
 	for _, b := range baselines {
@@ -171,8 +170,7 @@ func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselineP
 	return err
 }
 
-// decrementAndInsert lowers a counter in Redis, and then inserts the order into MySQL in one
-// statement.
+// decrementAndInsert lowers a counter in Redis, and then inserts the order into MySQL.
 func (w *baselineWork) decrementAndInsert(ctx context.Context, p baselinePurchase) (int64, error) {
 	left, err := w.Redis.DecrBy(ctx, w.key, p.Quantity).Result()
 	if err != nil {

@@ -95,8 +95,7 @@ func newComparison(o Options) *comparison {
 	return c
 }
 
-// addEntry adds an entry for k with the given number of buyers at a time, unless such an entry
-// exists.
+// addEntry adds an entry for k with this number of buyers at a time, unless it exists already.
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
 	if !slices.ContainsFunc(c.result.Entries, isThis) {
@@ -110,9 +109,8 @@ func (c *comparison) addEntry(k Candidate, crowd int) {
 // a machine can change by half between the first and the last turn of a round.
 const groupSize = 4
 
-// planTurns returns the turns in their order. In a long comparison, a turn of the reference
-// precedes each group, and one more ends the comparison. The reference is the strategy of
-// Result.RelativeTo.
+// planTurns returns the turns in their order. In a long comparison, a turn of the reference, the
+// strategy of Result.RelativeTo, precedes each group, and one more ends the comparison.
 func (c *comparison) planTurns() []stats.Turn {
 	entries := c.result.Entries
 	turns := slices.DeleteFunc(stats.Turns(c.Rounds, len(entries)), func(t stats.Turn) bool {
@@ -154,13 +152,11 @@ func (c *comparison) finishEntries() {
 	r.setRatios()
 }
 
-// maxAddedBuyers bounds the buyers that saleOf adds to a sale, because every call is kept in memory
-// until it is judged.
+// maxAddedBuyers bounds the buyers that saleOf adds, because every call is kept until judged.
 const maxAddedBuyers = 100_000
 
-// saleOf returns the sale of e. With plenty of stock, one sale lasts a whole turn, because the
-// first and last moments of a sale are not typical: its buyers are as many as the last sale's rate
-// allows.
+// saleOf returns the sale of e. With plenty of stock, it adds buyers so that one sale lasts a whole
+// turn: the first and last moments of a sale are not typical.
 func (c *comparison) saleOf(e *Entry) loadtest.Config {
 	sale := c.Sale
 	sale.Scenario = c.Scenario

@@ -13,15 +13,13 @@ import (
 	"seckill/loadtest"
 )
 
-// pairSentences completes, for each metric, a sentence such as "A answers 2.6 × as many buyers as
-// B".
+// pairSentences completes sentences such as "A answers 2.6 × as many buyers as B", by metric.
 var pairSentences = map[string]string{
 	Answers: "answers %s × as many buyers as",
 	Sales:   "sells %s × as fast as",
 }
 
-// Answer returns sentences for people: which strategy is fastest, by how much, and which are
-// broken.
+// Answer returns sentences for people: which is fastest, by how much, and which are broken.
 func (r *Result) Answer() []string {
 	var lines []string
 	if best, other := r.findFastest(); best != nil {
@@ -290,8 +288,7 @@ func (r *Result) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// lessonFigures returns the figures that lessons show: the verdict, factor and metrics of each
-// strategy.
+// lessonFigures returns each strategy's verdict, factor and metrics, as lessons show them.
 func (r *Result) lessonFigures(run tables.Run) any {
 	strategies := map[string]map[string]any{}
 	for _, e := range r.MainEntries() {

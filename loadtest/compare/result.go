@@ -114,8 +114,7 @@ type Round struct {
 	references int // how many turns the reference strategy had had before this one
 }
 
-// addRound adds a turn. If a strategy has several turns in a round, their mean is the round's
-// figure.
+// addRound adds a turn. The figures of a round are the means of its turns.
 func (e *Entry) addRound(t Round) {
 	last := len(e.Rounds) - 1
 	if last < 0 || e.Rounds[last].Round != t.Round {
@@ -329,8 +328,7 @@ func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result)
 	}
 }
 
-// medianOf returns a function that computes a metric: the median of a latency over the sales that
-// have it.
+// medianOf returns a function that computes the median of a latency over the sales that have it.
 func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		var all []float64

@@ -21,8 +21,7 @@ import (
 // results repeat them.
 type Settings struct {
 	Preset string `json:"preset" kong:"-"`
-	// Strategies are names, or only the word all. If the list is empty, the preset's strategies are
-	// compared.
+	// Strategies are names, or only the word all. If empty, the preset's are compared.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"${Strategies}"`
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"${Baselines}"`
 

@@ -29,8 +29,7 @@ import (
 )
 
 func findBrowser(t *testing.T) string {
-	// The headless shell comes first: it draws no windows around its pages, and takes half the
-	// processor time.
+	// The headless shell is preferred: it draws no windows, and takes half the processor time.
 	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser",
 		"google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -143,8 +142,7 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err1 := cdp.Call(ctx, t, log.Enable, cdp.Empty{})
 		_, err2 := cdp.Call(ctx, t, network.Enable, network.EnableParams{})
-		// Tests run in parallel, but only one window can have the focus. So each tab pretends to
-		// have it.
+		// Tests run in parallel, and only one window can have the focus. So each tab pretends to.
 		_, err3 := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled,
 			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return errors.Join(err1, err2, err3)

@@ -92,8 +92,7 @@ func startFakeWith(t *testing.T, token string) *fake {
 	return f
 }
 
-// falls breaks all connections. With silent, the lab does not answer afterwards; without, it
-// answers again.
+// falls breaks all connections. If silent is true, the lab does not answer afterwards.
 func (f *fake) falls(silent bool) {
 	f.silent.Store(silent)
 	f.host.CloseClientConnections()
