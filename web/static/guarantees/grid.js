@@ -74,7 +74,7 @@ function Table({ label, columns, groups, firstOnly, answer, to, parts }) {
           <tbody key=${p.title}>
             <tr class="family"><th colspan=${shown.length + 1 + Number(firstOnly)} scope="rowgroup"><span>${p.title}</span></th></tr>
             ${p.rows.map((row) => html`
-              <tr key=${row.name}><th scope="row" title=${row.title}><a href=${to(row.name)}>${row.name}</a></th>
+              <tr key=${row.name}><th scope="row" title=${row.title}><a href=${to(row.name)}>${row.name}</a>${!groups && html` <span class="hint">${row.title}</span>`}</th>
                 ${shown.map((c) => html`<td key=${c.id} class=${classes(c.begins && 'begins', c.chosen && 'chosen')}><${Cell} ...${answer(row.name, c.id)} cell=${`${row.name}.${c.id}`} of=${`${row.name}, ${c.title}`} /></td>`)}
                 ${firstOnly && html`<td class="also"><${Broken} of=${row.name} columns=${rest} answer=${answer} /></td>`}</tr>`)}
           </tbody>`)}

@@ -18,7 +18,7 @@ const en = {
 
   hint: 'Hint',
   setting: (buyers, stock, faults) => `${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}${faults ? `, up to ${plural(faults, 'fault')}` : ', no faults'}`,
-  opening: 'Setting up the sale, and making the moves of the address …',
+  opening: 'Setting up the sale …',
   columns: 'Buyers', process: (n) => `process ${count(n)}`,
   does(b) {
     return ({

@@ -20,7 +20,6 @@ export function Result({ purchase: { result, buy, busy } }) {
       <div class="said ${look}">
         <p class="word"><${Sign} verdict=${look} />${said.title}</p>
         <p>${said.text}</p>
-        ${result.order && html`<p>${w.order} <code>${result.order}</code></p>`}
         ${!w.results[kind] && result.detail && html`<p>${result.detail}</p>`}
         ${result.code === 'unknown' && !busy && html`<p><button type="button" class="offer" onClick=${buy}>${w.ask}</button></p>`}
       </div>

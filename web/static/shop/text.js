@@ -45,7 +45,6 @@ const en = {
     unknown: { title: 'Not known yet', text: 'There is no order so far, but it may still appear. Ask again: the same idempotency key cannot buy twice.' },
     refused: { title: 'Refused', text: 'The shop did not accept this order.' },
   },
-  order: 'Order',
 
   reservation: {
     left: 'Time left to pay', seconds: (n) => (n > 0 ? `${n === 1 ? 'second' : 'seconds'} left to pay` : 'time is up; asking the shop …'),

@@ -15,7 +15,7 @@ export default {
 
   hint: '提示',
   setting: (buyers, stock, faults) => `${count(buyers)} 个买家，${count(stock)} 件库存，${faults ? `最多 ${count(faults)} 次故障` : '没有故障'}`,
-  opening: '正在准备商品，并重走地址里的每一步……',
+  opening: '正在准备商品……',
   columns: '买家', process: (n) => `第 ${count(n)} 个进程`,
   does(b) {
     return ({

@@ -40,7 +40,6 @@ export default {
     unknown: { title: '还不知道', text: '目前没有订单，但它仍可能出现。可以再问一次：幂等键相同，不会买两次。' },
     refused: { title: '被拒绝', text: '商店没有接受这一单。' },
   },
-  order: '订单',
 
   reservation: {
     left: '剩余付款时间', seconds: (n) => (n > 0 ? '秒内付款' : '时间到了，正在询问商店……'),
