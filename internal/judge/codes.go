@@ -20,17 +20,17 @@ var (
 	ErrInProgress = errors.New("another copy of this request is in progress")
 )
 
-// An ErrorCode says how HTTP answers an error, and which outcome that is for the buyer.
+// An ErrorCode says how the service answers an error over HTTP, and which Outcome the buyer gets.
 type ErrorCode struct {
 	Err     error
 	Status  int
 	Code    string
 	Outcome Outcome
-	Detail  string // used if the error has no detail of its own
+	Detail  string // the text for the buyer if the error has no detail of its own
 }
 
-// ErrorCodes is the table of all errors. An error belongs to the first row whose Err matches, so
-// that an unknown outcome stays unknown.
+// ErrorCodes is the table of all errors. An error belongs to the first row whose Err it matches. So
+// an error that wraps ErrUnknown stays unknown, whatever else it wraps.
 var ErrorCodes = []ErrorCode{
 	{seckill.ErrUnknown, 504, "unknown_outcome", OutcomeUnknown,
 		"This may have happened or not: look before you try again."},
@@ -77,7 +77,7 @@ var ErrorCodes = []ErrorCode{
 var InternalError = ErrorCode{ErrInternal, 500, "internal", OutcomeUnknown,
 	"Something is wrong in the service itself. Its log has more under this request_id."}
 
-// CodeOf returns the row of ErrorCodes that err belongs to.
+// CodeOf returns the row of ErrorCodes to which err belongs.
 func CodeOf(err error) ErrorCode {
 	for _, r := range ErrorCodes {
 		if errors.Is(err, r.Err) {
@@ -87,7 +87,7 @@ func CodeOf(err error) ErrorCode {
 	return InternalError
 }
 
-// CallOf returns a purchase, and the answer that Deduct gave, as evidence.
+// CallOf returns a purchase, together with the answer of Deduct, as evidence.
 func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Call {
 	t := Call{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
 		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: OutcomeSold}
@@ -97,7 +97,7 @@ func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Call {
 	return t
 }
 
-// FindCode returns the row with a code, and false if there is none.
+// FindCode returns the row with the given code. It returns false if there is no such row.
 func FindCode(code string) (ErrorCode, bool) {
 	for _, r := range ErrorCodes {
 		if r.Code == code {

@@ -16,49 +16,49 @@ import (
 // Evidence has everything that the judge reads.
 type Evidence struct {
 	Snapshot Snapshot
-	// ByAge and ByUnit read the orders one at a time, if Snapshot.Orders is empty because the sale
-	// is large. ByAge yields all orders by run and age, ByUnit the active orders from the highest
-	// unit down. Both may be nil.
+	// If a sale is large, Snapshot.Orders is empty, and ByAge and ByUnit read the orders one at a
+	// time. ByAge yields all orders by run and age. ByUnit yields the active orders from the
+	// highest unit down. Otherwise both may be nil.
 	ByAge, ByUnit iter.Seq[*Order]
-	// Initial is the stock with which the caller reset the run. With Calls it is without the units of
-	// restocks, which the judge adds; otherwise it is the row's own number.
+	// Initial is the stock with which the caller reset the run. If Calls is set, it is without the
+	// units of restocks, which the judge adds. If not, it is the number in the stock row.
 	Initial int64
 	// Run is the number of the run to judge; 0 means the current run.
 	Run int64
 	// StockStoreOf has the stock store of each strategy; nil means that all use the stock row.
 	StockStoreOf map[string]seckill.StockStore
-	// Calls has the calls of all buyers with their answers. It is nil if only the ledger is judged;
-	// an empty slice that is not nil is a run without demand.
+	// Calls has the calls of all buyers with their answers. If only the ledger is judged, Calls is
+	// nil. An empty slice that is not nil means that nobody asked to buy.
 	Calls []Call
 	// Ours reports whether an order belongs to one of the buyers in Calls; nil means that all do.
-	// The orders of other buyers count in the balance only.
+	// Orders of other buyers count only in the balance of the stock.
 	Ours func(*Order) bool
-	// Patience is the longest time for which a sale may rightly stand still: the longest wait for a
-	// lock, the longest lease, and a planned outage. A sale that stands still for longer is blocked.
-	// If Patience is 0, Report.Served is ServedNotKnown. A sale with a start time (Stock.StartsAt)
-	// is watched from its first order on.
+	// Patience is the longest time for which a sale may rightly stand still. It covers the longest
+	// wait for a lock, the longest lease, and a planned outage. A sale that stands still for longer
+	// is blocked. If Patience is 0, Report.Served is ServedNotKnown. If a sale has a start time
+	// (Stock.StartsAt), the watch begins with its first order.
 	Patience time.Duration
 }
 
-// A Call is one call of a buyer with its answer. Copies and retries of a request are calls of
-// their own with the same user and request id.
+// A Call is one call of a buyer with its answer. Each copy and each retry of a request is a Call of
+// its own, with the same user and request id.
 type Call struct {
 	Kind      CallKind
 	RequestID string // the idempotency key of the purchase
 	User      int64
 	Quantity  int64 // units asked for, or the units of the order to cancel
 	Outcome   Outcome
-	OrderID   string // the order in the answer of a successful purchase; for other calls the order that the call names
-	Remaining int64  // the units left in the answer of a successful purchase
-	Late      bool   // a payment that was sent after the deadline had certainly passed
-	Early     bool   // a payment that was answered when the deadline had certainly not passed
-	Replayed  bool   // a purchase that was answered with the order of an earlier call
-	ThisCall  bool   // a refusal that concerns this call only, and not the whole request
+	OrderID   string // the order in the answer to a purchase that succeeded; for other calls the order that they name
+	Remaining int64  // the units left, in the answer to a purchase that succeeded
+	Late      bool   // true for a payment that was sent certainly after the deadline
+	Early     bool   // true for a payment that was answered certainly before the deadline
+	Replayed  bool   // true for a purchase that was answered with the order of an earlier call
+	ThisCall  bool   // true for a refusal that concerns this call only, not the whole request
 	CallTimes
 }
 
-// CallTimes are times since the start of the run, by one clock. Answered is 0 if there was no answer
-// or its time is not known; both are 0 if neither time is known.
+// CallTimes are times since the start of the run, by one clock. Answered is 0 if there was no
+// answer or its time is not known. Both are 0 if neither time is known.
 type CallTimes struct{ Sent, Answered time.Duration }
 
 // A CallKind is the kind of a call.
@@ -67,8 +67,8 @@ type CallKind string
 const (
 	CallBuy    CallKind = ""
 	CallCancel CallKind = "cancel"
-	CallPay    CallKind = "pay" // a reservation
-	// CallRestock is the operator's: User is that of the restock's row (OperatorOf).
+	CallPay    CallKind = "pay" // pays a reservation
+	// CallRestock is a call of the operator. Its User is OperatorOf of the restock's key.
 	CallRestock CallKind = "restock"
 )
 
@@ -76,14 +76,14 @@ const (
 type Outcome string
 
 const (
-	OutcomeSold       Outcome = "sold"     // bought; for CallPay: the reservation is paid
+	OutcomeSold       Outcome = "sold"     // the buyer has bought; for CallPay: the reservation is paid
 	OutcomeReserved   Outcome = "reserved" // the units are held until they are paid
 	OutcomeSoldOut    Outcome = "sold_out"
 	OutcomeBusy       Outcome = "busy"
 	OutcomeConflict   Outcome = "conflict"
 	OutcomeDuplicate  Outcome = "duplicate"
 	OutcomeInProgress Outcome = "in_progress" // another copy of the request is under way
-	OutcomeAccepted   Outcome = "accepted"    // the order, or the refusal, comes later
+	OutcomeAccepted   Outcome = "accepted"    // the order, or the refusal, is written later
 	OutcomeExpired    Outcome = "expired"     // the payment came after the deadline
 	OutcomeCancelled  Outcome = "cancelled"   // the order is cancelled
 	OutcomeRestocked  Outcome = "restocked"   // the units are in the stock
@@ -117,14 +117,14 @@ func (t *Call) maySucceed() bool {
 // succeeded reports whether the answer gave the buyer units, for good or until they are paid.
 func (t *Call) succeeded() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
 
-// evidence is Evidence in the form that the rules read: totals over all orders, each order with
-// the calls that name it, and each request with its order.
+// evidence is Evidence in the form that the rules read. It has totals over all orders, each order
+// with the calls that name it, and each request with its order.
 type evidence struct {
 	Evidence
 	report         Report
 	unitsCancelled int64          // units of cancelled orders
 	unitsExpired   int64          // units of expired orders
-	records        []*orderRecord // without Calls only the orders that break a rule
+	records        []*orderRecord // the run's orders; if Calls is nil, only those that break a rule
 	sellers        []string       // the strategies of the run's orders
 	restocks       []*Order       // the rows of the run's restocks
 	stockCount
@@ -139,15 +139,15 @@ type stockCount struct {
 	stockKnown  bool                          // the run used one stock store, and its counter could be read
 }
 
-// conflicts are found among the active orders while these are counted.
+// conflicts has conflicts among active orders, found while the orders are counted.
 type conflicts struct {
-	hasSeveral        map[int64]bool // users with an active order; true if they have several
-	severalOrders     examples       // users with several active orders
-	ordersBeyondStock examples       // orders for units beyond the initial stock
-	ordersBelowZero   examples       // orders whose buyer was told that less than 0 units are left
+	hasSeveral        map[int64]bool // has the users with an active order; true if a user has several
+	severalOrders     examples       // examples of users with several active orders
+	ordersBeyondStock examples       // examples of orders for units beyond the initial stock
+	ordersBelowZero   examples       // examples of orders whose buyer was told that less than 0 units are left
 }
 
-// matchedCalls has the calls by kind and by the order that they are about.
+// matchedCalls has the calls by their kind, and by the order that they are about.
 type matchedCalls struct {
 	purchases      []*Call // calls to buy, by user, request and time
 	requests       []request
@@ -161,17 +161,17 @@ type matchedCalls struct {
 // An orderRecord is an order with the calls about it.
 type orderRecord struct {
 	*Order
-	isOurs        bool     // Calls has the calls of its buyer
+	isOurs        bool     // true if the order's buyer is one of those in Calls
 	request       *request // nil if no call asked for the order
-	cancellations []*Call  // calls that may have cancelled the order
-	payments      []*Call  // calls to pay it
+	cancellations []*Call  // the calls that may have cancelled the order
+	payments      []*Call  // the calls to pay the order
 }
 
 // A request is a purchase with one idempotency key: all its copies and retries.
 type request struct {
 	user  int64
 	key   string
-	calls []*Call      // at least one
+	calls []*Call      // at least one call
 	order *orderRecord // nil if there is no order
 }
 
@@ -217,7 +217,7 @@ func (e *Evidence) eachOrder() iter.Seq[*Order] {
 	}
 }
 
-// unitHolders returns which orders hold which units.
+// unitHolders returns which of the run's orders hold which units.
 func (h *evidence) unitHolders() *Holders {
 	if h.ByUnit == nil {
 		return HoldersOf(h.Snapshot.Orders, h.report.StockStore)
@@ -252,7 +252,7 @@ func (h *evidence) countOrder(o *Order) {
 	}
 }
 
-// countBuyer looks for conflicts of an active order with the active orders before it.
+// countBuyer notes conflicts between the active order o and the active orders before it.
 func (h *evidence) countBuyer(o *Order) {
 	several, again := h.hasSeveral[o.UserID]
 	if h.hasSeveral[o.UserID] = again; again && !several {
@@ -274,8 +274,8 @@ func (h *evidence) storeOf(strategy string) seckill.StockStore {
 	return cmp.Or(h.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
 }
 
-// findStock finds the stock store of the run, and how many units are left there: by the stock
-// row, or by a counter.
+// findStock finds the stock store of the run. It also finds the units left there, from the stock
+// row or a counter.
 func (h *evidence) findStock() {
 	h.report.StockStore, h.report.Remaining = seckill.InRow, h.Snapshot.Stock.Num
 	if len(h.stores) > 0 {
@@ -295,16 +295,16 @@ func (h *evidence) findStock() {
 // hasMixedStores reports whether orders were sold from several stock stores.
 func (h *evidence) hasMixedStores() bool { return len(h.stores) > 1 }
 
-// unitsHeld returns the units of active orders, paid or not, and those on their way into the stock.
+// unitsHeld returns the units of active orders, paid or not, and of restocks that have not arrived.
 func (h *evidence) unitsHeld() int64 { return h.report.Sold + h.report.Reserved + h.report.Arriving }
 
-// matchCalls finds the order of each call and the calls of each order.
+// matchCalls finds the order that each call is about, and the calls about each order.
 func (h *evidence) matchCalls() {
 	h.refused = make(map[Request]bool, len(h.Snapshot.Refused))
 	for _, r := range h.Snapshot.Refused {
 		h.refused[r] = true
 	}
-	naming := map[string][]*Call{} // calls that name an order which is not found yet, by its id
+	naming := map[string][]*Call{} // order id → calls that name an order which is not found yet
 	h.purchases = make([]*Call, 0, len(h.Calls))
 	for i := range h.Calls {
 		switch t := &h.Calls[i]; t.Kind {
@@ -360,7 +360,7 @@ func (h *evidence) groupRequests() {
 	}
 }
 
-// findRequest returns the request of an order, or nil if no buyer asked for the order.
+// findRequest returns the request that an order answers, or nil if no buyer asked for it.
 func (h *evidence) findRequest(o *Order) *request {
 	at, found := slices.BinarySearchFunc(h.requests, o, func(r request, o *Order) int {
 		return cmp.Or(cmp.Compare(r.user, o.UserID), strings.Compare(r.key, o.RequestID))
@@ -382,8 +382,8 @@ func (s *orderRecord) addCalls(calls []*Call) {
 	}
 }
 
-// returnedAt returns when a cancellation of s was first acknowledged, so that its units had
-// certainly been given back. It returns never if there is no such answer or s is still active.
+// returnedAt returns when a cancellation of s was first acknowledged: then its units had certainly
+// been given back. It returns never if no cancellation was acknowledged, or if s is still active.
 func (s *orderRecord) returnedAt() time.Duration {
 	first := never
 	for _, t := range s.cancellations {
@@ -394,25 +394,25 @@ func (s *orderRecord) returnedAt() time.Duration {
 	return first
 }
 
-// returnedAnyTime reports whether s was given back and no call says when.
+// returnedAnyTime reports whether the units of s were given back at a time that no call tells.
 func (s *orderRecord) returnedAnyTime() bool {
 	return s.Status == Expired || s.Status == Cancelled && len(s.cancellations) == 0
 }
 
-// anyOutcome reports whether one of the calls has one of the outcomes.
+// anyOutcome reports whether at least one of the calls has one of the outcomes.
 func anyOutcome(calls []*Call, outcomes ...Outcome) bool {
 	return slices.ContainsFunc(calls, func(t *Call) bool { return slices.Contains(outcomes, t.Outcome) })
 }
 
 // Holders tells which orders hold which units. Units are numbered down to 1, the last unit. An
-// active order of q units whose buyer was told that r are left holds the units r+1 to r+q. A
-// unit with two holders was sold twice, and a unit below 1 never existed.
+// active order of q units whose buyer was told that r are left holds the units r+1 to r+q. If a
+// unit has two holders, it was sold twice. A unit below 1 never existed.
 type Holders struct {
 	orders    iter.Seq[*Order] // the active orders, from the highest unit down
-	ambiguous bool             // units were given back and may be sold again, or orders do not name their units
+	ambiguous bool             // true if units were returned and may be sold again, or orders do not name their units
 }
 
-// HoldersOf returns the holders of all orders of a run, which were sold from stock.
+// HoldersOf returns the holders of units in a run with these orders, sold from this stock store.
 func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 	h, active := &Holders{ambiguous: stock.Split()}, []*Order(nil)
 	for i := range orders {
@@ -430,8 +430,8 @@ func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 // highestUnit returns the highest unit that o holds.
 func (o *Order) highestUnit() int64 { return o.Remaining + o.Quantity }
 
-// Known reports whether orders name their units. They do not if units were given back, or if the
-// stock is in pieces (StockStore.Split): two buyers may then rightly be told the same number.
+// Known reports whether each order names its units. No order does if units were given back, or if
+// the stock is in pieces (StockStore.Split): two buyers may then be told the same number.
 func (h *Holders) Known() bool { return !h.ambiguous }
 
 // CountSharing returns how many active orders hold a unit of o, including o. It returns 0 if
@@ -467,15 +467,15 @@ func (h *Holders) findShared() examples {
 	return found
 }
 
-// visitShared visits each order b that holds a unit of an earlier order a, with the number of
-// these units that had one holder before. It goes from the order with
-// the highest unit to the one with the lowest. Therefore every unit from b's highest one up to
-// the lowest unit so far has a holder, and the units with two holders are one range.
+// visitShared visits each order b that holds a unit of an earlier order a. units is the number of
+// these units that had one holder before. It goes from the order with the highest unit to the order
+// with the lowest. So every unit from b's highest one up to the lowest unit so far has a holder,
+// and the units with two holders are one range.
 func (h *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if h.ambiguous {
 		return
 	}
-	var lowest *Order             // the order with the lowest unit so far
+	var lowest *Order             // the order that holds the lowest unit so far
 	twice := int64(math.MaxInt64) // the units above this one have two holders
 	for o := range h.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {

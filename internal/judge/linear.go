@@ -23,25 +23,25 @@ const (
 	OpSold     OpKind = "sold"
 	OpSoldOut  OpKind = "sold out"
 	OpGaveBack OpKind = "gave back" // a cancellation
-	// OpRefused is a purchase that may have taken units for a while, and gave them back before its
-	// answer. Meanwhile the counter showed too few units. In a history with such purchases, an
-	// OpSoldOut may have taken units for a while, too.
+	// OpRefused is a purchase that was refused, but may have taken units for a while before that.
+	// Meanwhile the counter showed too few units. In a history with such purchases, an OpSoldOut
+	// may have taken units for a while, too.
 	OpRefused OpKind = "refused"
 )
 
-// Never is the Return of an operation that got no answer.
+// Never is the value of Return in an operation that got no answer.
 const Never = math.MaxInt64
 
-// An Op is one operation of a history. Times are of one clock, in nanoseconds.
+// An Op is one operation of a history. Its times are nanoseconds of one clock.
 type Op struct {
 	Client       int
 	Kind         OpKind
 	Quantity     int64
 	Remaining    int64 // the units left in the answer of an OpSold
-	SawBefore    bool  // Remaining was read before the sale, so that it does not give the order of sales
+	SawBefore    bool  // true if Remaining was read before the sale, so it does not give the order of sales
 	Call, Return int64
-	Name         string // for messages
-	optional     bool   // the operation may have taken effect after the end of the window
+	Name         string // names the operation in messages
+	optional     bool   // true if the operation may have taken effect after the end of the window
 	held         int64  // units that other purchases may have held for a while during the operation
 }
 
@@ -54,7 +54,8 @@ func stockModel(initial int64) porcupine.Model {
 	return m.ToModel()
 }
 
-// nextStocks returns the possible stocks after o, or none if o cannot have this result.
+// nextStocks returns the possible stocks after o; none if o cannot have this result at the stock
+// left.
 func nextStocks(left int64, o Op) []any {
 	var after []any
 	switch o.Kind {
@@ -76,7 +77,7 @@ func nextStocks(left int64, o Op) []any {
 	return after
 }
 
-// porcupineOperations returns a history in porcupine's form.
+// porcupineOperations returns the operations in the form of package porcupine.
 func porcupineOperations(ops []Op) []porcupine.Operation {
 	var all []porcupine.Operation
 	for _, o := range ops {
@@ -93,19 +94,19 @@ type Linearity struct {
 	Reason
 }
 
-// A Reason tells why no order of the operations explains the answers.
+// A Reason says why no order of the operations explains the answers.
 type Reason struct {
 	Why    string
-	Params map[string]any // Why as a "case" with its parameters, for translation
+	Params map[string]any // the parameters of Why; their "case" selects its translation
 }
 
 // maxWindow bounds the operations of a history in which units are given back.
 const maxWindow = 5000
 
-// CheckLinearizable checks the whole history if no units were given back. Each sale then shows by
-// its `remaining` which units it took, so the order of sales is known and one pass decides. If
-// units were given back, the order must be searched for, and only the first maxWindow operations
-// are checked.
+// CheckLinearizable checks the whole history if no units were given back. Then `remaining` shows
+// which units each sale took, so the order of sales is known and one pass decides. If units were
+// given back, the order must be searched for. In this case only the first maxWindow operations are
+// checked.
 func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpRefused })
 	if refused {
@@ -135,9 +136,9 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	return f
 }
 
-// checkInOrder decides a history in which no units were given back. It returns an empty reason if
-// the history is linearizable. It lets each sale, in the order of their units, take effect as early
-// as possible: at its call, or right after the sale before it.
+// checkInOrder decides a history in which no units were given back. If the history is linearizable,
+// the Reason is empty. The sales take effect in the order of their units, and each as early as
+// possible: at its call, or right after the sale before it.
 func checkInOrder(initial int64, ops []Op) Reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int {
@@ -146,7 +147,7 @@ func checkInOrder(initial int64, ops []Op) Reason {
 	})
 	left, now := initial, int64(math.MinInt64)
 	course := []moment{{left, now}}
-	var before *Op // the sale whose call is now
+	var before *Op // the latest sale so far that took effect at its own call
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -181,11 +182,11 @@ func salesOf(ops []Op) []*Op {
 	return sales
 }
 
-// A moment says that the number of units left was first at most left at the time at.
+// A moment says when the stock first fell to left or fewer units: at the time at.
 type moment struct{ left, at int64 }
 
-// checkSoldOut checks each answer "sold out": it must not have come before too few units were left for
-// its buyer. course has the moments in the order of time.
+// checkSoldOut checks that no answer "sold out" came before too few units were left for its buyer.
+// course has the falls of the stock in the order of time.
 func checkSoldOut(course []moment, ops []Op) Reason {
 	for _, o := range ops {
 		if o.Kind != OpSoldOut {
@@ -212,7 +213,7 @@ func newReason(kind string, params map[string]any, format string, args ...any) R
 	return Reason{fmt.Sprintf(format, args...), params}
 }
 
-// firstWindow returns the first n operations by their call. An operation that had no answer yet when
+// firstWindow returns the n operations that were called first. An operation that had no answer when
 // the window ended is optional: it may have taken effect later.
 func firstWindow(ops []Op, n int) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
@@ -237,8 +238,8 @@ func MarkSawBefore(ops []Op) []Op {
 
 // checkAnyOrder decides a history in which no units were given back and sales do not show which
 // units they took. It lets every sale take effect at its call, and every sold out at its answer.
-// The stock is then as small as possible for each sold out, and large enough for every sale unless
-// more units were sold than there were.
+// That is best for every sold out, because the stock is then as small as possible. It harms a sale
+// only if more units were sold than there were.
 func checkAnyOrder(initial int64, ops []Op) Reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int { return cmp.Compare(a.Call, b.Call) })
@@ -255,8 +256,8 @@ func checkAnyOrder(initial int64, ops []Op) Reason {
 	return checkSoldOut(course, ops)
 }
 
-// noteHeld sets held in each operation, from the purchases that overlap it and may have held units
-// for a while. It returns the operations without those that are OpRefused.
+// noteHeld sets the field held of each operation: the units of overlapping purchases that may have
+// held units for a while. It returns the operations except those that are OpRefused.
 func noteHeld(ops []Op) []Op {
 	var rest []Op
 	var holders []*Op
@@ -269,7 +270,7 @@ func noteHeld(ops []Op) []Op {
 	answered := unitsUntil(holders, func(o *Op) int64 { return o.Return })
 	for _, o := range ops {
 		if o.held = called(o.Return) - answered(o.Call-1); o.Kind == OpSoldOut {
-			o.held -= o.Quantity // its own
+			o.held -= o.Quantity // without the operation's own units
 		}
 		if o.Kind != OpRefused {
 			rest = append(rest, o)
@@ -278,8 +279,8 @@ func noteHeld(ops []Op) []Op {
 	return rest
 }
 
-// unitsUntil returns a function that sums the units of all ops whose time, as when returns it, is at or
-// before at.
+// unitsUntil returns a function that sums the units of those ops that have happened at a given
+// time. when returns the time of an op.
 func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
 	sums, times := make([]int64, len(ops)+1), make([]int64, len(ops))
 	for i, o := range sortBy(ops, when) {
@@ -288,25 +289,27 @@ func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
 	return func(at int64) int64 { return sums[sort.Search(len(times), func(i int) bool { return times[i] > at })] }
 }
 
-// sortBy sorts ops in place by a number, and returns them.
+// sortBy sorts ops in place by the number that the function returns. It returns ops.
 func sortBy(ops []*Op, number func(*Op) int64) []*Op {
 	slices.SortStableFunc(ops, func(a, b *Op) int { return cmp.Compare(number(a), number(b)) })
 	return ops
 }
 
-// checkBounds looks for sales whose answer no counter can have shown: more units than were left,
-// or fewer even when the units are subtracted that other purchases held meanwhile. It does not know
-// which units a sale took, so a wrong number passes if refused purchases can explain it.
+// checkBounds looks for sales whose Remaining no counter can have shown. The number is too high if
+// fewer units were left. It is too low even if the units are subtracted that other purchases held
+// meanwhile. checkBounds does not know which units a sale took, so a wrong number passes if refused
+// purchases can explain it.
 func checkBounds(initial int64, ops []Op) Reason {
 	sales, left := salesOf(ops), initial
 	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
-		if s.Remaining+s.Quantity > left { // left is what the sales with a higher Remaining have left over
+		if s.Remaining+s.Quantity > left { // left: what the sales with a higher Remaining have left over
 			return toldLeft(s, left)
 		}
 		left -= s.Quantity
 	}
 	for _, s := range sortBy(sales, func(s *Op) int64 { return s.Remaining + s.held + s.Quantity }) {
-		if s.Remaining < 0 || s.Remaining+s.held < left { // left counts the units of sales with a lower Remaining, and those never sold
+		// left: what sales with a lower Remaining took, and units never sold
+		if s.Remaining < 0 || s.Remaining+s.held < left {
 			return toldLeft(s, left+s.Quantity)
 		}
 		left += s.Quantity
@@ -323,8 +326,8 @@ func checkBounds(initial int64, ops []Op) Reason {
 	return checkAnyOrder(initial, ops)
 }
 
-// toldLeft returns the reason for a sale whose Remaining is too high, because at most there units were
-// left before it.
+// toldLeft returns the reason for a sale whose Remaining is too high: before the sale, only there
+// units were left.
 func toldLeft(s *Op, there int64) Reason {
 	return newReason("left", map[string]any{
 		"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},

@@ -9,23 +9,23 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Order states.
+// The states of an order.
 const (
 	Active    = "active"
 	Cancelled = "cancelled"
-	Expired   = "expired" // of a reservation that was not paid in time
-	Refused   = "refused" // not an order but the final refusal of a request; snapshots and lists leave it out
+	Expired   = "expired" // the order of a reservation that was not paid in time
+	Refused   = "refused" // the row is no order, but the final refusal of a request; snapshots and lists leave it out
 )
 
-// Stock is the row of one SKU. Num is signed, because the strategy `atomic` takes it below zero.
+// Stock is the row of one SKU. Num is signed, because the strategy `atomic` can take it below zero.
 type Stock struct {
 	ID        int64     `json:"id" gorm:"primaryKey"`
 	Name      string    `json:"name"`
-	Initial   int64     `json:"initial"` // units at the last reset, and those that restocks have added since
+	Initial   int64     `json:"initial"` // the units at the last reset, and the units that restocks have added since
 	Num       int64     `json:"num"`     // units left
 	Version   int64     `json:"version"`
 	Fence     int64     `json:"fence"`
-	Run       int64     `json:"run"`       // grows with every reset
+	Run       int64     `json:"run"`       // the number of the run, which grows with every reset
 	StartsAt  *Moment   `json:"starts_at"` // when the sale starts; nil if it started at the reset
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -54,25 +54,25 @@ type Order struct {
 func (Order) TableName() string { return "orders" }
 
 // OperatorOf returns the user id of the order row that records a restock. The ledger writes the new
-// units as an order of this user, and cancels that order to put the units into the stock. The id is
+// units as an order of this user. Cancelling that order puts the units into the stock. The id is
 // negative, so it is no buyer's. It is a hash of the restock's key, so that restocks with different
 // keys do not wait for each other.
 func OperatorOf(key string) int64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(key)) // which never fails
+	_, _ = h.Write([]byte(key)) // Write of a hash never fails
 	return -1 - int64(h.Sum64()>>1)
 }
 
 // IsRestock reports whether o is the row of a restock and no buyer's order.
 func (o *Order) IsRestock() bool { return o.UserID < 0 }
 
-// Receipt returns the answer that the buyer of o got, and gets again for the same request id.
+// Receipt returns the answer that the buyer of o got. A repeated request gets it again.
 func (o Order) Receipt() seckill.Receipt {
 	return seckill.Receipt{OrderID: o.PublicID, SKU: o.SKUID, Quantity: o.Quantity,
 		Remaining: o.Remaining, Strategy: o.Strategy}
 }
 
-// A Request identifies a request of a user by its idempotency key.
+// A Request identifies a user's request by its idempotency key.
 type Request struct {
 	UserID    int64  `json:"user_id"`
 	RequestID string `json:"request_id"`
@@ -85,18 +85,18 @@ type Snapshot struct {
 	Orders []Order `json:"orders"`
 	// Refused lists the requests that have a final refusal.
 	Refused []Request `json:"refused,omitempty"`
-	// StockStores has the units left according to each counter outside the row, also of counters
-	// that this run did not use. A counter that could not be read is missing.
+	// StockStores has the units left in each counter outside the row, even if this run did not use
+	// the counter. A counter that could not be read is missing.
 	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
 }
 
-// A Reservation is the row of a reservation.
+// A Reservation is a row of the table of reservations.
 type Reservation struct {
 	State    seckill.ReservationState `json:"state"`
 	Ends     Moment                   `json:"expires_at,omitzero"` // the deadline; 0 if one call bought and paid
-	Released int64                    `json:"released"`            // units given back
+	Released int64                    `json:"released"`            // the number of units given back
 	// Left is the time until the deadline in microseconds, by the database's clock, when the row
-	// was read. It is 0 or less if the deadline is past, and if there is none.
+	// was read. It is 0 or less if the deadline is past, or if there is no deadline.
 	Left int64 `json:"expires_in_us,omitzero"`
 }
 
@@ -104,20 +104,20 @@ type Reservation struct {
 // service processes differ, so the database's clock decides when a sale starts.
 type Moment int64
 
-// MomentOf returns t, rounded up to a millisecond so that a sale never starts early.
+// MomentOf returns t as a Moment. It rounds up to a millisecond, so that a sale never starts early.
 func MomentOf(t time.Time) Moment {
 	return Moment(t.Add(time.Millisecond - time.Nanosecond).UnixMilli())
 }
 
-// Time returns m in UTC.
+// Time returns m as a time.Time in UTC.
 func (m Moment) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
-// MarshalJSON writes RFC 3339, with milliseconds.
+// MarshalJSON writes m in the form of RFC 3339, with milliseconds.
 func (m Moment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m.Time().Format("2006-01-02T15:04:05.000Z07:00"))
 }
 
-// UnmarshalJSON reads RFC 3339.
+// UnmarshalJSON reads a time in the form of RFC 3339.
 func (m *Moment) UnmarshalJSON(text []byte) error {
 	var t time.Time
 	if err := json.Unmarshal(text, &t); err != nil {

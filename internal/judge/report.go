@@ -17,13 +17,13 @@ type Verdict string
 
 const (
 	Held     Verdict = "held"      // nothing oversold, lost or invented
-	Oversold Verdict = "oversold"  // more was sold than there was; perhaps something was lost as well
+	Oversold Verdict = "oversold"  // more units were sold than there were; perhaps units were lost as well
 	Lost     Verdict = "lost"      // units or orders vanished, appeared from nowhere, or stayed unsold
 	NotValid Verdict = "not_valid" // the run proves nothing, for instance because another client reset the sale
 )
 
-// verdictRank orders verdicts. NotValid is the highest, because the other findings of such a run
-// cannot be trusted.
+// verdictRank returns a higher number for a worse verdict. NotValid is the highest, because the
+// other findings of such a run cannot be trusted.
 func verdictRank(v Verdict) int {
 	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
 }
@@ -31,12 +31,12 @@ func verdictRank(v Verdict) int {
 // A Violation is one broken rule with a few examples.
 type Violation struct {
 	Rule     string   `json:"rule"`
-	Verdict  Verdict  `json:"verdict"` // the verdict on a run with this violation only
+	Verdict  Verdict  `json:"verdict"` // the verdict on a run that has only this violation
 	Message  string   `json:"message"`
 	Params   Params   `json:"params,omitempty"`
 	Count    int      `json:"count"`
-	Examples []string `json:"examples,omitempty"` // order ids, users, requests
-	Cases    []Case   `json:"cases,omitempty"`    // the Examples in the same order, for translation
+	Examples []string `json:"examples,omitempty"` // a few ids of orders, users or requests
+	Cases    []Case   `json:"cases,omitempty"`    // the same examples in the same order, for translation
 }
 
 // Params has the numbers and the stock store in a violation's message, so that a page can write
@@ -52,25 +52,25 @@ type Report struct {
 	Remaining int64   `json:"remaining"`
 	Totals
 	StockStore seckill.StockStore `json:"stock_store"`
-	// Served tells whether buyers were served while there were units. It is nil if Evidence.Calls is.
+	// Served says whether buyers were served while there were units. It is nil if Calls was nil.
 	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
-	// Warning is set if several strategies sold in the run. That is not a violation, but the
-	// report then describes none of these strategies.
+	// Warning is set if several strategies sold in the run. Several strategies are not a violation,
+	// but the report then describes none of them.
 	Warning string `json:"warning,omitempty"`
 }
 
-// Totals counts the orders of a run and their units.
+// Totals counts the orders of a run, and their units.
 type Totals struct {
-	Sold      int64 `json:"sold"`      // Σ quantity of active orders, less Reserved
-	Orders    int   `json:"orders"`    // active ones
-	Cancelled int   `json:"cancelled"` // cancelled ones
+	Sold      int64 `json:"sold"`      // the units of active orders, without Reserved
+	Orders    int   `json:"orders"`    // the number of active orders
+	Cancelled int   `json:"cancelled"` // the number of cancelled orders
 	// Reserved counts the units of active orders that are not paid yet. They are neither sold nor
 	// left. Expired counts the orders that were not paid in time.
 	Reserved int64 `json:"reserved,omitempty"`
 	Expired  int   `json:"expired,omitempty"`
-	// Restocked are the units that restocks have added, all of which Initial has. Arriving are
-	// those of them that are not in the stock yet.
+	// Restocked counts the units that restocks have added. Initial includes all of them. Arriving
+	// counts those of them that are not in the stock yet.
 	Restocked int64 `json:"restocked,omitempty"`
 	Arriving  int64 `json:"arriving,omitempty"`
 }
@@ -95,8 +95,9 @@ func (r Report) WithViolation(rule, message string, params Params) Report {
 	return r
 }
 
-// SumReports returns the report on a sale of several SKUs: the worst verdict, and every violation
-// with its SKU. NotValid ranks lowest here, because a violation that one SKU proves stays proven.
+// SumReports returns the report on a sale of several SKUs. It has the worst verdict, and every
+// violation with its SKU. NotValid ranks lowest here, because a violation that one SKU proves stays
+// proven.
 func SumReports(reports []Report) Report {
 	if len(reports) == 1 {
 		return reports[0]
@@ -171,7 +172,7 @@ func (e *examples) addOrder(o *Order) {
 	e.add(ofOrder, o.PublicID, o.UserID, o.Quantity, o.Remaining, o.Status, o.Strategy, o.Run)
 }
 
-// nameParams returns the first args under the names in params, or nil if there are no names.
+// nameParams returns the first args under the names in params. It is nil if there are no names.
 func nameParams(params string, args []any) Params {
 	var all Params
 	for i, name := range strings.Fields(params) {
@@ -183,18 +184,18 @@ func nameParams(params string, args []any) Params {
 	return all
 }
 
-// A ServedState tells whether a sale served its buyers. A sale that stands still can be right to
-// the last unit, so this is a second question beside the Verdict.
+// A ServedState says whether a sale served its buyers. The Verdict does not say so: the stock of a
+// sale that stands still can be right to the last unit.
 type ServedState string
 
 const (
 	ServedYes      ServedState = "served"    // the sale never stood still for longer than Patience
-	ServedBlocked  ServedState = "blocked"   // for longer than Patience no buyer got a unit of those left
+	ServedBlocked  ServedState = "blocked"   // units were left, but no buyer got one for longer than Patience
 	ServedNotKnown ServedState = "not_known" // the evidence has no times or no patience, or the stock is not known
 )
 
-// Served tells how long a sale stood still. Times are milliseconds since the start of the run, by
-// the clock of Evidence.Calls.
+// Served says how long a sale stood still. Its times are milliseconds since the start of the run,
+// by the clock of Evidence.Calls.
 type Served struct {
 	State      ServedState `json:"state"`
 	PatienceMs float64     `json:"patience_ms"`
@@ -205,10 +206,10 @@ type Served struct {
 	FromMs    float64 `json:"from_ms"`
 }
 
-// Blocked reports whether the sale was blocked. It is false for nil.
+// Blocked reports whether the sale was blocked. A nil Served was not.
 func (s *Served) Blocked() bool { return s != nil && s.State == ServedBlocked }
 
-// worseOf returns the worse of two SKUs' results.
+// worseOf returns the worse of s and o, the results of two SKUs.
 func (s *Served) worseOf(o *Served) *Served {
 	if s == nil || o == nil {
 		return cmp.Or(s, o)
@@ -232,10 +233,10 @@ type change struct {
 	units int64 // sold if positive, returned if negative
 }
 
-// soldAfter returns a function: the units sold after a time, less the units returned after it.
+// soldAfter returns a function of a time: the units sold later, less the units returned later.
 func soldAfter(all []change) func(time.Duration) int64 {
 	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	after := make([]int64, len(all)+1) // Σ units of all[i:]
+	after := make([]int64, len(all)+1) // after[i] is the sum of the units of all[i:]
 	for i := len(all) - 1; i >= 0; i-- {
 		after[i] = after[i+1] + all[i].units
 	}
@@ -247,8 +248,8 @@ func soldAfter(all []change) func(time.Duration) int64 {
 // traffic has the times at which units were sold and returned, and at which buyers asked.
 type traffic struct {
 	changes []change // sales at their earliest time, and returns at their latest
-	sold    []span   // the time during which each order may have been sold
-	asks    []ask    // by their beginning
+	sold    []span   // for each order, the time during which it may have been sold
+	asks    []ask    // in the order in which they begin
 }
 
 // An ask is the time during which a call waited for units.
@@ -305,10 +306,10 @@ func (h *evidence) collectTraffic() *traffic {
 	return t
 }
 
-// acknowledgedAt returns when the request was first told of its order, or never.
+// acknowledgedAt returns when a call of r was first told of its order, or never.
 func (r *request) acknowledgedAt() time.Duration { return r.firstToldAt(OutcomeSold, OutcomeReserved) }
 
-// firstToldAt returns when a call of the request first got one of the outcomes, or never.
+// firstToldAt returns when a call of r first got one of the given outcomes, or never.
 func (r *request) firstToldAt(outcomes ...Outcome) time.Duration {
 	first := never
 	for _, c := range r.calls {
@@ -330,21 +331,22 @@ func (t *traffic) addSale(s *orderRecord, patience time.Duration) {
 	switch {
 	case told == never:
 		sold = span{asked, latest + patience}
-	case doubt: // a call without an answer may have bought, and its retry was told of the order
+	// A call without an answer may have bought, and a later call was told of the order.
+	case doubt:
 		sold.from = asked
 	}
 	t.changes, t.sold = append(t.changes, change{sold.from, s.Quantity}), append(t.sold, sold)
 }
 
-// findStandstill finds the longest time in which no unit was sold although buyers asked for no
-// more units than were left. A pause of up to a quarter of Patience between two calls still counts
-// as asking. The units left at a time are the units left at the end, plus those sold later, less
-// those returned later. If a time is not certain, a sale counts as early and a return as late, so
-// that a sale is called blocked only if that is certain.
+// findStandstill finds the longest time in which no unit was sold although buyers asked for no more
+// units than were left. A pause of up to a quarter of Patience between two calls still counts as
+// asking. The units left at a time are the units left at the end, plus those sold later, less those
+// returned later. If a time is not certain, a sale counts as early and a return as late. So a sale
+// is called blocked only if that is certain.
 func (h *evidence) findStandstill() *Served {
 	t := h.collectTraffic()
 	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(h.Patience)}
-	starts := h.Snapshot.Stock.StartsAt != nil // such a sale is watched from its first order on
+	starts := h.Snapshot.Stock.StartsAt != nil // the watch of such a sale begins with its first order
 	if h.Patience <= 0 || len(t.asks) == 0 || !h.stockKnown || starts && len(t.sold) == 0 {
 		return s
 	}
@@ -372,12 +374,12 @@ func (h *evidence) findStandstill() *Served {
 }
 
 // findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which
-// buyers asked, without a longer break than pause, for no more units than were left. The caller must
-// pass gaps from the earliest to the latest, because findAskedSpan forgets calls that ended before
-// the gap.
+// buyers always asked for no more units than were left. Breaks of up to pause between two calls do
+// not count. The caller must pass gaps from the earliest to the latest, because findAskedSpan
+// forgets calls that ended before the gap.
 func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Duration) int64) span {
 	var longest span
-	now := span{0, -pause - 1} // no call yet
+	now := span{0, -pause - 1} // ends so early that the first call begins a new span
 	for len(t.asks) > 0 && t.asks[0].to <= gap.from {
 		t.asks = t.asks[1:]
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// addRestocks adds the units of restocks to Initial, which then has all units that there were to sell.
-// Without Calls, Initial comes from the stock row, which already includes them.
+// addRestocks adds the units of restocks to Initial, which then has all units that were for sale.
+// If Calls is nil, Initial comes from the stock row, which already includes these units.
 func (h *evidence) addRestocks() {
 	if h.Calls != nil {
 		h.Initial += h.Snapshot.Restocked()
@@ -36,7 +36,7 @@ func (h *evidence) countRestock(o *Order) {
 	}
 }
 
-// callsAbout returns the calls that asked for a restock.
+// callsAbout returns the operator's calls that asked for the restock o.
 func (h *evidence) callsAbout(o *Order) []*Call {
 	var calls []*Call
 	for _, t := range h.restockCalls {
@@ -47,7 +47,7 @@ func (h *evidence) callsAbout(o *Order) []*Call {
 	return calls
 }
 
-// restockedAt returns when the units of a restock had certainly arrived; never if no call was told so.
+// restockedAt returns when a restock's units had certainly arrived; never if no call was told so.
 func (h *evidence) restockedAt(o *Order) time.Duration {
 	first := never
 	for _, t := range h.callsAbout(o) {
@@ -58,8 +58,8 @@ func (h *evidence) restockedAt(o *Order) time.Duration {
 	return first
 }
 
-// unitsRestockedAfter returns how many units may have arrived after the purchase t was sent. If these
-// units are left in the end, a refusal of t may have been right nevertheless.
+// unitsRestockedAfter returns how many units may have arrived after the purchase t was sent. If
+// such units are left at the end, a refusal of t may have been right nevertheless.
 func (h *evidence) unitsRestockedAfter(t *Call) int64 {
 	units := int64(0)
 	for _, o := range h.restocks {
@@ -70,8 +70,9 @@ func (h *evidence) unitsRestockedAfter(t *Call) int64 {
 	return units
 }
 
-// restocksDiffer finds restocks that were acknowledged and whose units are not in the stock,
-// and restocks in the ledger that no call asked for, or of which every call was told that nothing was added.
+// restocksDiffer finds restocks for which the calls and the ledger differ. Either a call was told
+// that units were added, and they are not in the stock. Or the ledger has a restock that no call
+// asked for, or of which every call was told that nothing was added.
 func restocksDiffer(h *evidence, tell func(examples, ...any)) {
 	var broken examples
 	for _, t := range h.restockCalls {
@@ -93,8 +94,8 @@ func restocksDiffer(h *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// soldBeforeRestock finds orders beyond the stock of their time, which the balance of a sale does
-// not show once units were added.
+// soldBeforeRestock finds orders for units that a restock added only later. Once units were added,
+// the balance of a sale does not show such orders.
 func soldBeforeRestock(h *evidence, broken *examples) {
 	if h.report.Restocked > 0 {
 		*broken = h.ordersBelowZero

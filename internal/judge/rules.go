@@ -1,6 +1,6 @@
-// Package judge decides whether a sale kept its promises, from a snapshot of the ledger and
-// the answers that buyers got. It reads no database and no clock: evidence in, a Report out.
-// The service, the tests, the proof and the load generator share it.
+// Package judge decides whether a sale kept its promises. It reads a snapshot of the ledger and the
+// answers that buyers got, and returns a Report. It reads no database and no clock. The service,
+// the tests, the proof and the load generator share it.
 package judge
 
 import (
@@ -12,30 +12,32 @@ import (
 	"seckill/internal/seckill"
 )
 
-// IDs of the rules.
+// The IDs of the rules. A comment says what the rule demands; Σ active is the units of active
+// orders.
 const (
-	RuleOversold         = "oversold"               // Σ active ≤ initial
-	RuleNegative         = "negative_stock"         // remaining ≥ 0
-	RuleSoldEarly        = "sold_before_restock"    // no unit is sold before a restock has added it
-	RuleLostUpdate       = "lost_update"            // remaining + Σ active ≤ initial
-	RuleLostUnits        = "lost_units"             // remaining + Σ active ≥ initial
-	RuleTwice            = "bought_twice"           // one active order a user
-	RuleBadOrder         = "bad_order"              // an order has a quantity of at least 1 and a known state
-	RuleMissingOrder     = "missing_order"          // every acknowledged sale has its order
-	RuleWrongReceipt     = "wrong_receipt"          // … and the order says what the buyer was told, each time
+	RuleOversold     = "oversold"            // Σ active ≤ initial
+	RuleNegative     = "negative_stock"      // remaining ≥ 0
+	RuleSoldEarly    = "sold_before_restock" // no unit is sold before a restock has added it
+	RuleLostUpdate   = "lost_update"         // remaining + Σ active ≤ initial
+	RuleLostUnits    = "lost_units"          // remaining + Σ active ≥ initial
+	RuleTwice        = "bought_twice"        // each user has at most one active order
+	RuleBadOrder     = "bad_order"           // an order has a quantity of at least 1 and a known state
+	RuleMissingOrder = "missing_order"       // every acknowledged sale has its order
+	// an acknowledged sale's order says what the buyer was told, each time
+	RuleWrongReceipt     = "wrong_receipt"
 	RuleUnacknowledged   = "unacknowledged_order"   // no order of a buyer who was told that nothing was taken
 	RuleInvented         = "invented_order"         // every order was asked for
 	RuleUndersold        = "undersold"              // no buyer is told sold out while enough units stay to the end
 	RuleNothingSold      = "nothing_sold"           // if buyers asked for units that were there, there is an order
 	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
-	RuleMixedStores      = "mixed_stocks"           // one run, one stock store
-	RuleStraggler        = "straggler"              // orders belong to this run
+	RuleMixedStores      = "mixed_stocks"           // one run sells from one stock store
+	RuleStraggler        = "straggler"              // all orders belong to this run
 	RuleUnknownStore     = "unknown_stock"          // the stock store's own count could be read
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter and the stock row that follows it agree
 	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order used has the initial stock
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
 	RuleKeyRefused       = "key_refused"            // no copy of a request that has an order is refused
-	RuleFalseDuplicate   = "false_duplicate"        // a buyer told duplicate has another order
+	RuleFalseDuplicate   = "false_duplicate"        // a buyer who is told duplicate has another order
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
 	RuleLostRequest      = "lost_request"           // every accepted request has an order or a refusal in the end
@@ -46,19 +48,19 @@ const (
 	RuleExpiredEarly     = "expired_early"          // no reservation expires before its deadline
 	RuleExpiredHeld      = "expired_held"           // an expired reservation holds no units
 	RuleReleasedTwice    = "released_twice"         // a reservation gives back no more units than it held
-	RuleRestock          = "restock_differs"        // every restock was asked for, and took place if so told
+	RuleRestock          = "restock_differs"        // every restock was asked for, and took place if a call was told so
 )
 
-// A Rule is one promise of a sale, which is checked independently of the others.
+// A Rule is one promise of a sale. It is checked independently of the other rules.
 type Rule struct {
 	ID      string
-	Verdict Verdict // the verdict on a run that breaks this rule only
-	Says    string  // the message of a violation: a format for the arguments of tell
-	Params  string  // names for the first of these arguments, as the keys of Violation.Params
+	Verdict Verdict // the verdict on a run that breaks only this rule
+	Says    string  // the message of a violation: a format for the arguments that tell gets
+	Params  string  // the names of the first of these arguments, as keys of Violation.Params
 	Check   check
 }
 
-// A check calls tell for each violation of its rule, with examples and the arguments of the message.
+// A check calls tell for each violation of its rule, with examples and arguments for the message.
 type check func(h *evidence, tell func(broken examples, args ...any))
 
 // rules has all rules, in the order in which a report lists their violations.
@@ -152,8 +154,8 @@ var rules = []Rule{
 		Says: "accepted requests that have neither an order nor a refusal"},
 }
 
-// Judge returns the report on a run, with every violation of every rule. The same evidence
-// always gets the same report.
+// Judge returns the report on a run, with every violation of every rule. For the same evidence it
+// always returns the same report.
 func Judge(e Evidence) Report {
 	h := collectEvidence(e)
 	h.check(rules)
@@ -180,8 +182,8 @@ func listing(look func(h *evidence, broken *examples)) check {
 	}
 }
 
-// orderChecks has the argument of each perOrder. Without Calls the evidence keeps only the orders for
-// which at least one of these functions returns true.
+// orderChecks has the function of each rule that perOrder makes. If Calls is nil, the evidence
+// keeps only the orders for which at least one of these functions returns true.
 var orderChecks []func(*orderRecord) bool
 
 // perOrder returns the check of a rule about single orders. An order breaks the rule if breaks returns true
@@ -191,7 +193,7 @@ func perOrder(breaks func(*orderRecord) bool) check {
 	return listing(func(h *evidence, broken *examples) { h.addOrders(broken, breaks) })
 }
 
-// addOrders adds the orders for which breaks is true to broken.
+// addOrders adds to broken the orders for which breaks returns true.
 func (h *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
 	for _, s := range h.records {
 		if breaks(s) {
@@ -200,7 +202,7 @@ func (h *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
 	}
 }
 
-// perOwnOrder is perOrder for the orders of buyers whose answers are known.
+// perOwnOrder is perOrder, but only for the orders of buyers whose answers are known.
 func perOwnOrder(breaks func(*orderRecord) bool) check {
 	return perOrder(func(s *orderRecord) bool { return s.isOurs && breaks(s) })
 }
@@ -239,7 +241,7 @@ func (o *Order) isMalformed() bool {
 func boughtTwice(h *evidence, broken *examples) { *broken = h.severalOrders }
 
 // overdueGrace bounds how long a reservation may hold its units after its deadline, in
-// microseconds. Strategies look for expired reservations twice a second.
+// microseconds. It leaves a margin: strategies look for expired reservations twice a second.
 const overdueGrace = 5_000_000
 
 // isUnpaid reports whether o is an active reservation that its buyer has not paid.
@@ -250,8 +252,8 @@ func (o *Order) isUnpaid() bool {
 // isPaid reports whether o began as a reservation and is paid in the ledger.
 func (o *Order) isPaid() bool { return o.Reservation != nil && o.Reservation.State == seckill.Paid }
 
-// Undecided reports whether o is an unpaid reservation that may still be paid, or may still be
-// given back in time.
+// Undecided reports whether o is an unpaid reservation that may still be paid, or whose units may
+// still be given back in time.
 func (o *Order) Undecided() bool { return o.isUnpaid() && o.Reservation.Left >= -overdueGrace }
 
 // wasToldPaid reports whether an answer acknowledged the payment, or sold the order without a
@@ -270,8 +272,8 @@ func isExpiredEarly(s *orderRecord) bool {
 	return slices.ContainsFunc(s.payments, func(t *Call) bool { return t.Early && t.Outcome == OutcomeExpired })
 }
 
-// isPaidUnasked reports whether s is paid and no call asked for it. An order whose payment was
-// answered as too late is left to isExpiredHeld and isPaidReleased.
+// isPaidUnasked reports whether s is paid although no call asked for that. If a payment was
+// answered as too late, isExpiredHeld and isPaidReleased check the order instead.
 func isPaidUnasked(s *orderRecord) bool {
 	if !s.isPaid() || s.request == nil || anyOutcome(s.payments, OutcomeInProgress, OutcomeExpired) {
 		return false
@@ -342,9 +344,9 @@ func unknownStore(h *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// counterDisagrees compares the counter with the stock row. If every purchase writes both (the
-// count of a lock table, the row behind a number in Redis), they must be equal. If purchases
-// write the counter only (StockStore.Aside), the row must have its initial value.
+// counterDisagrees compares the counter with the stock row. Some purchases write both: the count of
+// a lock table and the row, or a number in Redis and the row behind it. Then both must be equal. If
+// purchases write the counter only (StockStore.Aside), the row must have its initial value.
 func counterDisagrees(h *evidence, tell func(examples, ...any)) {
 	counter, row := h.report.StockStore.Counter(), h.Snapshot.Stock.Num
 	untouched := h.report.StockStore.Aside() && row == h.Snapshot.Stock.Initial-h.report.Restocked
@@ -389,8 +391,8 @@ func hasWrongReceipt(s *orderRecord) bool {
 	})
 }
 
-// isUnacknowledged reports whether only a call that was answered "nothing was taken" can have bought
-// s. A call answered in_progress, and a call that replays the order, did not buy.
+// isUnacknowledged reports whether s can only have been bought by a call that was answered "nothing
+// was taken". A call that was answered in_progress or replays the order did not buy it.
 func isUnacknowledged(s *orderRecord) bool {
 	if s.request == nil {
 		return false
@@ -451,7 +453,7 @@ func (h *evidence) hadOrderDuring(t *Call) bool {
 }
 
 // mayHaveHadOrderDuring reports whether another call of the buyer may have held the place of an
-// order during t, without leaving an order in the end.
+// order while t was under way, without leaving an order in the end.
 func (h *evidence) mayHaveHadOrderDuring(t *Call) bool {
 	byUser := func(c *Call, user int64) int { return cmp.Compare(c.User, user) }
 	first, _ := slices.BinarySearchFunc(h.purchases, t.User, byUser)
@@ -459,7 +461,7 @@ func (h *evidence) mayHaveHadOrderDuring(t *Call) bool {
 		switch {
 		case c.User != t.User:
 			return false
-		case c.Outcome == OutcomeDuplicate: // also skips t itself
+		case c.Outcome == OutcomeDuplicate: // t itself is such a call, too
 		case c.RequestID == t.RequestID && c.succeeded():
 			return true
 		case c.Sent <= t.answeredAt() && (t.Sent <= c.answeredAt() || c.maySucceed() && !c.succeeded()):
@@ -480,8 +482,8 @@ func isCancelledUnasked(s *orderRecord) bool {
 func isInvented(s *orderRecord) bool { return s.request == nil }
 
 // undersold finds buyers who were told sold out although enough units were there during the whole
-// run. Apart from returned units a stock only shrinks. So the units that are left at the end,
-// less all units that were returned, were there all the time.
+// run. If no units are returned, a stock only shrinks. So the units left at the end, less all units
+// that were returned, were there all the time.
 func undersold(h *evidence, tell func(examples, ...any)) {
 	always := h.report.Remaining - max(h.unitsCancelled, h.unitsReturned) - h.unitsExpired - h.unitsMaybeUndone()
 	var broken examples
@@ -505,11 +507,11 @@ func (h *evidence) mayBeUndone(r *request) bool {
 	if len(h.stores) > 0 {
 		return h.report.StockStore == seckill.InRedis
 	}
-	// Without an order the store of this run is not known.
+	// Without an order nobody knows which store this run used.
 	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), seckill.InRedis)
 }
 
-// unitsMaybeUndone returns the units of all requests for which mayBeUndone is true.
+// unitsMaybeUndone returns the units of all requests for which mayBeUndone returns true.
 func (h *evidence) unitsMaybeUndone() int64 {
 	units := int64(0)
 	for i := range h.requests {
@@ -535,8 +537,8 @@ func isLostRequest(h *evidence, r *request) bool {
 	return i >= 0 && r.order == nil && !h.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
-// refusedAfter reports whether a call of r got a final refusal, and not before the call accepted
-// was sent. busy, conflict and error are not final.
+// refusedAfter reports whether a call of r got a final refusal after the call accepted was sent.
+// busy, conflict and error are not final.
 func (r *request) refusedAfter(accepted *Call) bool {
 	return slices.ContainsFunc(r.calls, func(t *Call) bool {
 		final := t.Outcome == OutcomeSoldOut || t.Outcome == OutcomeDuplicate

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An Entry is one purchase of a batch with the receipt of its order. Receipt.Strategy may be set
-// before; otherwise it becomes the Store's.
+// An Entry is one purchase of a batch, with the receipt of its order. The caller may set
+// Receipt.Strategy; otherwise it becomes the Store's strategy.
 type Entry struct {
 	Purchase seckill.Purchase
 	Receipt  seckill.Receipt
@@ -20,14 +20,14 @@ type Entry struct {
 	id       int64
 }
 
-// PlaceAll is Place for a batch: purchases of one SKU by different users, in the order in which
-// they came. It computes what remains after each order from num, the units left before the first.
-// If num turns out to be wrong, Shift corrects the orders.
+// PlaceAll does what Place does, for a batch: purchases of one SKU by different users, in the order
+// in which they came. num is the number of units left before the first order. From it PlaceAll
+// computes what remains after each order. If num turns out to be wrong, Shift corrects the orders.
 //
 // If a unique key forbids some of the orders, PlaceAll sets Refused in their Entries and returns
 // false. The remaining units of the other orders are then wrong, so the caller must roll back and
-// try without the refused purchases. Refused does not tell why: the key may be the order's id,
-// which another process has made as well. So each refused purchase needs a transaction of its own.
+// try without the refused purchases. Refused does not tell the reason. Perhaps another process has
+// made the same order id. So each refused purchase needs a transaction of its own.
 //
 // PlaceAll writes the orders by user. Two processes with the same users in their batches then wait
 // for each other's keys in the same order, and do not deadlock.
@@ -50,8 +50,8 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (bool, err
 	return false, markMissing(tx, run, batch)
 }
 
-// insertAll returns one INSERT of all orders. It writes numbers and public ids, which come from this
-// program, into the statement, because placeholders cost more.
+// insertAll returns one INSERT of all orders. It writes numbers and public ids into the statement,
+// because placeholders cost more. That is safe: these values come from this program.
 func insertAll(verb string, run int64, batch []*Entry) (string, []any) {
 	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
 	b = append(b, " INTO orders "+orderColumns("")+" VALUES "...)
@@ -68,8 +68,8 @@ func insertAll(verb string, run int64, batch []*Entry) (string, []any) {
 	return string(b), args
 }
 
-// markMissing sets Refused in the entries whose order was not written. It compares public ids, since
-// an order of another process may have the same id.
+// markMissing sets Refused in the entries whose order was not written. It looks for public ids,
+// because an order of another process may have the same id.
 func markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	ids := make([]int64, len(batch))
 	for i, e := range batch {
@@ -84,12 +84,12 @@ func markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	return err
 }
 
-// Shift adds by to the remaining units of each order of a batch, in the transaction that has
-// placed the orders.
+// Shift adds by, which may be negative, to the remaining units of each order of a batch. It runs in
+// the transaction that has placed the orders.
 //
-// It inserts the orders again, so that the database finds each by its primary key. The database
-// may run an UPDATE with a list of ids as a scan of the whole sale. The scan would wait for the
-// orders of other batches, which wait for the stock row that this transaction holds.
+// It inserts the orders again, so that the database finds each by its primary key. The database may
+// run an UPDATE with a list of ids as a scan of the whole sale. The scan would wait for the orders
+// of other batches. These batches wait for the stock row that this transaction holds.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
 	statement, args := insertAll("INSERT", run, batch)
 	statement += " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"

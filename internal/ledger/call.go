@@ -14,8 +14,8 @@ import (
 // with seven placeholders: the order's id and public id, the request, user, SKU, quantity and
 // strategy. The procedure answers with an outcome and, if it sold, the units left.
 //
-// The command takes the units and commits. If it gets no answer, SellBy returns ErrUnknown, as Tx
-// does for a COMMIT. A deadlock has rolled everything back, so SellBy tries again.
+// One command takes the units and commits. If it gets no answer, SellBy returns ErrUnknown, as Tx
+// does for a COMMIT. A deadlock rolls everything back, so SellBy tries again.
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (string, seckill.Receipt, error) {
 	var outcome string
 	var r seckill.Receipt
@@ -29,8 +29,8 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (st
 	return outcome, r, err
 }
 
-// RecordAlone is Record for a strategy that writes nothing else. One command writes the order and
-// commits it; a transaction would need three. Without an answer RecordAlone returns ErrUnknown.
+// RecordAlone does what Record does, for a strategy that writes nothing else. One command writes
+// and commits the order; a transaction needs three. Without an answer it returns ErrUnknown.
 func (s *Store) RecordAlone(
 	ctx context.Context, p seckill.Purchase, run, remaining int64,
 ) (seckill.Receipt, error) {
@@ -43,8 +43,8 @@ func (s *Store) RecordAlone(
 }
 
 // alone runs one command that commits by itself, on a connection of its own. If the command fails
-// and may have left a transaction open, alone closes the connection: the next transaction on it
-// would commit what a procedure left open.
+// and may have left a transaction open, alone closes the connection. Otherwise the next transaction
+// on the connection would commit what a procedure left open.
 func (s *Store) alone(ctx context.Context, command func(tx *gorm.DB) error) error {
 	sent := false
 	err := retry(ctx, func() error {

@@ -14,8 +14,8 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// before translates an error that came before COMMIT was sent. The transaction is rolled back, by
-// the Store or by the server when the connection ends, so nothing was taken.
+// before translates an error that came before COMMIT was sent. The Store rolls the transaction
+// back, or the server does so when the connection ends. So nothing was taken.
 func before(err error) error {
 	if err == nil || seckill.NothingTaken(err) {
 		return err
@@ -43,7 +43,7 @@ func isFileLocked(err error) bool {
 	return errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }
 
-// neverRan lists the errors of a CALL that did not begin.
+// neverRan lists errors which mean that a CALL did not begin.
 var neverRan = []uint16{sqlerr.NoProcedure, sqlerr.ProcedureDenied, sqlerr.WrongArguments}
 
 // after translates the error of a COMMIT, or of a command that commits by itself.
@@ -52,7 +52,7 @@ func after(what string, err error) error {
 	case err == nil, seckill.NothingTaken(err):
 		return err
 	case undone(err), slices.Contains(neverRan, sqlerr.Number(err)), errors.Is(err, driver.ErrBadConn):
-		// The driver returns ErrBadConn if it did not send the command, or if a server that became
+		// ErrBadConn has two causes. The driver did not send the command, or a server that became
 		// read-only refused it and rolled back (see readOnlyError in package backend).
 		return before(err)
 	}
@@ -60,18 +60,19 @@ func after(what string, err error) error {
 }
 
 var (
-	// ErrNoRow means that a statement of Read or ReadIn found no row. Without translation it is
-	// ErrUnknownSKU, which is right for statements that read the stock row. Callers that read
-	// another row must translate it.
+	// ErrNoRow means that a statement of Read or ReadIn found no row. It wraps ErrUnknownSKU, which
+	// is right for statements that read the stock row. Callers that read another row must translate
+	// it.
 	ErrNoRow = fmt.Errorf("%w: the statement found no row", seckill.ErrUnknownSKU)
 
 	errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
-	// errSameID means that another process has made the same id (newOrderID). retry makes another id.
+	// errSameID means that another process has made this order id (newOrderID). retry makes a new
+	// one.
 	errSameID = fmt.Errorf("%w: an order has this id", seckill.ErrConflict)
 )
 
-// notRecorded translates the error of an INSERT of orders, by the unique key or the column that
-// the database names.
+// notRecorded translates the error of an INSERT of orders. The unique key or column that the error
+// names decides which error it returns.
 func notRecorded(err error) error {
 	n := sqlerr.Number(err)
 	if n != sqlerr.DuplicateEntry && n != sqlerr.NullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {

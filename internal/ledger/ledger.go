@@ -8,10 +8,10 @@ package ledger
 
 import "seckill/internal/judge"
 
-// An Order is the judge's Order, under the name that strategies use.
+// An Order is the Order of package judge. Strategies use this name.
 type Order = judge.Order
 
-// States of an Order.
+// The states of an Order.
 const (
 	Active    = judge.Active
 	Cancelled = judge.Cancelled

@@ -6,7 +6,7 @@ import (
 	"seckill/internal/judge"
 )
 
-// MaxOrders bounds a list of orders.
+// MaxOrders bounds the length of a list of orders.
 const MaxOrders = 1000
 
 // A Filter selects orders of the current runs: of a SKU, of a user, or of both.
@@ -19,7 +19,7 @@ type Filter struct {
 // of one key: the primary key for a SKU, and a unique key for a user or a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	where, args := "o.user_id > 0 AND o.run = (SELECT run FROM stock WHERE stock.id = o.sku_id)", []any{}
-	if f.SKU != 0 { // here the database reads the run only once, before the first order
+	if f.SKU != 0 { // with this condition, the database reads the run only once
 		where = "o.user_id > 0 AND o.sku_id = ? AND o.run = (SELECT run FROM stock WHERE id = ?)"
 		args = []any{f.SKU, f.SKU}
 	}
@@ -37,7 +37,7 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	return orders, before(err)
 }
 
-// SKUs lists stock rows by id. It returns at most limit rows, or all rows if limit is 0.
+// SKUs lists stock rows by id. It returns at most limit rows; if limit is 0, it returns all rows.
 func (s *Store) SKUs(ctx context.Context, limit int) ([]judge.Stock, error) {
 	all := []judge.Stock{}
 	q := s.db.WithContext(ctx).Order("id")

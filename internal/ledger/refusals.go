@@ -14,8 +14,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// ErrRunOver means that the sale was reset after the refusal was decided, so that the refusal does
-// not hold for the current run.
+// ErrRunOver means that the sale was reset after the refusal was decided. So the refusal does not
+// hold for the current run.
 var ErrRunOver = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
 
 // A Refusal is the final answer to a request that gets no order.
@@ -23,7 +23,7 @@ type Refusal struct {
 	seckill.Purchase
 	Run      int64  // the run in which the request was refused
 	Strategy string // the strategy that refused it
-	Reason   string // a code of package judge: sold_out or duplicate
+	Reason   string // the code of the refusal in package judge: sold_out or duplicate
 }
 
 // Refusals writes final refusals as rows of the table orders. The unique key on (request, user, SKU,
@@ -44,7 +44,7 @@ type Refusals struct {
 // A writtenRefusal is a refusal that waits for its INSERT.
 type writtenRefusal struct {
 	Refusal
-	id     int64     // the id of its row
+	id     int64     // the id of the refusal's row
 	turn   chan bool // receives true to lead the next INSERT, or false when alone, answer and err are set
 	alone  bool      // the shared INSERT failed, so this refusal needs an INSERT of its own
 	answer Order
@@ -54,14 +54,14 @@ type writtenRefusal struct {
 // maxRefusals bounds the rows of one INSERT.
 const maxRefusals = 256
 
-// NewRefusals returns a writer of refusals into store.
+// NewRefusals returns a writer of refusals into the given store.
 func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 
-// Write writes a refusal and returns the row that the request has now: this refusal, or the order
-// or refusal that was written before. If another transaction has written such a row and not ended,
-// Write waits for it. CreatedAt is empty in a refusal that Write has written, because the database
-// sets it. Write returns ErrRunOver if the sale was reset. After any other error the refusal may
-// have been written or not, so the buyer must not be told of it.
+// Write writes a refusal and returns the row that the request has now: this refusal, or an order or
+// refusal that was written before. If another transaction has written such a row and not ended,
+// Write waits for it. If Write has written the refusal, CreatedAt in the result is empty, because
+// the database sets it. Write returns ErrRunOver if the sale was reset. After any other error the
+// refusal may have been written or not, so the buyer must not be told of it.
 func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	mine := &writtenRefusal{Refusal: r, turn: make(chan bool, 1)}
 	lead := w.join(mine)
@@ -81,9 +81,9 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	return mine.answer, mine.err
 }
 
-// lead writes the refusals of mine and of the waiting buyers, and wakes these. If a shared INSERT
-// fails, for instance because one row waits too long for a copy of its request, every refusal
-// needs an INSERT of its own.
+// lead writes the refusals of mine and of the waiting buyers, and wakes these buyers. A shared
+// INSERT can fail, for instance because one row waits too long for a copy of its request. Then
+// every refusal needs an INSERT of its own.
 func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 	batch := w.take(mine)
 	defer w.handOver(batch[1:])
@@ -94,7 +94,7 @@ func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 	}
 }
 
-// join reports whether r must lead an INSERT, because none is under way. Otherwise it lets r wait.
+// join reports whether r must lead an INSERT because none is under way. Otherwise r now waits.
 func (w *Refusals) join(r *writtenRefusal) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +106,7 @@ func (w *Refusals) join(r *writtenRefusal) bool {
 	return false
 }
 
-// take returns the leader's batch: mine, and the refusals that wait.
+// take returns the batch of the leader: mine, and the refusals that wait.
 func (w *Refusals) take(mine *writtenRefusal) []*writtenRefusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +116,7 @@ func (w *Refusals) take(mine *writtenRefusal) []*writtenRefusal {
 	return batch
 }
 
-// handOver wakes the buyers of a written batch, and lets the first buyer who waits lead.
+// handOver wakes the buyers of a written batch, and makes the first waiting buyer the next leader.
 func (w *Refusals) handOver(batch []*writtenRefusal) {
 	for _, one := range batch {
 		one.turn <- false
@@ -159,7 +159,7 @@ func (s *Store) Refuse(tx *gorm.DB, r Refusal) error {
 	return notRecorded(err)
 }
 
-// insert writes refusals in one INSERT, and sets the answer of each request, or the error.
+// insert writes the batch in one INSERT, and sets the answer or the error of each refusal.
 func (w *Refusals) insert(ctx context.Context, batch []*writtenRefusal) error {
 	err := before(w.insertOrFind(ctx, batch))
 	for _, one := range batch {
@@ -170,8 +170,8 @@ func (w *Refusals) insert(ctx context.Context, batch []*writtenRefusal) error {
 	return err
 }
 
-// insertOrFind sorts the refusals by user, so that all processes lock rows in the same order. If
-// some rows were not inserted, their requests had an answer, which it reads.
+// insertOrFind sorts the refusals by user, so that all processes lock rows in the same order. If a
+// row was not inserted, its request already has an answer, which insertOrFind reads.
 func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) error {
 	byUser := func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) }
 	sorted := slices.SortedFunc(slices.Values(batch), byUser)
@@ -195,8 +195,8 @@ func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) er
 	return findAnswers(db, batch)
 }
 
-// confirmRuns makes each written refusal the answer of its request, if the run in which it was
-// decided is still the current run.
+// confirmRuns makes each written refusal the answer of its request. It does so only if the run in
+// which the refusal was decided is still the current run.
 func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
 	var skus []int64
 	for _, one := range batch {
@@ -217,7 +217,7 @@ func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
 	return err
 }
 
-// findAnswers reads the rows of the requests in the current runs.
+// findAnswers reads the rows that the requests of the batch have in the current runs.
 func findAnswers(db *gorm.DB, batch []*writtenRefusal) error {
 	index := "FORCE INDEX (orders_request_in_run) " // early in a sale, old statistics make a scan look cheaper
 	if db.Name() == "sqlite" {

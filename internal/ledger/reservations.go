@@ -29,8 +29,8 @@ var reservationSchema = []string{
 ) ENGINE=InnoDB`,
 }
 
-// reservationColumns returns the columns of a Reservation as SQL. SQLite has none of these functions,
-// and no reservation.
+// reservationColumns returns the SQL for the columns of a Reservation. SQLite gets none, because it
+// lacks the functions and has no reservations.
 func reservationColumns(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "r.state, r.released, 0 AS ends, 0 AS `left` "

@@ -11,15 +11,16 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Restock says how many units to add to the stock of a SKU's current run. A repeated key
-// adds nothing.
+// A Restock says how many units to add to the stock of a SKU's current run. A call with a key that
+// was used before adds nothing.
 type Restock struct {
 	SKU, Units int64
 	Key        string
 }
 
-// A RestockPreparer is a Strategy that keeps more of an order than its row. PrepareRestock
-// writes what Restore will look for, in the transaction that writes the row of the restock.
+// A RestockPreparer is a Strategy that keeps more of an order than its row in the table orders.
+// PrepareRestock writes what Restore will look for. It does so in the transaction that writes the
+// row of the restock.
 type RestockPreparer interface {
 	PrepareRestock(tx *gorm.DB, o Order) error
 }
@@ -42,7 +43,7 @@ func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restoc
 	var o Order
 	var replayed bool
 	var err error
-	for range 2 { // a copy may write the row after the look
+	for range 2 { // a copy of the call may write the row after we have looked
 		o, err = s.FindRequest(ctx, r.SKU, judge.OperatorOf(r.Key), r.Key)
 		if replayed = err == nil; !errors.Is(err, seckill.ErrUnknownOrder) {
 			break
@@ -60,15 +61,16 @@ func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restoc
 	return o, replayed, err
 }
 
-// placeRestock is the first step of Restock. It refuses while a reset has written the stock row and
-// not yet the strategy's own count. The reset would count the new units, and Restore would then add
-// them a second time.
+// placeRestock is the first step of Restock: it raises the initial stock and writes the row. A
+// reset first writes the stock row, and later the strategy's own count. placeRestock refuses in
+// between. Otherwise the reset would count the new units, and Restore would then add them a second
+// time.
 func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r Restock) (Order, error) {
 	var o Order
 	set, err := s.SKU(ctx, r.SKU)
 	if c, counts := strategy.(seckill.Counter); err == nil && counts {
 		if _, err = c.Count(ctx, r.SKU); errors.Is(err, seckill.ErrUnknownSKU) {
-			err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err) // %v: the SKU is there
+			err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err) // the SKU exists: with %v, this is no ErrUnknownSKU
 		}
 	}
 	if err != nil {
@@ -101,13 +103,13 @@ func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r R
 	return o, err
 }
 
-// finishRestock is the second step.
+// finishRestock is the second step of Restock: it cancels the order, which adds the units.
 func finishRestock(ctx context.Context, strategy seckill.Strategy, o Order) error {
 	err := strategy.Restore(ctx, o.PublicID)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return errReset
-	case seckill.NothingTaken(err): // by this step
+	case seckill.NothingTaken(err): // this step has added nothing
 		return fmt.Errorf("%w: the restock is on record, and its units are not in the stock yet: %v",
 			seckill.ErrPending, err)
 	}

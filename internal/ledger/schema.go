@@ -94,8 +94,8 @@ var splitSchema = []string{
 ) ENGINE=InnoDB`,
 }
 
-// forSQLite translates a statement of schema for SQLite. It drops keys that are not unique, which
-// SQLite does not allow in CREATE TABLE.
+// forSQLite translates a statement of schema for SQLite. It drops the keys that are not unique,
+// because SQLite does not allow them in CREATE TABLE.
 func forSQLite(statement string) string {
 	const now = "DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))"
 	return regexp.MustCompile(`,\s+KEY .*`).ReplaceAllString(strings.NewReplacer(
@@ -150,11 +150,11 @@ const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
 	made_for VARCHAR(64) NOT NULL
 )`
 
-// ErrOtherBuild means that Migrate refuses to change a database.
+// ErrOtherBuild means that Migrate refuses to change a database that another build has made.
 var ErrOtherBuild = errors.New("this build of seckill cannot use the tables of this database")
 
-// writeIdentity draws the database's identity if it has none, and refuses tables
-// of another schema.
+// writeIdentity draws the database's identity if it has none. If the tables have another schema,
+// writeIdentity refuses them.
 func writeIdentity(db *gorm.DB, schema []string) error {
 	made := db.Migrator().HasTable("stock")
 	if err := db.Exec(identityTable).Error; err != nil {
@@ -186,7 +186,7 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 }
 
 // Identity returns the identity of the database, a word without spaces that never changes. A Store
-// reads it once, and hides the statement from the purchase's Tap.
+// reads it only once. The statement is hidden from the purchase's Tap.
 func (s *Store) Identity(ctx context.Context) (string, error) {
 	if id := s.identity.Load(); id != nil {
 		return *id, nil

@@ -7,15 +7,15 @@ import (
 	"seckill/internal/judge"
 )
 
-// A Start tells when the current run of a SKU's sale starts.
+// A Start says when the current run of a SKU's sale starts.
 type Start struct {
 	Run      int64
-	StartsAt *judge.Moment // nil if the sale started at its reset
-	Now      judge.Moment  // the time of the database's clock when the Start was read
+	StartsAt *judge.Moment // nil if the sale started at the reset
+	Now      judge.Moment  // the time by the database's clock when the Start was read
 }
 
-// Wait returns the time from Now until the sale starts, at most 292 years. It is 0 if the
-// sale has started.
+// Wait returns the time from Now until the sale starts, at most 292 years. If the sale has started,
+// Wait returns 0.
 func (s Start) Wait() time.Duration {
 	if s.StartsAt == nil {
 		return 0

@@ -18,29 +18,29 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// A Store is the ledger for one strategy. Strategies write their own SQL for the stock row; the
+// A Store is the ledger for one strategy. Strategies write their own SQL for the stock row. The
 // Store runs transactions, writes orders and translates errors.
 type Store struct {
 	db       *gorm.DB
 	strategy string
-	identity *atomic.Pointer[string] // the identity of the database, once it was read
+	identity *atomic.Pointer[string] // the identity of the database, once it has been read
 	view     *sql.TxOptions          // the isolation of Tx; nil means the database's default
 	atRest   bool
 }
 
-// NewStore returns the ledger in db. For binds it to a strategy.
+// NewStore returns the ledger in db. For then binds the ledger to a strategy.
 func NewStore(db *gorm.DB) *Store {
 	return &Store{db: db, identity: &atomic.Pointer[string]{}}
 }
 
-// For returns the same ledger bound to a strategy, whose name it writes into orders.
+// For returns the same ledger, bound to a strategy. It writes the strategy's name into orders.
 func (s *Store) For(strategy string) *Store {
 	c := *s
 	c.strategy = strategy
 	return &c
 }
 
-// On returns the same ledger on another session (a lock's own connection).
+// On returns the same ledger on another session, such as a lock's own connection.
 func (s *Store) On(session *gorm.DB) *Store {
 	c := *s
 	c.db = session
@@ -56,7 +56,7 @@ func (s *Store) ReadCommitted() *Store {
 	return &c
 }
 
-// AtRest returns the same ledger for a time when no transaction is running. A Snapshot is then
+// AtRest returns the same ledger for a time when no transaction is running. Then a Snapshot is
 // consistent without a transaction of its own.
 func (s *Store) AtRest() *Store {
 	c := *s
@@ -67,14 +67,14 @@ func (s *Store) AtRest() *Store {
 // DB returns the database outside any transaction.
 func (s *Store) DB(ctx context.Context) *gorm.DB { return s.db.WithContext(ctx) }
 
-// Strategy returns the name of the strategy that the Store is bound to.
+// Strategy returns the name of the strategy to which the Store is bound.
 func (s *Store) Strategy() string { return s.strategy }
 
-// maxRetries bounds how often retry runs a transaction again.
+// maxRetries bounds how often retry repeats a transaction.
 const maxRetries = 5
 
 // Tx runs f in a transaction and commits it. It returns the errors of package seckill. A failure
-// before COMMIT is sent proves that nothing was taken. A COMMIT without an answer is ErrUnknown.
+// before COMMIT was sent means that nothing was taken. A COMMIT without an answer is ErrUnknown.
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return retry(ctx, func() error { return s.try(ctx, f) })
 }
@@ -98,20 +98,20 @@ func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 	}
 	committed := false
 	defer func() {
-		if !committed { // an error, or a panic in f
+		if !committed { // f returned an error or panicked
 			tx.Rollback()
 		}
 	}()
 	if err := f(tx); err != nil {
 		return before(err)
 	}
-	committed = true // from here on only the server decides, and a ROLLBACK has no effect
+	committed = true // from here on only the server decides; a ROLLBACK would have no effect
 	err := tx.Commit().Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrTxDone):
-		return before(err) // database/sql returns these if it did not send COMMIT
+		return before(err) // database/sql returns these errors only if it did not send COMMIT
 	}
 	return after("COMMIT", err)
 }
@@ -130,7 +130,7 @@ func (s *Store) Read(ctx context.Context, dest any, query string, args ...any) e
 	return scan(s.db.WithContext(ctx), dest, query, args...)
 }
 
-// ReadIn is Read in a transaction.
+// ReadIn does what Read does, in a transaction.
 func (s *Store) ReadIn(tx *gorm.DB, dest any, query string, args ...any) error {
 	return scan(tx, dest, query, args...)
 }
@@ -173,16 +173,17 @@ func (s *Store) Started() string { return "(" + started(s.db) + ")" }
 
 func started(db *gorm.DB) string { return "starts_at IS NULL OR starts_at <= " + nowIn(db) }
 
-// AnyRun makes Record accept any run of the stock row.
+// AnyRun, as the run of Record, accepts any run of the stock row.
 const AnyRun = 0
 
 // Record writes p's order, in the transaction that takes its units. run is the run in which the
 // caller read the stock. If the sale was reset since, Record returns ErrConflict, so that an old
-// purchase cannot write into the new run. The run does not guard the buyers of one run against
-// each other.
+// purchase cannot write into the new run. The run does not guard the buyers of one run against each
+// other.
 //
 // The same statement checks the start of the sale by the database's clock. Before the start the
-// order would have no status, which the table does not allow, and Record returns ErrNotStarted.
+// statement would write an order without a status, which the table does not allow. Record then
+// returns ErrNotStarted.
 func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
 	from, args := "FROM stock WHERE id = ?", []any{Active, p.SKU}
 	if run != AnyRun {
@@ -192,10 +193,10 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 	return r, err
 }
 
-// Look reads the run of a SKU and the units left, without a lock and outside any transaction. It
-// is for strategies that Place the order before they change the stock row. The units may change at
-// once. Look refuses without waiting for the row if it can: with ErrUnknownSKU, ErrNotStarted (by
-// the database's clock) or ErrSoldOut.
+// Look reads the run of a SKU and the units left, without a lock and outside any transaction. It is
+// for strategies that call Place before they change the stock row. The units may change at once. If
+// Look can tell without waiting for the row, it refuses with ErrUnknownSKU, ErrNotStarted (by the
+// database's clock) or ErrSoldOut.
 func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, err error) {
 	var seen struct {
 		Run, Num int64
@@ -222,9 +223,9 @@ func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (in
 	return s.insert(tx, p, remaining, "VALUES (", "?, ?)", run, Active)
 }
 
-// insert writes an order. values begins a list of values or a SELECT, and rest is the SQL after the
-// first eight columns: the run, the status and the end of the statement. insert returns errReset if
-// a SELECT finds no row.
+// insert writes an order. values begins a list of values or a SELECT. rest is the SQL after the
+// first eight columns: the run, the status and the end of the statement. If the statement is a
+// SELECT that finds no row, insert returns errReset.
 func (s *Store) insert(
 	tx *gorm.DB, p seckill.Purchase, remaining int64, values, rest string, args ...any,
 ) (int64, seckill.Receipt, error) {
@@ -262,8 +263,8 @@ func newOrderID() int64 {
 	}
 }
 
-// newPublicID returns the SKU and the order's id, by which the row is found, and a random tag, so
-// that nobody can guess the ids of orders.
+// newPublicID returns a public id from three parts. The SKU and the order's id find the row. A
+// random tag keeps the ids of orders from being guessed.
 func newPublicID(sku, id int64) string { return fmt.Sprintf("o%d-%d-%s", sku, id, rand.Text()[:13]) }
 
 // orderColumns returns the columns of an INSERT of orders or refusals, in parentheses.
@@ -273,7 +274,7 @@ func orderColumns(more string) string {
 
 // CancelOrder marks an order cancelled and calls giveBack to return its units, in one transaction.
 // If the order was cancelled before, it does nothing. For an order of an earlier run it returns
-// ErrUnknownOrder; if a reset comes after CancelOrder has read the order, GiveBack notices it.
+// ErrUnknownOrder. If a reset comes after the order was read, GiveBack notices it.
 //
 // CancelOrder reads the order before the transaction, so that the transaction begins with a lock.
 // With innodb_snapshot_isolation = ON, a transaction whose snapshot is older than the latest
@@ -291,9 +292,9 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 	})
 }
 
-// Cancel marks an order cancelled, in a transaction of a caller who has locked the stock. It returns
-// the order as it was before, and whether the caller must give its units back: back is false if the
-// order was cancelled before.
+// Cancel marks an order cancelled, in a transaction of a caller who has locked the stock. It
+// returns the order as it was before. It also returns whether the caller must give its units back:
+// false if the order was cancelled before.
 func (s *Store) Cancel(tx *gorm.DB, orderID string) (Order, bool, error) {
 	o, err := order(tx, orderID)
 	if err != nil {
@@ -310,7 +311,7 @@ func (s *Store) markCancelled(tx *gorm.DB, o Order) (bool, error) {
 }
 
 // GiveBack runs the statement that gives the units of a cancelled order back to the stock of the
-// order's run. If it matches no row, because the sale was reset meanwhile, GiveBack returns
+// order's run. If the sale was reset meanwhile, the statement matches no row. Then GiveBack returns
 // ErrUnknownOrder, and the transaction rolls back.
 func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 	rows, _, err := s.Exec(tx, statement, args...)
@@ -320,12 +321,12 @@ func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 	return err
 }
 
-// ReturnUnits is GiveBack for the units of an order that were taken from the stock row.
+// ReturnUnits gives the units of an order back to the stock row, as GiveBack does.
 func (s *Store) ReturnUnits(tx *gorm.DB, o Order) error {
 	return s.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
 }
 
-// noOrder translates ErrNoRow of a query for an order.
+// noOrder translates the ErrNoRow of a query for an order into ErrUnknownOrder.
 func noOrder(err error) error {
 	if errors.Is(err, ErrNoRow) {
 		return seckill.ErrUnknownOrder
@@ -359,9 +360,9 @@ func (s *Store) FindRequest(ctx context.Context, sku, user int64, requestID stri
 }
 
 // AwaitRequest is FindRequest, but it waits for the end of a transaction that has written such a
-// row. It returns ErrBusy if that takes longer than the wait for a row may take.
+// row. It returns ErrBusy if that takes longer than a statement may wait for a row.
 func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	if s.db.Name() == "sqlite" { // a writer locks the whole file
+	if s.db.Name() == "sqlite" { // a writer locks the whole file, so there is nothing to wait for
 		return s.FindRequest(ctx, sku, user, requestID)
 	}
 	return s.findRequest(ctx, sku, user, requestID, " FOR UPDATE")
@@ -373,7 +374,7 @@ func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, loc
 	if sku != 0 {
 		where, args = where+" AND sku_id = ?", append(args, sku)
 	}
-	// With a join the database might begin with the stock row, and read every order of the run.
+	// For a join, the database might begin with the stock row and read every order of the run.
 	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = "+
 		"(SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
 	return o, noOrder(err)
@@ -386,7 +387,7 @@ func (s *Store) SKU(ctx context.Context, id int64) (judge.Stock, error) {
 	return st, err
 }
 
-// Reset is Schedule without a start time.
+// Reset does what Schedule does, without a start time.
 func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (judge.Stock, error) {
 	return s.Schedule(ctx, id, name, stock, nil)
 }
@@ -449,9 +450,9 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 	return snap, err
 }
 
-// View is Snapshot for a large sale: look reads the orders one at a time, by Evidence.ByAge and
-// ByUnit. They include orders of higher runs. Such orders prove that somebody put the stock row
-// back to an older state, so that it cannot be trusted.
+// View does what Snapshot does, for a large sale: look reads the orders one at a time, by
+// Evidence.ByAge and ByUnit. The orders include those of higher runs. Such orders prove that
+// somebody put the stock row back to an older state, so that it cannot be trusted.
 func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) error {
 	var err error
 	read := func(tx *gorm.DB) error {

@@ -15,7 +15,7 @@ import (
 const sweepPiece = 1000
 
 // Sweep removes the orders and refusals of earlier runs, with their units (StockStore InUnits) and
-// reservations. It removes small pieces, and pauses after each piece for as long as the piece took,
+// reservations. It removes small pieces. After each piece it pauses for as long as the piece took,
 // so that at least half of the database's time is left for buyers. It returns the number of removed
 // orders. If the context ends first, it returns the context's error, and the next call goes on.
 // Several processes may sweep at once.
@@ -43,8 +43,8 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 }
 
 // remove removes the rows of a table that belong to earlier runs of the SKU st. It runs with READ
-// COMMITTED, because a repeatable read would lock the gap before the first order of the current run,
-// and the first buyers would wait.
+// COMMITTED. A repeatable read would lock the gap before the first order of the current run, and
+// the first buyers would wait.
 func (s *Store) remove(ctx context.Context, table string, st judge.Stock) (int64, error) {
 	removed := int64(0)
 	statement := "DELETE FROM " + table + " WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?"

@@ -9,15 +9,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Gate admits one goroutine of this process at a time to each key, in the
-// order of their calls, because a Go channel serves its receivers in that order.
-// The zero value is ready to use.
+// A Gate admits one goroutine of this process at a time to each key. It admits them in the order of
+// their calls, because a Go channel serves its receivers in that order. The zero value is ready to
+// use.
 //
-// The goroutines at one key share a value of type R. Only the goroutine that
-// holds the permit may use it.
+// The goroutines at one key share a value of type R. Only the goroutine that holds the permit may
+// use the value.
 type Gate[R any] struct {
-	// Close, if not nil, gets the shared value when the last goroutine has left
-	// the key.
+	// Close, if not nil, is called with the shared value when the last goroutine has left the key.
 	Close func(R)
 
 	mu      sync.Mutex
@@ -30,11 +29,11 @@ type Permit[R any] struct {
 
 	gate  *Gate[R]
 	key   string
-	users int       // the holder and all waiting goroutines
+	users int       // how many goroutines hold the permit or wait for it
 	free  chan bool // contains one token while nobody holds the permit
 }
 
-// Acquire waits for the permit of key; wait has the meaning of Options.Wait. It
+// Acquire waits for the permit of key. The argument wait has the meaning of Options.Wait. Acquire
 // returns seckill.ErrBusy when the wait ends, and ctx's error when ctx ends.
 func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
 	p := g.usePermit(key)
@@ -53,7 +52,7 @@ func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (
 		taken, err = tap.Wait(ctx, "this process's turn at "+key, p.free)
 	}
 	switch {
-	case err != nil && taken: // got the permit, but must return an error
+	case err != nil && taken: // this goroutine got the permit, but must return an error
 		p.Release()
 		return nil, err
 	case err != nil:
@@ -63,7 +62,7 @@ func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (
 	return p, nil
 }
 
-// Release gives the permit to the next goroutine.
+// Release gives the permit to the next goroutine that waits.
 func (p *Permit[R]) Release() {
 	p.free <- true
 	p.removeUser()

@@ -13,20 +13,19 @@ import (
 	"seckill/internal/tap"
 )
 
-// Guarded is a Strategy. Under a lock it reads the stock, computes, and writes
-// the result and the order in one transaction. Without the lock this would be
-// the strategy `naive`, which loses updates. So the ledger shows every flaw of
-// the lock.
+// Guarded is a Strategy. Under a lock it reads the stock, computes, and writes the result and the
+// order in one transaction. Without the lock this would be the strategy `naive`, which loses
+// updates. So every flaw of the lock shows in the ledger.
 //
-// The transaction runs under the lease's context. It is rolled back if the lock
-// is known to be lost before COMMIT is sent. A holder that does not know of the
-// loss yet overwrites the result of its successor, unless Fenced is set.
+// The transaction runs under the lease's context. If the lock is known to be lost before COMMIT is
+// sent, the transaction is rolled back. A holder that does not know of the loss yet overwrites the
+// result of its successor, unless Fenced is set.
 type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
 	Options Options
-	// MaxLifetime bounds how long a dead holder's lock lives. A lock that
-	// never ends by itself is removed by its Clearer.
+	// MaxLifetime bounds how long a dead holder's lock lives. If a lock never ends by itself, its
+	// Clearer removes it.
 	MaxLifetime time.Duration
 	Ledger      *ledger.Store
 	// Fenced makes every write of the stock row check the lease's fencing token:
@@ -94,10 +93,10 @@ type Clearer interface {
 	Clear(ctx context.Context, key string) error
 }
 
-// Reset waits until the SKU's lock is free, so that the holder from before the
-// reset has left. To take the lock away instead would let that holder read the
-// stock of the new sale, beside its successor. A lock that outlives every
-// lease is cleared by force if its Locker is a Clearer.
+// Reset waits until the SKU's lock is free. Then the holder from before the reset has left. If
+// Reset took the lock away instead, that holder could read the stock of the new sale, beside its
+// successor. If a lock outlives every lease and its Locker is a Clearer, Reset removes the lock by
+// force.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
@@ -129,7 +128,7 @@ func (g *Guarded) runWithLease(ctx context.Context, sku int64, o Options, f func
 	defer func() {
 		ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
-		_ = lease.Release(ctx) // lost or unreachable: its lease or session ends it
+		_ = lease.Release(ctx) // if this fails, the end of the lease or session releases the lock
 	}()
 	store := g.Ledger
 	if s, ok := lease.(SessionLease); ok {
@@ -142,7 +141,7 @@ func (g *Guarded) runWithLease(ctx context.Context, sku int64, o Options, f func
 	return err
 }
 
-// notAcquired returns the error of a purchase that did not get the lock:
+// notAcquired returns the error of a purchase that did not get the lock. The error means that
 // nothing was taken.
 func notAcquired(err error) error {
 	switch {

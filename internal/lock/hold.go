@@ -19,14 +19,14 @@ type Hold struct {
 	fence   uint64
 	once    sync.Once
 
-	deadline      *time.Timer // calls MarkLost; nil: the lease has no end
-	stopListening func() bool // stops listening to the session; nil: no session
+	deadline      *time.Timer // calls MarkLost; nil if the lease has no end
+	stopListening func() bool // stops listening to the session; nil if there is no session
 
-	stopRenewing context.CancelFunc // nil: the lock is not renewed
-	renewerDone  chan struct{}      // closed when the renewer has returned
+	stopRenewing context.CancelFunc // ends the renewals; nil if the lock is not renewed
+	renewerDone  chan struct{}      // closed when the goroutine that renews has returned
 }
 
-// NewHold returns a lease under ctx. Its first Release calls release.
+// NewHold returns a lease under ctx. The first call of its Release calls release.
 func NewHold(
 	ctx context.Context, fence uint64, release func(context.Context) error,
 ) *Hold {
@@ -55,15 +55,14 @@ func (h *Hold) ExpireWith(session context.Context) {
 	h.stopListening = context.AfterFunc(session, h.MarkLost)
 }
 
-// Renew starts a goroutine that calls renew after each period, until the lease
-// is lost or released. renew reports whether the lock is still ours; if it is
-// not, the lease is lost. The renewer ignores an error of renew, because the
-// deadline (ExpireAt) decides. A limit above 0 ends the renewing after that
-// time, for a holder that hangs. Renewing goes on when the buyer leaves, since
-// the lock is theirs until Release, which waits for the renewer's end.
+// Renew starts a goroutine, the renewer, that calls renew after each period, until the lease is
+// lost or released. renew reports whether the lock is still ours; if it is not, the lease is lost.
+// The renewer ignores an error of renew, because the deadline (ExpireAt) decides. If limit is above
+// 0, the renewals end after that time, in case the holder hangs. They go on when the buyer leaves,
+// because the buyer has the lock until Release. Release waits for the renewer's end.
 //
-// A tap sees the renewer as a helper that sleeps between two commands, so a
-// proof decides when the renewer acts. Call Renew once.
+// A tap sees the renewer as a helper that sleeps between two commands, so a proof decides when the
+// renewer acts. Call Renew once.
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
@@ -78,7 +77,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer helper.End() // runs last, because the tap expects commands until then
+		defer helper.End() // runs last: until then the tap expects commands
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {
@@ -93,8 +92,8 @@ func (h *Hold) Renew(
 	}()
 }
 
-// MarkLost ends the lease's context with ErrLost, and with it the renewer. A
-// lost lease never comes back.
+// MarkLost ends the lease's context with ErrLost, which also ends the renewer. A lost lease never
+// comes back.
 func (h *Hold) MarkLost() { h.cancel(ErrLost) }
 
 // Context ends with ErrLost as its cause when the lock is known to be lost.
@@ -111,14 +110,14 @@ func (h *Hold) Release(ctx context.Context) error {
 	return err
 }
 
-// releaseOnce waits for the renewer first, which could otherwise extend the
-// lock that is being released.
+// releaseOnce first waits for the renewer's end. Otherwise the renewer could extend the lock that
+// is being released.
 func (h *Hold) releaseOnce(ctx context.Context) error {
 	defer h.cancel(context.Canceled)
 	if h.stopRenewing != nil {
 		h.stopRenewing()
 		if _, err := tap.Wait(ctx, "the lock's renewer", h.renewerDone); err != nil {
-			return err // the lock ends with its lease
+			return err // the lock stays until its lease ends
 		}
 	}
 	if h.deadline != nil {
@@ -130,10 +129,9 @@ func (h *Hold) releaseOnce(ctx context.Context) error {
 	return h.release(ctx)
 }
 
-// ReleaseByToken calls release up to three times while the connection breaks
-// and ctx lasts. That is safe for a lock that is released by a token which no
-// other holder has. If a later call returns ErrNotHeld, an earlier call whose
-// reply was lost has released the lock.
+// ReleaseByToken calls release up to three times, as long as the connection breaks and ctx lasts.
+// To repeat is safe, because no other holder has the token by which the lock is released. If a
+// later call returns ErrNotHeld, an earlier call whose reply was lost has released the lock.
 func ReleaseByToken(ctx context.Context, release func() error) error {
 	err := release()
 	for try := 1; try < 3 && err != nil && !errors.Is(err, ErrNotHeld) && ctx.Err() == nil; try++ {

@@ -1,6 +1,6 @@
-// Package lock defines the contract of every distributed lock in the program.
-// Its Guarded puts a lock round an unprotected read–compute–write, so that the
-// ledger shows every flaw of the lock.
+// Package lock defines the contract of every distributed lock in the program. Its type Guarded
+// reads, computes and writes the stock under a lock, without any other guard. So every flaw of the
+// lock shows in the ledger.
 package lock
 
 import (
@@ -13,12 +13,11 @@ import (
 
 // Options say how long to wait for a lock and how long to hold it.
 type Options struct {
-	// Wait bounds the wait: 0 tries once, a negative value waits until the
-	// context ends.
+	// Wait bounds the wait. 0 means one attempt. A negative value means to wait until the context
+	// ends.
 	Wait time.Duration
-	// Lease is the life of the lock without renewal. 0 stands for the
-	// lock's own lease, and has a lock that can renew itself do so until its
-	// release.
+	// Lease is the life of the lock without renewal. If Lease is 0, the lock uses its own lease,
+	// and a lock that can renew itself does so until its release.
 	Lease time.Duration
 	// Above is the greatest fencing token that the caller knows, or 0. A lock
 	// whose server may forget its count goes on counting from Above. Other

@@ -12,10 +12,10 @@ import (
 	"seckill/internal/tap"
 )
 
-// Poll calls try until try acquires the lock: at once, then after each pause,
-// and a last time at the end of the wait (Options.Wait). Its errors are those
-// of Locker.Acquire: seckill.ErrBusy at the end of the wait, ctx's error when
-// ctx has ended, and seckill.ErrUnavailable if the outcome of try is unknown.
+// Poll calls try until try acquires the lock. It calls try at once, then after each pause, and a
+// last time at the end of the wait (Options.Wait). Its errors are those of Locker.Acquire:
+// seckill.ErrBusy at the end of the wait, ctx's error when ctx has ended, and
+// seckill.ErrUnavailable if the outcome of try is unknown.
 func Poll(
 	ctx context.Context, wait time.Duration, pause func() time.Duration,
 	try func() (bool, error),
@@ -42,14 +42,14 @@ func Poll(
 	}
 }
 
-// Every returns a pause of constant length.
+// Every returns a function that always returns the pause d.
 func Every(d time.Duration) func() time.Duration {
 	return func() time.Duration { return d }
 }
 
-// AcquireError returns the error of an Acquire whose command failed with err:
-// ctx's error if the buyer has left, seckill.ErrBusy if this process has no
-// free connection, and seckill.ErrUnavailable if the backend did not answer.
+// AcquireError returns the error of an Acquire whose command failed with err. The result is ctx's
+// error if the buyer has left, seckill.ErrBusy if this process has no free connection, and
+// seckill.ErrUnavailable if the backend did not answer.
 func AcquireError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

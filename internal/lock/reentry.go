@@ -14,24 +14,24 @@ import (
 // goroutines that work under one lease are one holder, and the lock does not
 // protect one from the other.
 
-// A shared is a lock that its holder has acquired once or several times. It is
-// released together with the last of these leases.
+// A shared is a lock that its holder has acquired once or several times. The lock is released
+// together with the last of these leases.
 type shared struct {
 	first   *Hold
 	release func(context.Context) error
 
 	mu     sync.Mutex
-	leases int // that are not released yet
+	leases int // the number of leases that are not released yet
 }
 
-// A sharedKey is the key under which a lease's context keeps its shared lock.
+// A sharedKey is the context key under which a lease's context keeps its shared lock.
 type sharedKey struct {
 	locker Locker
 	key    string
 }
 
-// NewReentrant returns the first lease of a lock that its holder may acquire
-// again (see Again). The last lease's Release calls release.
+// NewReentrant returns the first lease of a lock that its holder may acquire again (see Again).
+// When the last lease is released, it calls release.
 func NewReentrant(
 	ctx context.Context, l Locker, key string, fence uint64,
 	release func(context.Context) error,
@@ -42,14 +42,12 @@ func NewReentrant(
 	return s.first
 }
 
-// Again returns another lease of the lock if ctx comes from a lease that holds
-// it. It returns neither a lease nor an error if ctx comes from no such lease,
-// or if that was released: then the caller takes the lock as usual. It returns
-// seckill.ErrUnavailable if the lease has ended without a release, because to
-// take the lock as usual could mean to wait for oneself.
+// Again returns another lease of the lock if ctx comes from a lease that holds the lock. If ctx
+// comes from no such lease, or the lease was released, Again returns neither a lease nor an error:
+// the caller takes the lock as usual. If the lease has ended without a release, Again returns
+// seckill.ErrUnavailable, because to take the lock as usual could mean to wait for oneself.
 //
-// Again sends no command. The lock keeps the deadline and the renewer of its
-// first lease.
+// Again sends no command. The lock keeps the deadline and the renewer of its first lease.
 func Again(ctx context.Context, l Locker, key string) (Lease, error) {
 	s, _ := ctx.Value(sharedKey{l, key}).(*shared)
 	if s == nil {

@@ -1,5 +1,5 @@
-// Package locktest has what tests of locks share: a lock opened on the test's
-// servers, and one that waits.
+// Package locktest is for tests of locks. It opens locks on the test's servers, and contends for a
+// lock that another contender holds.
 package locktest
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	Long     = 10 * time.Minute // a lease that no test outlasts
+	Long     = 10 * time.Minute // a lease that outlasts every test
 	Patience = labtest.Patience
 )
 
@@ -28,13 +28,13 @@ const (
 // share nothing but the backend.
 type Process struct {
 	lock.Locker
-	In      *backend.Instance       // nil: a lock that has no backend
-	Kill    func()                  // closes its connections for good
-	Key     string                  // a lock of this test's
-	Waiting func(*tap.Command) bool // a contender is about to wait; PassesTap unless it is set
+	In      *backend.Instance       // nil if the lock has no backend
+	Kill    func()                  // closes the process's connections for good
+	Key     string                  // the name of a lock that only this test uses
+	Waiting func(*tap.Command) bool // true if c shows that a contender is about to wait; PassesTap unless it is set
 }
 
-// Open starts a process of a strategy's lock: on an instance of its own if d has none.
+// Open starts a process of a strategy's lock. If d has no instance, the process gets its own.
 func Open(t testing.TB, info catalog.Info, d catalog.Deps) *Process {
 	t.Helper()
 	if d.Instance == nil {
@@ -45,7 +45,7 @@ func Open(t testing.TB, info catalog.Info, d catalog.Deps) *Process {
 	return &Process{l, d.Instance, d.Kill, "/test/" + strings.ReplaceAll(t.Name(), "/", "-"), PassesTap}
 }
 
-// Take acquires the lock, which has to be granted.
+// Take acquires the lock. The test fails if the lock is not granted.
 func (p *Process) Take(t testing.TB, o lock.Options) lock.Lease {
 	t.Helper()
 	lease, err := p.Acquire(t.Context(), p.Key, o)
@@ -55,7 +55,7 @@ func (p *Process) Take(t testing.TB, o lock.Options) lock.Lease {
 	return lease
 }
 
-// Busy checks that the lock is held.
+// Busy checks that another contender holds the lock.
 func (p *Process) Busy(t testing.TB) {
 	t.Helper()
 	if _, err := p.Acquire(t.Context(), p.Key, lock.Options{Lease: Long}); !errors.Is(err, seckill.ErrBusy) {
@@ -63,7 +63,7 @@ func (p *Process) Busy(t testing.TB) {
 	}
 }
 
-// Free releases a lock that has to be held.
+// Free releases a lock. The test fails if the lock was not held any more.
 func Free(t testing.TB, l lock.Lease) {
 	t.Helper()
 	if err := l.Release(context.Background()); err != nil {
@@ -78,7 +78,7 @@ type Waiter struct {
 	Leave context.CancelFunc
 }
 
-// Contend asks for the lock and returns when the wait begins.
+// Contend asks for the lock in the background, and returns when the wait for the lock begins.
 func (p *Process) Contend(t testing.TB) *Waiter {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
@@ -125,5 +125,5 @@ func In(t testing.TB, w *Waiter) lock.Lease {
 	return nil
 }
 
-// PassesTap reports a wait that passes the tap, and not a command that waits.
+// PassesTap reports whether c is a wait without a command. Other locks wait inside a command.
 func PassesTap(c *tap.Command) bool { return c.Backend == tap.Waiting }
