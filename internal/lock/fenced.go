@@ -64,7 +64,8 @@ func (g *Guarded) runFenced(
 		ctx context.Context, store *ledger.Store, mine fence, num int64,
 	) error,
 ) error {
-	// Read these before the lock: the run that we buy in, and the token that ours must exceed.
+	// Read these before the lock: the run that we buy in, and the token that
+	// ours must exceed.
 	var row struct {
 		Fence uint64
 		Run   int64
@@ -93,8 +94,9 @@ func (g *Guarded) runFenced(
 	})
 }
 
-// raiseFence is step 1 of the protocol above: it raises stock.fence to the holder's token. It runs
-// outside the transaction, because other holders must see the fence at once.
+// raiseFence is step 1 of the protocol above: it raises stock.fence to the
+// holder's token. It runs outside the transaction, because other holders must
+// see the fence at once.
 func (f fence) raiseFence(
 	ctx context.Context, store *ledger.Store, sku int64,
 ) error {
@@ -108,7 +110,8 @@ func (f fence) raiseFence(
 	return f.checkPassed(rows, err)
 }
 
-// writeStock is step 3 above: it writes the stock if stock.fence is still the token.
+// writeStock is step 3 above: it writes the stock if stock.fence is still the
+// token.
 func (f fence) writeStock(
 	tx *gorm.DB, store *ledger.Store, sku, num int64,
 ) error {
