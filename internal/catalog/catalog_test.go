@@ -81,7 +81,7 @@ func TestHomes(t *testing.T) {
 	}
 }
 
-// A sale on a SQLite file of its own, whose orders leave the row alone.
+// A sale is a sale in a SQLite file of its own. Its orders leave the stock row unchanged.
 type sale struct {
 	*testing.T
 	*ledger.Store
@@ -95,7 +95,7 @@ func newSale(t *testing.T) *sale {
 	return &sale{t, ledger.NewStore(in.DB), in.DB}
 }
 
-// of begins a run of 10 units, of which each strategy sells one.
+// of begins a run of 10 units. Each of the strategies sells one unit.
 func (s *sale) of(strategies ...string) judge.Stock {
 	s.Helper()
 	set, err := s.Reset(s.Context(), 1, "", 10)
@@ -112,7 +112,7 @@ func (s *sale) of(strategies ...string) judge.Stock {
 	return set
 }
 
-// The row is put back to an older state beneath its orders, as by a backup.
+// Somebody puts the stock row back to an older state than its orders, as a backup would.
 func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
 	s := newSale(t)
 	s.of()
@@ -188,7 +188,7 @@ func TestNamesThatPeopleTypeLeadToAStrategy(t *testing.T) {
 	}
 }
 
-// A second strategy with the same name, in another form or as another name, would be out of reach.
+// If two strategies shared a name, in any form or as another name, nobody could reach the second.
 func TestNoNameLeadsToTwoStrategies(t *testing.T) {
 	all, names, leads := strategies.All(), []string{}, map[string]string{}
 	for _, i := range all {
@@ -228,11 +228,11 @@ func TestAWrongNameIsAnsweredWithTheNearest(t *testing.T) {
 
 var rowSeller = []catalog.Seller{seller("conditional", seckill.InRow, plain{})}
 
-// largeSales are so many SKUs, each sold out in n orders of one unit.
+// largeSales makes the given number of SKUs. Each is sold out in n orders of one unit.
 func largeSales(t testing.TB, skus, n int) (*ledger.Store, *gorm.DB) {
 	t.Helper()
 	config := labtest.Config(t, backend.SQL, backend.RowLocks)
-	config.RowLockWait = 10 * time.Minute // so long the driver waits for an answer
+	config.RowLockWait = 10 * time.Minute // how long the driver waits for an answer
 	db := labtest.Open(t, config).DB
 	labtest.Must(t, ledger.Migrate(t.Context(), db))
 	store := ledger.NewStore(db)
@@ -250,7 +250,7 @@ func largeSales(t testing.TB, skus, n int) (*ledger.Store, *gorm.DB) {
 	return store, db
 }
 
-// peak is by how much f raises a metric of the runtime at most.
+// peak returns by how much f raises a metric of the runtime at most.
 func peak(metric string, f func()) (most uint64) {
 	live := []metrics.Sample{{Name: metric}}
 	runtime.GC()
@@ -272,12 +272,12 @@ func peak(metric string, f func()) (most uint64) {
 	}
 }
 
-// An audit keeps a user's number for each order, and no order. It finds what the judge finds in a snapshot, also
-// where two orders hold the same unit.
+// An audit keeps a user's number for each order, but no order. It finds what the judge finds in a
+// snapshot, even if two orders hold the same unit.
 func TestAuditTakesLittleMemory(t *testing.T) {
 	const orders, each = 50_000, 120
 	store, db := largeSales(t, 1, orders)
-	defer debug.SetGCPercent(debug.SetGCPercent(5)) // often, or garbage would count
+	defer debug.SetGCPercent(debug.SetGCPercent(5)) // collect often, so that garbage does not count
 	for _, c := range []struct {
 		verdict judge.Verdict
 		change  string

@@ -19,10 +19,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// On the public listener the token decides, and nothing else: a reverse proxy on this
-// machine makes every caller look like it. Without one no caller is admin there. The admin
-// listener needs none, and takes nothing that a web site, a proxy or another machine can
-// send. (What shows a proxy is in the tests of package labapi, whose page has the same guard.)
+// On the public listener only the token decides, because behind a reverse proxy every caller seems
+// to be this machine. If the server has no token, no caller is admin there. The admin listener
+// needs no token, and refuses all that a web site, a proxy or another machine can send. (What shows
+// a proxy is in the tests of package labapi, whose page has the same guard.)
 func TestWhoMayReset(t *testing.T) {
 	in := embedded(t)
 	s := serverWith(t, sells(), httpapi.Config{Instance: in, Token: "s3cret"})
@@ -79,7 +79,7 @@ const (
 	more    = `{"units":50}`
 )
 
-// A restock that did not come through leaves its units on their way.
+// If the second step of a restock fails, its units are neither left nor sold.
 func TestRestockFails(t *testing.T) {
 	f := sells()
 	s := serverWith(t, f, httpapi.Config{})
@@ -88,9 +88,9 @@ func TestRestockFails(t *testing.T) {
 		status int
 		code   string
 	}{
-		{seckill.ErrBusy, 409, "in_progress"}, // the units are on record
+		{seckill.ErrBusy, 409, "in_progress"}, // the first step has recorded the units
 		{errors.New("no answer"), 504, "unknown_outcome"},
-		{seckill.ErrUnknownOrder, 409, "conflict"}, // a reset came between
+		{seckill.ErrUnknownOrder, 409, "conflict"}, // a reset came between the two steps
 	} {
 		f.restore = func(context.Context, string) error { return c.err }
 		ask(t, s, "POST", "/api/v1/skus/1/restock", more, moreKey).want(t,
@@ -105,8 +105,8 @@ func TestRestockFails(t *testing.T) {
 	}
 }
 
-// A purchase stops, is seen with what is left, and sells when it is let go. Only the
-// operator may stop one.
+// A purchase stops, is reported with the units left, and sells when it may continue. Only the
+// operator may stop a purchase.
 func TestAPurchaseIsCaught(t *testing.T) {
 	points := &point.Points{}
 	s := serverWith(t, nil, httpapi.Config{Points: points})
@@ -120,7 +120,7 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	defer cancel()
 	sold := make(chan int, 1)
 	go func() {
-		for points.Watch(ctx, "naive", nil, seckill.Purchase{SKU: 1}) == ctx && ctx.Err() == nil { // no fault waits yet
+		for points.Watch(ctx, "naive", nil, seckill.Purchase{SKU: 1}) == ctx && ctx.Err() == nil { // no trap waits yet
 			time.Sleep(time.Millisecond)
 		}
 		sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status

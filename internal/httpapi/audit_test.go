@@ -12,9 +12,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Callers who ask for an audit of one SKU at the same time share one. A caller never hears of an audit that had begun
-// to read before the call: that audit may have missed what the caller bought. A caller who leaves ends no audit, and
-// audits of other SKUs do not wait.
+// Callers who ask for an audit of one SKU at the same time share one audit. No caller gets the
+// report of an audit that had begun to read before the call, because it may have missed what the
+// caller bought. If a caller leaves, the audit goes on. Audits of other SKUs do not wait.
 func TestAuditsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := audits{}
@@ -24,7 +24,7 @@ func TestAuditsAreShared(t *testing.T) {
 		ask := func(ctx context.Context, who string, sku int64) {
 			go func() {
 				r, err := a.share(ctx, sku, func(ctx context.Context) (judge.Report, error) {
-					reads++ // one at a time: each of them is waited for
+					reads++ // needs no mutex: only one audit reads at a time
 					n := reads
 					<-goOn
 					return judge.Report{Totals: judge.Totals{Orders: n}}, ctx.Err()
@@ -36,7 +36,7 @@ func TestAuditsAreShared(t *testing.T) {
 					answers[who] = "nothing"
 				}
 			}()
-			synctest.Wait() // it reads, or waits for another
+			synctest.Wait() // the audit reads, or waits for another one
 		}
 		leaving, leave := context.WithCancel(t.Context())
 		ask(t.Context(), "first", 1)

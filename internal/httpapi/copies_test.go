@@ -25,7 +25,7 @@ import (
 
 const another = "Idempotency-Key: another-purchase"
 
-// lookUp asks what became of the request with key.
+// lookUp asks what became of the request with the given key.
 func lookUp(t *testing.T, s *httpapi.Server, user int) (r struct {
 	Request struct {
 		Status, Code string
@@ -38,7 +38,7 @@ func lookUp(t *testing.T, s *httpapi.Server, user int) (r struct {
 }
 
 // sold_out and duplicate are final for a key, even if the strategy would sell to the next copy.
-// After any other refusal the same key may be sold to.
+// After any other refusal the same key may still buy.
 func TestWhichRefusalsAreFinal(t *testing.T) {
 	for _, c := range []struct {
 		err   error
@@ -86,7 +86,7 @@ func TestWhichRefusalsAreFinal(t *testing.T) {
 	}
 }
 
-// One copy of a request works in a process at a time.
+// A process works on only one copy of a request at a time.
 func TestACopyInTheSameProcess(t *testing.T) {
 	begun, goOn := make(chan bool), make(chan bool)
 	f := sells()
@@ -114,7 +114,7 @@ func TestACopyInTheSameProcess(t *testing.T) {
 	}
 }
 
-// process serves conditional on the shared MySQL, as a process of its own.
+// process returns a service process that sells with conditional on the shared MySQL.
 func process(t *testing.T, timeout time.Duration) *httpapi.Server {
 	t.Helper()
 	return serverWith(t, nil, httpapi.Config{Instance: onMySQL(t), Infos: []catalog.Info{sqlrow.Conditional},
@@ -143,7 +143,7 @@ func TestACopyInAnotherProcess(t *testing.T) {
 	}
 }
 
-// A process that does not know of a reset writes no refusal into the run before.
+// A process that does not know of a reset must not write a refusal into the new run.
 func TestARefusalAfterAResetElsewhere(t *testing.T) {
 	s, other := process(t, 0), process(t, 0)
 	for stock := range 3 {
@@ -155,8 +155,8 @@ func TestARefusalAfterAResetElsewhere(t *testing.T) {
 	}
 }
 
-// A copy whose answer cannot be looked up is not told busy or sold out: that would say
-// that nothing was taken for it.
+// If the answer of a request cannot be read, its copy must not be told busy or sold out. That would
+// say that nothing was taken for the request.
 func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 	s, hasty := process(t, 0), process(t, 300*time.Millisecond)
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`)
@@ -174,9 +174,9 @@ func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 	}
 }
 
-// The reply to the script that accepts is lost: what the ledger has for the key is the
-// answer. A reservation of it is not sold before it is paid, and an order that this
-// call may have made is not called a replay.
+// The reply to the script that accepts is lost. Then the answer is what the ledger has for the key.
+// A reservation is not answered as sold before it is paid, and an order that this call may have
+// made is not called a replay.
 func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 	in := onMySQL(t, backend.Redis)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
@@ -209,9 +209,8 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 	}
 }
 
-// As long as Redis does not answer, it is not known what became of a request, and the
-// process is alive and not ready. (What becomes of accepted ones is in
-// testdata/calls/accepted.txt.)
+// While Redis does not answer, nobody knows what became of a request. The process is then alive,
+// but not ready. (testdata/calls/accepted.txt shows what becomes of accepted requests.)
 func TestRedisIsSilent(t *testing.T) {
 	in := onMySQL(t, backend.Redis)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
@@ -237,7 +236,7 @@ func TestRedisIsSilent(t *testing.T) {
 	ask(t, s, "GET", "/healthz", "").want(t, "being alive without Redis", http.StatusOK, "")
 }
 
-// accepts is a strategy that says of every request what it is told to.
+// accepts is a strategy whose answers about a request the test sets.
 type accepts struct {
 	*fake
 	became error
@@ -245,13 +244,13 @@ type accepts struct {
 
 func (a *accepts) Became(context.Context, int64, int64, string) error { return a.became }
 
-// Accept is sold out when another strategy has written the order.
+// Accept returns ErrSoldOut if another strategy has written the order.
 func (a *accepts) Accept(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, written bool, err error) {
 	return r, false, errors.Join(seckill.ErrSoldOut, a.record(ctx, p))
 }
 
-// An accepted request is refused by the database's word on it. That it cannot be asked, or
-// was busy, is no such word.
+// Only the database's own answer refuses an accepted request. A database that is busy or cannot be
+// asked has not refused it.
 func TestWhatBecameOfARequest(t *testing.T) {
 	a := &accepts{fake: sells()}
 	info := a.info()

@@ -61,7 +61,7 @@ func (f *fake) info() catalog.Info {
 		}}
 }
 
-// sells is a fake that always sells and keeps nothing.
+// sells returns a fake that always sells and keeps nothing.
 func sells() *fake {
 	return &fake{
 		deduct: func(_ context.Context, p seckill.Purchase) (seckill.Receipt, error) {
@@ -74,8 +74,7 @@ func sells() *fake {
 
 var settings = catalog.DefaultSettings()
 
-// embedded is an instance on a SQLite file of its own: enough for everything
-// that is about HTTP.
+// embedded returns an instance on a SQLite file of its own. That is enough for tests about HTTP.
 func embedded(t testing.TB) *backend.Instance {
 	t.Helper()
 	in := labtest.Open(t, backend.Config{SQLitePath: filepath.Join(t.TempDir(), "ledger.db")})
@@ -83,7 +82,8 @@ func embedded(t testing.TB) *backend.Instance {
 	return in
 }
 
-// onMySQL returns a new instance with the tables of the service, on the shared MySQL and on what else it needs.
+// onMySQL returns a new instance with the tables of the service, on the shared MySQL and the
+// backends of needs.
 func onMySQL(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	t.Helper()
 	in := labtest.Instance(t, append(needs, backend.SQL, backend.RowLocks)...)
@@ -96,7 +96,8 @@ func migrate(t testing.TB, in *backend.Instance) {
 	labtest.Must(t, ledger.Migrate(context.Background(), in.DB))
 }
 
-// serverWith serves f, or else the real strategies. In a database that it makes for a fake, SKU 1 is on sale.
+// serverWith serves the fake f or, if f is nil, the real strategies. If it makes a database for a
+// fake, SKU 1 is on sale there.
 func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 	t.Helper()
 	c.Settings = settings
@@ -125,7 +126,7 @@ func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 	return s
 }
 
-// A reply is an answer that has been checked for what every answer has.
+// A reply is an answer after the checks that every answer must pass.
 type reply struct {
 	status int
 	header http.Header
@@ -165,8 +166,8 @@ const (
 	adminToken = "the-operators"
 )
 
-// newRequest comes from this machine and from the operator, unless headers,
-// which are "Name: value", say otherwise.
+// newRequest returns a request from this machine and from the operator. The headers ("Name: value")
+// can say otherwise.
 func newRequest(method, target, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.RemoteAddr, r.Host = here, "127.0.0.1:8081"
@@ -218,7 +219,7 @@ func checked(t testing.TB, resp *http.Response) reply {
 		t.Errorf("answered %d as %q, want problem+json (%v): %s", resp.StatusCode, kind, err, body)
 	}
 	if p.Status != resp.StatusCode || p.Type != "urn:seckill:problem:"+p.Code || p.Code == "" || p.Title == "" ||
-		p.Detail == "" || p.RequestID == "" || len(body) > 2000 { // it may repeat what was sent
+		p.Detail == "" || p.RequestID == "" || len(body) > 2000 { // the detail may repeat what was sent
 		t.Errorf("a problem that lacks something, or is long: %d %s", resp.StatusCode, body)
 	}
 	return got

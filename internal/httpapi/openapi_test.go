@@ -19,7 +19,7 @@ import (
 	"seckill/strategies"
 )
 
-// The description and the routes name the same calls, on both listeners.
+// The OpenAPI description and the routes name the same calls, on both listeners.
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{Points: &point.Points{}})
 	var doc struct {
@@ -67,8 +67,8 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	}
 }
 
-// Every strategy is listed, with what it is missing here, and one comes with its
-// source and its lesson.
+// The list has every strategy, with the reasons why it cannot run here. A single strategy comes
+// with its source and its lesson.
 func TestStrategies(t *testing.T) {
 	s := serverWith(t, nil, httpapi.Config{})
 	type file struct{ Name, Content string }

@@ -28,7 +28,7 @@ import (
 
 const secret = "dial tcp 10.1.2.3:3306 as root with hunter2"
 
-// Each error of the domain has one answer, and none shows what it wraps.
+// Each error of the domain has one answer. No answer shows the errors that this error wraps.
 func TestWhatErrorsComeTo(t *testing.T) {
 	f := sells()
 	s := serverWith(t, f, httpapi.Config{})
@@ -70,8 +70,8 @@ func TestWhatErrorsComeTo(t *testing.T) {
 	}
 }
 
-// record writes p's order into the ledger, as a strategy whose COMMIT got
-// through and whose answer did not.
+// record writes p's order into the ledger, like a strategy whose COMMIT succeeds and whose reply is
+// lost.
 func (f *fake) record(ctx context.Context, p seckill.Purchase) error {
 	return f.ledger.Tx(ctx, func(tx *gorm.DB) error {
 		_, err := f.ledger.Record(tx, p, ledger.AnyRun, 3)
@@ -100,7 +100,7 @@ func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 		f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 			c.change(&p)
 			err := f.record(ctx, p)
-			leave() // a caller who closed their half of the connection reads the answer
+			leave() // a caller who closed only the sending half reads the answer
 			return seckill.Receipt{}, errors.Join(seckill.ErrUnknown, err)
 		}
 		r := do(t, s, newRequest("POST", "/api/v1/seckill", good, key).WithContext(left))
@@ -129,7 +129,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 			r.RequestID != "a&b" {
 			t.Errorf("%v: the purchase is known as %q", headers, r.RequestID)
 		}
-		// What was unknown becomes known where the answer says to ask.
+		// The buyer looks up the unknown outcome at the path that the answer names.
 		p := seckill.Purchase{SKU: 1, User: 42, Quantity: 1, RequestID: r.RequestID}
 		labtest.Must(t, f.record(t.Context(), p))
 		var page orders
@@ -137,7 +137,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		if len(page.Orders) != 1 || page.Orders[0].RequestID != r.RequestID {
 			t.Errorf("%v: %s shows %+v", headers, r.Ask, page.Orders)
 		}
-		// And the same request, sent again with that key, is not sold twice.
+		// If the buyer repeats the request with that key, it is not sold twice.
 		again := ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: "+r.RequestID)
 		if again.status != 200 {
 			t.Errorf("%v: sent again it is answered %d %s", headers, again.status, again.body)
@@ -154,7 +154,8 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		"Idempotency-Key: "+copied.RequestID); r.status != 200 {
 		t.Errorf("a copy whose request got the last unit meanwhile is answered %d %s", r.status, r.body)
 	}
-	// The same key for another SKU is another request. What cannot be read may be an order.
+	// The same key for another SKU is another request. If the ledger cannot be read, there may be
+	// an order.
 	ask(t, s, "PUT", "/api/v1/skus/2", `{"stock":4}`)
 	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		p.SKU = 2
@@ -168,8 +169,9 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		"a copy that cannot be looked up", 503, "backend_unavailable")
 }
 
-// The start of a sale is read before the strategy is asked. Where it cannot be read, the refusal of a request that may
-// have an order speaks of its own call, and says where to ask.
+// The service reads the start of a sale before it calls the strategy. If it cannot read the start,
+// the request may have an order from an earlier call. Then the refusal says that it concerns this
+// call only, and where to look up the request.
 func TestUnreadStartOfASale(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{})
 	closed, end := context.WithCancel(t.Context())
@@ -222,7 +224,8 @@ func TestPanicsAreAnsweredAndLogged(t *testing.T) {
 func TestRequestIDs(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{})
 	made := map[string]bool{}
-	for given, want := range map[string]string{ // "": one that is made here
+	// For "", the service makes an id.
+	for given, want := range map[string]string{
 		"abc-123": "abc-123", "é two words\x00": "twowords", strings.Repeat("y", 65): strings.Repeat("y", 64), "": "",
 		"é": "",
 	} {
@@ -251,7 +254,7 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	if ask(t, s, "GET", r.Ask, "").into(t, &page); len(page.Orders) != 1 || page.Orders[0].PublicID != o.PublicID {
 		t.Errorf("%s shows %+v", r.Ask, page.Orders)
 	}
-	// One that took all the time there was is told, and not called busy.
+	// A cancellation that used up all its time is still reported, and not as busy.
 	f.restore = func(ctx context.Context, id string) error {
 		err := f.ledger.Tx(ctx, func(tx *gorm.DB) error {
 			_, _, err := f.ledger.Cancel(tx, id)
@@ -270,8 +273,8 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "a lock that is held", 429, "busy")
 }
 
-// A strategy that cannot be reset does not keep others from being sold with. It sells nothing until a reset reaches
-// it, here or in another process.
+// If one strategy cannot be reset, the others still sell. This strategy sells nothing until a reset
+// reaches it, here or in another process.
 func TestAResetThatDoesNotReachAStrategy(t *testing.T) {
 	f := sells()
 	s := serverWith(t, f, httpapi.Config{Infos: []catalog.Info{sqlrow.Conditional}})
@@ -280,7 +283,7 @@ func TestAResetThatDoesNotReachAStrategy(t *testing.T) {
 		errors.New(secret): s} {
 		f.reset = func(context.Context, int64, int64) error { return err }
 		left, leave := context.WithCancel(t.Context())
-		leave() // a caller who closed their half of the connection reads the answer
+		leave() // a caller who closed only the sending half reads the answer
 		r := do(t, s, newRequest("PUT", "/api/v1/skus/1", `{"stock":4}`).WithContext(left))
 		if r.status != 200 || !strings.Contains(string(r.body), `"not_reset":["fake"]`) ||
 			strings.Contains(string(r.body), "hunter2") {
@@ -306,8 +309,7 @@ func TestAResetThatDoesNotReachAStrategy(t *testing.T) {
 	}
 }
 
-// Resets of one process take turns: what a strategy is told of a sale is what the ledger
-// has been set to.
+// Resets of one process take turns. So each strategy is reset to the stock that the ledger has.
 func TestResetsTakeTurns(t *testing.T) {
 	f := sells()
 	s := serverWith(t, f, httpapi.Config{})

@@ -20,7 +20,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A running server, on a port of its own.
+// A running is a running server, on a port of its own.
 type running struct {
 	*httpapi.Server
 	t     testing.TB
@@ -85,7 +85,7 @@ func (r *running) refusesConnections() {
 	})
 }
 
-// A busy strategy works beside its buyers.
+// A busy is a strategy with work beside its buyers.
 type busy struct {
 	*fake
 	begun, ended chan struct{}
@@ -97,8 +97,8 @@ func (b *busy) Work(ctx context.Context) {
 	close(b.ended)
 }
 
-// A purchase in flight is answered when no one else is let in any more. What its
-// strategy does beside it goes on until then, and Serve returns when that is done.
+// At shutdown a purchase in flight still gets its answer, while new connections are refused. The
+// strategy's work goes on until then, and Serve returns when that is done.
 func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
 	b := &busy{fake: sells(), begun: make(chan struct{}), ended: make(chan struct{})}
@@ -151,10 +151,10 @@ func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	}
 }
 
-// The orders of earlier runs go after each reset, not only when a process starts.
+// The orders of earlier runs are removed after each reset, not only when a process starts.
 func TestOrdersOfEarlierRunsGo(t *testing.T) {
 	s := serve(t, nil, httpapi.Config{}).Server
-	for run := range 3 { // the first may be swept at the start
+	for run := range 3 { // the sweep at the start may remove the first run
 		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`).want(t, "reset", http.StatusOK, "")
 		labtest.Soon(t, fmt.Sprint("no orders are left before run ", run+1), func() bool {
 			var left int64
@@ -165,7 +165,7 @@ func TestOrdersOfEarlierRunsGo(t *testing.T) {
 	}
 }
 
-// lingers is a fake whose purchase, the only one, lasts until its context ends.
+// lingers returns a fake whose only purchase lasts until its context ends.
 func lingers(err error) (f *fake, began chan struct{}) {
 	f, began = sells(), make(chan struct{})
 	f.deduct = func(ctx context.Context, _ seckill.Purchase) (seckill.Receipt, error) {
@@ -187,8 +187,8 @@ func TestShutdownHasALimit(t *testing.T) {
 	}
 }
 
-// A caller who closes one half of the connection and reads on is told so, and not
-// that a backend does not answer.
+// A caller who closes the sending half of the connection and reads on is told so. The answer does
+// not blame a backend.
 func TestHalfClosed(t *testing.T) {
 	f, begun := lingers(seckill.ErrUnavailable)
 	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler())
@@ -207,8 +207,8 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// The strategy of a buyer who hangs up is told, and what it makes of that is not
-// counted as a failure.
+// When a buyer hangs up, the strategy's context ends. An error that follows is not counted as a
+// failure.
 func TestABuyerHangsUp(t *testing.T) {
 	f, began := lingers(seckill.ErrUnavailable)
 	s := serve(t, f, httpapi.Config{PurchaseTimeout: time.Hour}) // the purchase ends with its buyer
@@ -246,7 +246,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// metric reads one series; -1 when there is none.
+// metric returns the value of one series, or -1 if there is none.
 func metric(t testing.TB, s *httpapi.Server, series string) float64 {
 	t.Helper()
 	for line := range strings.Lines(string(ask(t, s, "GET", "/metrics", "").body)) {

@@ -23,8 +23,9 @@ import (
 	"seckill/strategies"
 )
 
-// A server has the settings that others have reported, all at once. What a session may choose is chosen; strategies
-// that need another binlog_format name it; and each that is listed as available sells, refuses and cancels rightly.
+// A server has all the unusual settings that users have reported. Where a session may choose a
+// setting, the service chooses it. Strategies that need another binlog_format name it. Each
+// strategy that is listed as available sells, refuses and cancels correctly.
 func TestServerWithUnusualSettings(t *testing.T) {
 	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t,
 		"--log-bin --server-id=1 --binlog-format=STATEMENT "+
@@ -61,7 +62,8 @@ func TestServerWithUnusualSettings(t *testing.T) {
 
 	t.Run("a wait that the server ends", func(t *testing.T) { waitsTwice(t, config, admin) })
 
-	// The log has the server's words while it is read-only, and no connection outlives them.
+	// While the server is read-only, the log has the server's message, and no connection is used
+	// again.
 	config.MaxSQLConns = 1
 	pool, err := labtest.Open(t, config).DB.DB()
 	labtest.Must(t, err)
@@ -88,8 +90,9 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	ask(t, s, "POST", "/api/v1/seckill", last).want(t, "a purchase afterwards", 200, "")
 }
 
-// waitsTwice has a buyer wait for the row of lock-row longer than the server lets one statement. The server ends the
-// whole transaction then (innodb_rollback_on_timeout); the buyer gets the lock all the same, and has it alone.
+// waitsTwice lets a buyer wait for the row of lock-row longer than the server allows for one
+// statement. The server then ends the whole transaction (innodb_rollback_on_timeout). The buyer
+// must still get the lock, and have it alone.
 func waitsTwice(t *testing.T, config backend.Config, admin *sql.DB) {
 	config.RowLockWait = time.Second
 	info := strategies.Named("lock-row")
@@ -120,8 +123,8 @@ func waitsTwice(t *testing.T, config backend.Config, admin *sql.DB) {
 	labtest.Must(t, second.Release(t.Context()))
 }
 
-// A user of Redis and one of the quorum's nodes may not send one command each. The strategies that send it name user
-// and command, and all others sell.
+// The user of Redis, and of one node of the quorum, lacks the right to one command each. The
+// strategies that send this command name the user and the command, and all others sell.
 func TestUserOfRedisLacksARight(t *testing.T) {
 	config := labtest.Config(t, backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
 	config.RedisAddrs = labtest.RedisUser(t, config.RedisAddrs, "shop", "~*", "&*", "+@all", "-zadd")
@@ -142,7 +145,8 @@ func TestUserOfRedisLacksARight(t *testing.T) {
 	}
 }
 
-// sellsAll has each strategy that is available sell, refuse and cancel, and returns the others, which must name a reason.
+// sellsAll lets each available strategy sell, refuse and cancel. It returns the other strategies,
+// which must name a reason.
 func sellsAll(t *testing.T, s *httpapi.Server, reason string) (unavailable []string) {
 	t.Helper()
 	var all struct {

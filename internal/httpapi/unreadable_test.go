@@ -31,7 +31,8 @@ type reservation struct {
 	State string `json:"state"`
 }
 
-// failsAfter has every command after the first that begins so fail with cause.
+// failsAfter returns a context in which every command fails with cause after the first one that
+// begins with begins.
 func failsAfter(ctx context.Context, begins string, cause error) context.Context {
 	var over atomic.Bool
 	return tap.With(ctx, &taptest.Tap{
@@ -50,7 +51,7 @@ func failsAfter(ctx context.Context, begins string, cause error) context.Context
 	})
 }
 
-// A change that is committed but cannot be read back is never answered as "nothing was taken".
+// If a committed change cannot be read back, the answer must not be "nothing was taken".
 func TestCommittedAndNotReadBack(t *testing.T) {
 	in := onMySQL(t)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
@@ -78,7 +79,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 		errors.New("connection reset by peer")))).want(t, "the key of a reservation that is not read", 504,
 		"unknown_outcome")
 	req = newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
-	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // which keeps nothing outside of the row
+	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // the fake keeps nothing outside of the row
 	got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", context.DeadlineExceeded)))
 	var is judge.Stock
 	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &is)
@@ -87,7 +88,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 	}
 }
 
-// An order whose COMMIT is under way is not said to be nothing.
+// While the COMMIT of an order is under way, a look-up must not say that there is none.
 func TestLookUpDuringACommit(t *testing.T) {
 	c := labtest.Config(t, backend.SQL, backend.RowLocks)
 	c.RowLockWait = time.Second

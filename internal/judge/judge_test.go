@@ -12,7 +12,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// bought is an order, and what its buyer was told.
+// bought adds an order, and the outcome that its buyer was told.
 func (e *Evidence) bought(user, quantity, remaining int64, status string, outcome Outcome) {
 	id, key := fmt.Sprintf("o%d", user), fmt.Sprintf("r%d", user)
 	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: key, Run: e.Snapshot.Stock.Run,
@@ -38,7 +38,7 @@ func (e *Evidence) says(user, quantity int64, outcome Outcome) *Call {
 	return &e.Calls[len(e.Calls)-1]
 }
 
-// later is a call of another kind about a user's order.
+// later adds a call of another kind about a user's order.
 func (e *Evidence) later(user int64, call CallKind, outcome Outcome) *Call {
 	t := e.says(user, e.order(user).Quantity, outcome)
 	t.Kind, t.OrderID = call, e.order(user).PublicID
@@ -49,7 +49,7 @@ func (e *Evidence) order(user int64) *Order {
 	return &e.Snapshot.Orders[slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.UserID == user })]
 }
 
-// told is the first call of a kind.
+// told returns the first call of the given kind by a user.
 func (e *Evidence) told(user int64, call CallKind) *Call {
 	return &e.Calls[slices.IndexFunc(e.Calls, func(t Call) bool { return t.User == user && t.Kind == call })]
 }
@@ -88,7 +88,7 @@ func clean() *Evidence {
 	return e
 }
 
-// by has the sale of clean sold by a strategy with a counter that says counted.
+// by returns a change: a strategy sold the sale of clean, and its counter has counted units left.
 func by(strategy string, counter seckill.StockStore, counted int64) func(*Evidence) {
 	return func(e *Evidence) {
 		for i := range e.Snapshot.Orders {
@@ -98,19 +98,19 @@ func by(strategy string, counter seckill.StockStore, counted int64) func(*Eviden
 	}
 }
 
-// inRedis has the sale of clean sold from a number in Redis.
+// inRedis returns a change: the sale of clean was sold from a number in Redis.
 func inRedis(counted int64) func(*Evidence) { return by("redis-lua", seckill.InRedis, counted) }
 
-// unread has it sold from that number, which could not be read.
+// unread is the same change, but the number could not be read.
 var unread = by("redis-lua", seckill.InLockTable, 10)
 
-// cancelledOnly is the sale of clean if no one came but user 8.
+// cancelledOnly leaves only user 8 in the sale of clean.
 func cancelledOnly(e *Evidence) {
 	e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Calls = e.Snapshot.Orders[:1], 10, []Call{e.Calls[0], e.Calls[8]}
 }
 
-// inPieces is the sale of clean from a stock in pieces: what
-// orders say remained names no units.
+// inPieces returns a change: the sale of clean had a stock in pieces. So the orders' remaining
+// units name no units.
 func inPieces(counted int64) func(*Evidence) {
 	return func(e *Evidence) {
 		by("pieces", seckill.InBuckets, counted)(e)
@@ -124,7 +124,8 @@ func inPieces(counted int64) func(*Evidence) {
 	}
 }
 
-// copied has user 1 buy from 100 to 200 ms and send a copy, long after user 8 cancelled.
+// copied returns a change: user 1 buys from 100 to 200 ms and sends a copy, long after user 8
+// cancelled.
 func copied(o Outcome, sent, answered int) func(*Evidence) {
 	return func(e *Evidence) {
 		e.told(1, CallBuy).at(100, 200)
@@ -133,7 +134,8 @@ func copied(o Outcome, sent, answered int) func(*Evidence) {
 	}
 }
 
-// replayed has user 1 told something first, and of the order when they ask again: by then it was there.
+// replayed returns a change: user 1 is first told the given outcome, and of the order at the second
+// call.
 func replayed(first Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		e.told(1, CallBuy).at(100, 200)
@@ -142,7 +144,7 @@ func replayed(first Outcome) func(*Evidence) {
 	}
 }
 
-// doubted has user 8 buy from 100 to 200 ms, cancel until 400 ms, and be told
+// doubted returns a change: user 8 buys from 100 to 200 ms, cancels until 400 ms, and is told
 // duplicate by another request.
 func doubted(sent, answered int) func(*Evidence) {
 	return func(e *Evidence) {
@@ -154,7 +156,8 @@ func doubted(sent, answered int) func(*Evidence) {
 	}
 }
 
-// doubtedAgain has that request first told something else, and duplicate when it is sent again from 500 ms on.
+// doubtedAgain is like doubted, but that request is first told another outcome, and is told
+// duplicate when it is sent again from 500 ms on.
 func doubtedAgain(sent, answered int, first Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		doubted(sent, answered)(e)
@@ -165,7 +168,8 @@ func doubtedAgain(sent, answered int, first Outcome) func(*Evidence) {
 	}
 }
 
-// sentTwice has a user send a request of their own two times, which are told the same.
+// sentTwice returns a change: a user sends a request of their own twice, and is told the same
+// outcome twice.
 func sentTwice(user int64, o Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		for range 2 {
@@ -174,7 +178,7 @@ func sentTwice(user int64, o Outcome) func(*Evidence) {
 	}
 }
 
-// beside has user 7 told busy from 50 to 150 ms, and duplicate by another request.
+// beside returns a change: user 7 is told busy from 50 to 150 ms, and duplicate by another request.
 func beside(sent, answered int) func(*Evidence) {
 	return func(e *Evidence) {
 		e.told(7, CallBuy).at(50, 150)
@@ -184,7 +188,7 @@ func beside(sent, answered int) func(*Evidence) {
 	}
 }
 
-// accepted has user 7 told accepted from 100 to 110 ms, and then something else.
+// accepted returns a change: user 7 is told accepted from 100 to 110 ms, and later another outcome.
 func accepted(o Outcome, sent, answered int) func(*Evidence) {
 	return func(e *Evidence) {
 		e.told(7, CallBuy).Outcome = OutcomeAccepted
@@ -195,7 +199,7 @@ func accepted(o Outcome, sent, answered int) func(*Evidence) {
 	}
 }
 
-// tells changes what a user was told of a purchase.
+// tells returns a change: a user is told another outcome of a purchase.
 func tells(user int64, outcome Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		t := e.told(user, CallBuy)
@@ -205,12 +209,12 @@ func tells(user int64, outcome Outcome) func(*Evidence) {
 	}
 }
 
-// later has a user make a call about the order.
+// later returns a change: a user makes a call about the order.
 func later(user int64, call CallKind, outcome Outcome) func(*Evidence) {
 	return func(e *Evidence) { e.later(user, call, outcome) }
 }
 
-// says has a user make another call.
+// says returns a change: a user makes one more call.
 func says(user, quantity int64, outcome Outcome) func(*Evidence) {
 	return func(e *Evidence) { e.says(user, quantity, outcome) }
 }
@@ -229,7 +233,7 @@ func stock(initial, left int64) func(*Evidence) {
 
 func row(num int64) func(*Evidence) { return func(e *Evidence) { e.Snapshot.Stock.Num = num } }
 
-// oneLeft has users 6 and 8 buy nothing: one unit is left to the end.
+// oneLeft makes users 6 and 8 buy nothing, so one unit is left to the end.
 func oneLeft(e *Evidence) {
 	e.drop(6)
 	e.drop(8)
@@ -238,7 +242,7 @@ func oneLeft(e *Evidence) {
 	e.Calls = e.Calls[:8]
 }
 
-// wanted is a sale in which one buyer came, and got nothing.
+// wanted returns a change: in the whole sale one buyer came, and got nothing.
 func wanted(quantity int64, outcome Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Calls = nil, 10, nil
@@ -253,8 +257,8 @@ func stillActive(e *Evidence) {
 	stock(12, 0)(e)
 }
 
-// A test of the judge changes one thing in a sale. The rules are all that this
-// breaks, in the order of the report.
+// A planted changes one thing in a sale. It lists the rules that this must break, in the order of
+// the report.
 type planted struct {
 	name   string
 	change func(*Evidence)
@@ -494,7 +498,7 @@ func reservations() *Evidence {
 	return e
 }
 
-// ends gives a reservation another end, with the stock to it.
+// ends returns a change: a reservation ends in another way, and the stock fits.
 func ends(user int64, state seckill.ReservationState) func(*Evidence) {
 	return func(e *Evidence) {
 		o := e.order(user)
@@ -518,7 +522,7 @@ func left(microseconds int64) func(*Evidence) {
 	return func(e *Evidence) { e.order(5).Reservation.Left = microseconds }
 }
 
-// told changes what a user was told of a payment or a cancellation.
+// told returns a change: a user is told another outcome of a payment or a cancellation.
 func told(user int64, kind CallKind, outcome Outcome) func(*Evidence) {
 	return func(e *Evidence) { e.told(user, kind).Outcome = outcome }
 }
@@ -576,7 +580,7 @@ func TestJudgeReservations(t *testing.T) {
 	})
 }
 
-// verdicts are from the best to the worst: a run that proves nothing outranks what
+// verdicts lists the verdicts from the best to the worst. A run that proves nothing outranks what
 // it seems to prove.
 var verdicts = []Verdict{Held, Lost, Oversold, NotValid}
 
@@ -604,7 +608,7 @@ func judged(t *testing.T, sale func() *Evidence, plants []planted) {
 		if r.Verdict != verdicts[worst] {
 			t.Errorf("%s: the verdict is %s, want %s", p.name, r.Verdict, verdicts[worst])
 		}
-		e.Calls, e.Initial = nil, r.Initial // without the buyers the judge sees less, but nothing else
+		e.Calls, e.Initial = nil, r.Initial // without the buyers' calls the judge sees less, but nothing new
 		for _, rule := range broken(Judge(*e)) {
 			if !slices.Contains(want, rule) {
 				t.Errorf("%s: without the buyers %s is broken too", p.name, rule)
@@ -620,8 +624,8 @@ func broken(r Report) (rules []string) {
 	return rules
 }
 
-// Every rule is needed: for each there is a history, of those that can be drawn, whose verdict is another without it. But
-// for one: where the stock is below zero the balance is broken, too, or more was sold than there was.
+// Every rule is needed: some random history gets another verdict without it. The exception is
+// negative_stock: if the stock is below zero, another rule is broken, too.
 func TestEveryRuleIsNeeded(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -650,8 +654,8 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 	}
 }
 
-// drawn is a sale of four units to at most three users, whose calls come to anything. Often the ledger has an order, a
-// state or a number that it should not have.
+// drawn returns a random sale of four units to at most three users, whose calls get any outcome.
+// Often the ledger has an order, a state or a number that it should not have.
 func drawn(rng *rand.Rand) *Evidence {
 	e := &Evidence{Initial: 4, Run: 1, Calls: []Call{}, StockStoreOf: clean().StockStoreOf,
 		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 4, Num: 4, Run: 1},
@@ -720,7 +724,7 @@ var outcomes = []Outcome{OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeBu
 
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
-// The report counts, and shows a few examples.
+// The report counts all that break a rule, and shows a few examples.
 func TestJudgeReport(t *testing.T) {
 	got := Judge(*clean())
 	got.Served = nil
@@ -782,8 +786,8 @@ func TestJudgeReport(t *testing.T) {
 	}
 }
 
-// A stall is a sale of ten units, one a second for five seconds, with 25 buyers
-// after that who are told busy, one each second until the 30th.
+// stall is a sale of ten units. Five are sold, one each second. After that, 25 buyers are told
+// busy, one each second until the 30th second.
 func stall() *Evidence {
 	e := &Evidence{Initial: 10, Run: 1, Patience: 6 * time.Second,
 		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 10, Run: 1}}}
@@ -798,7 +802,7 @@ func stall() *Evidence {
 	return e
 }
 
-// waiting changes each call after the last sale.
+// waiting returns a change of each call after the last sale.
 func waiting(change func(i int, t *Call)) func(*Evidence) {
 	return func(e *Evidence) {
 		for i := range e.Calls[5:] {
@@ -807,7 +811,7 @@ func waiting(change func(i int, t *Call)) func(*Evidence) {
 	}
 }
 
-// comesBack has the first unit of five given back, at a time in seconds.
+// comesBack returns a change: the first of five units is given back at a time in seconds.
 func comesBack(at int) func(*Evidence) {
 	return func(e *Evidence) {
 		stock(5, 1)(e)
@@ -822,7 +826,7 @@ func TestServed(t *testing.T) {
 		name    string
 		change  func(*Evidence)
 		want    ServedState
-		longest float64 // seconds
+		longest float64 // in seconds
 	}{
 		{"nothing is sold any more", all(), ServedBlocked, 24.9},
 		{"allowed to wait so long", func(e *Evidence) { e.Patience = 24900 * time.Millisecond }, ServedYes, 24.9},
@@ -881,7 +885,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// The report on several SKUs has the worst verdict, and says which SKU it is.
+// The report on several SKUs has the worst verdict, and names the SKU of each violation.
 func TestSum(t *testing.T) {
 	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1,
 		Totals:     Totals{Sold: 9, Orders: 8, Cancelled: 2},

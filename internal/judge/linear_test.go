@@ -25,12 +25,13 @@ func good() []Op {
 	}
 }
 
-// Each violation, planted by itself, both with the order known and searched.
+// Each violation is planted by itself. It is found with the order of sales known, and by the
+// search.
 func TestPlantedViolations(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		plant func(o []Op)
-		why   string // part of it; empty: linearizable
+		why   string // a part of the expected reason; empty if linearizable
 	}{
 		{"none", func([]Op) {}, ""},
 		{"concurrent sales, the other way round", func(o []Op) { o[0].Remaining, o[1].Remaining = 3, 7 }, ""},
@@ -61,9 +62,9 @@ func TestPlantedViolations(t *testing.T) {
 	}
 }
 
-// The one pass says of any history what the search says, which tries every order; also
-// where sales do not say which units they took. Where purchases were refused it finds
-// nothing wrong that the search explains.
+// On any history the one pass decides the same as the search, which tries every order. That also
+// holds if sales do not show which units they took. If purchases were refused, the pass finds
+// nothing wrong that the search can explain.
 func TestOnePassAgreesWithTheSearch(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -94,7 +95,7 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 	}
 }
 
-// random is a true history of a few buyers, in which a little is then changed.
+// random returns a true history of a few buyers, in which a little is then changed.
 func random(rng *rand.Rand, left int64) (ops []Op) {
 	for i := range 1 + rng.IntN(7) {
 		at := int64(10 * i)
@@ -117,7 +118,7 @@ func random(rng *rand.Rand, left int64) (ops []Op) {
 	return ops
 }
 
-// A search that has not ended in time decides nothing.
+// If the search has not ended in time, nothing is decided.
 func TestTimeIsUp(t *testing.T) {
 	ops := []Op{{Kind: OpGaveBack, Return: Never}}
 	for i := range int64(40) { // the last one is always one unit short, and any may be the last
@@ -128,8 +129,8 @@ func TestTimeIsUp(t *testing.T) {
 	}
 }
 
-// A window of a true history is true, whatever lies over its edge; and what is
-// planted before its end is found.
+// A window of a true history is linearizable, whatever crosses its end. A violation before its end
+// is found.
 func TestWindow(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -153,15 +154,16 @@ func TestWindow(t *testing.T) {
 		return ops
 	}
 	for i, o := range firstWindow([]Op{{Call: 1, Return: 5}, {Call: 2, Return: 4}, {Call: 5, Return: 6}}, 2) {
-		if o.optional != (i == 0) { // what ends when the next is called may come after it
+		// An operation that ends just when the next is called may come after it.
+		if o.optional != (i == 0) {
 			t.Errorf("of a window, operation %d is optional: %t", i, o.optional)
 		}
 	}
-	whole := history(1500) // as of a load run, a third of whose calls give back
+	whole := history(1500) // like a load run in which a third of the calls give units back
 	if f := CheckLinearizable(50, whole, time.Minute); !f.Decided || !f.Linearizable {
 		t.Errorf("seed %d: a true history is %+v", seed, f)
 	}
-	for n := 20; n <= 200; n += 20 { // at last all of it
+	for n := 20; n <= 200; n += 20 { // the last window is the whole history
 		ops := firstWindow(history(200), n)
 		if !porcupine.CheckOperations(stockModel(50), porcupineOperations(ops)) {
 			t.Errorf("seed %d: the first %d of a true history are said to be wrong", seed, n)
@@ -178,8 +180,9 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A counter sells to sixteen buyers at a time. One request in ten is of a user who has an order: it takes a unit, and
-// gives it back when the ledger refuses it. What the others are told is true of the counter, and lies are found.
+// A counter sells to sixteen buyers at a time. One request in ten comes from a user who has an
+// order. It takes a unit, and gives the unit back when the ledger refuses. The answers to the
+// others are true of the counter, and planted lies are found.
 func TestCounterBesideRefused(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -206,9 +209,10 @@ func TestCounterBesideRefused(t *testing.T) {
 	}
 }
 
-// counted is the history of such a sale, and what the counter said when each order was written.
+// counted returns the history of such a sale, and for each order the number that the counter had
+// when the order was written.
 func counted(rng *rand.Rand, left int64) (ops []Op, later []int64) {
-	var takes, ends []int64 // times, by operation
+	var takes, ends []int64 // the time of each operation
 	for range 16 {
 		now := rng.Int64N(50)
 		next := func() int64 {

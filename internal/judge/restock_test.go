@@ -11,7 +11,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// restocked is the sale of clean, to which the operator adds 4 units from 300 to 400 ms.
+// restocked returns the sale of clean, with 4 units that the operator adds from 300 to 400 ms.
 func restocked() *Evidence {
 	e := clean()
 	e.addUnits(4)
@@ -19,7 +19,7 @@ func restocked() *Evidence {
 	return e
 }
 
-// addUnits is a restock that went as it should.
+// addUnits adds a restock that went as it should.
 func (e *Evidence) addUnits(units int64) {
 	e.Snapshot.Stock.Initial += units
 	e.Snapshot.Stock.Num += units
@@ -31,7 +31,7 @@ func (e *Evidence) restock() *Order { return e.order(OperatorOf("more")) }
 
 func (e *Evidence) restockCall() *Call { return e.told(OperatorOf("more"), CallRestock) }
 
-// arriving has the units of the restock not in the stock yet.
+// arriving makes the restock's units not yet arrived in the stock.
 func arriving(e *Evidence) {
 	e.restock().Status = Active
 	e.Snapshot.Stock.Num -= 4
@@ -82,7 +82,7 @@ func TestRestocks(t *testing.T) {
 	})
 }
 
-// The sale does not stand still before its new units are there.
+// Before new units have arrived, a sold-out sale does not count as standing still.
 func TestAStandstillEndsWithARestock(t *testing.T) {
 	e := restocked()
 	e.Patience = 50e6
@@ -198,8 +198,8 @@ func correct(t *rapid.T) Evidence {
 	return e
 }
 
-// The judge finds nothing in the history of a service that keeps its promises. (What it
-// finds in one that does not, the planted lies show.)
+// The judge finds nothing in the history of a service that keeps its promises. (The planted
+// violations show what it finds otherwise.)
 func TestACorrectServiceIsHeld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if r := Judge(correct(t)); r.Verdict != Held || len(r.Violations) > 0 || r.Served.Blocked() {
@@ -208,7 +208,7 @@ func TestACorrectServiceIsHeld(t *testing.T) {
 	})
 }
 
-// The holders of a unit are counted as a person would count them by hand.
+// HoldersOf counts the holders of a unit as a person would count them by hand.
 func TestHoldersAreCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		orders := make([]Order, rapid.IntRange(0, 30).Draw(t, "orders"))

@@ -16,7 +16,7 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// fill writes orders into a run, of the users 1 to count, with ids from first on.
+// fill writes count orders into a run, by the users 1 to count. Their ids begin with first.
 func fill(t testing.TB, s *ledger.Store, sku, run, first, count int64) {
 	t.Helper()
 	const piece = 1000
@@ -31,8 +31,8 @@ func fill(t testing.TB, s *ledger.Store, sku, run, first, count int64) {
 	}
 }
 
-// An order is found by its whole id only. A reset leaves the orders of the run before
-// alone, nothing finds them, and an old key is a new request.
+// An order is found only by its whole id. A reset does not touch the orders of the run before, but
+// no query finds them. In the new run an old key is a new request.
 func TestOrdersBelongToTheirRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
@@ -41,7 +41,7 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
 		old, err := sell(ctx, s, p, first.Run)
 		labtest.Must(t, err)
-		for at := 1; at < len(old.OrderID); at++ { // half of an id is drawn at random: no order is found by a guess
+		for at := 1; at < len(old.OrderID); at++ { // half of an id is random, so that no guess finds an order
 			guess := []byte(old.OrderID)
 			if guess[at]++; second1(s.Order(ctx, string(guess))) == nil {
 				t.Errorf("%s is found as %s", old.OrderID, guess)
@@ -79,20 +79,22 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 		if n, err := s.Sweep(ctx); err != nil || n < 1 || rows() != 1 {
 			t.Errorf("swept %d (%v), %d rows left; want 1 and 1", n, err, rows())
 		}
-		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sku).Error) // from an older backup
+		// as if an older backup had been restored
+		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sku).Error)
 		if snap, err := s.Snapshot(ctx, sku); err != nil || len(snap.Orders) != 1 {
 			t.Errorf("beside an older row of stock are seen %+v, %v, want the order", snap.Orders, err)
 		}
-		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET run = run + 1 WHERE id = ?", sku).Error) // for other tests
+		// restores the run for other tests
+		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET run = run + 1 WHERE id = ?", sku).Error)
 	})
 }
 
 func second1(_ judge.Order, err error) error { return err }
 
-// A reset that comes between the look at an order and the giving back: the
-// units go nowhere, and the order stays.
+// A reset comes between reading an order and giving its units back. The units go nowhere, and the
+// order stays.
 func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
-	s, _ := onServer(t) // SQLite allows no interleaving
+	s, _ := onServer(t) // in SQLite nothing can come between the two steps
 	ctx := t.Context()
 	set, _ := s.Reset(ctx, sku, "", 5)
 	r, err := sell(ctx, s, seckill.Purchase{SKU: sku, User: 1, Quantity: 2, RequestID: "a"}, set.Run)
@@ -132,11 +134,11 @@ func TestASnapshotIsOfOneMoment(t *testing.T) {
 	}
 }
 
-// The orders of earlier runs go in pieces, of every SKU, and no others.
+// Sweep removes the orders of earlier runs of every SKU in pieces, and no other orders.
 func TestSweep(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
-		for _, table := range []string{"stock", "orders"} { // what other tests left
+		for _, table := range []string{"stock", "orders"} { // removes the rows that other tests left
 			labtest.Must(t, s.DB(ctx).Exec("DELETE FROM "+table).Error)
 		}
 		for _, id := range []int64{sku, sku + 1} {

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// onServer is a ledger on MySQL or MariaDB.
+// onServer returns a ledger on MySQL or MariaDB.
 func onServer(t *testing.T) (*ledger.Store, *backend.Instance) {
 	t.Helper()
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
@@ -35,13 +35,13 @@ func onServer(t *testing.T) (*ledger.Store, *backend.Instance) {
 
 func migrated(t *testing.T, in *backend.Instance) *ledger.Store {
 	t.Helper()
-	for range 2 { // the tables may be there already
+	for range 2 { // the tables may exist already
 		labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	}
 	return ledger.NewStore(in.DB).For("test")
 }
 
-// Both kinds of database the ledger runs on.
+// onEachDatabase runs f on both kinds of database on which the ledger runs.
 func onEachDatabase(t *testing.T, f func(t *testing.T, s *ledger.Store)) {
 	t.Run("server", func(t *testing.T) {
 		s, _ := onServer(t)
@@ -117,8 +117,8 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 	})
 }
 
-// Another process has made the same id: an order gets another one, and a batch goes
-// without the purchase, which is then sold to by itself.
+// Another process has made the same id. A single order then gets another id. A batch goes without
+// the purchase, which the caller then sells alone.
 func TestTwoOrdersOfOneID(t *testing.T) {
 	s, _ := onServer(t)
 	st, err := s.Reset(t.Context(), sku, "", 5)
@@ -131,7 +131,7 @@ func TestTwoOrdersOfOneID(t *testing.T) {
 		"PlaceAll": func(ctx context.Context) (r seckill.Receipt, err error) {
 			others := p
 			others.User, others.RequestID = 4, "b"
-			batch := []*ledger.Entry{{Purchase: others}, {Purchase: p}} // they are written by user
+			batch := []*ledger.Entry{{Purchase: others}, {Purchase: p}} // the orders of a batch are written by user
 			err = s.Tx(ctx, func(tx *gorm.DB) error {
 				ok, err := s.PlaceAll(tx, st.Run, 5, batch)
 				if err == nil && (ok || batch[0].Refused || !batch[1].Refused) {
@@ -164,9 +164,9 @@ func TestTwoOrdersOfOneID(t *testing.T) {
 	}
 }
 
-// Processes that start on an empty database at once all find their tables; other tables are
-// refused. To drop them is advised only where they name another build. Each database has a
-// name of its own.
+// Processes that start at once on an empty database all find their tables. Tables of other programs
+// or builds are refused. Only for those of another build does the error advise to drop them. Each
+// database has an identity of its own.
 func TestOtherBuildsTablesAreRefused(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		db := s.DB(t.Context())
@@ -217,8 +217,8 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 	})
 }
 
-// The order's own statement refuses what comes before the start by the database's
-// clock, and takes what comes at it.
+// The statement that writes an order checks the start by the database's clock. It refuses an order
+// before the start, and accepts one at the start.
 func TestNoOrderBeforeTheStart(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		buy := func(run int64) error {
@@ -286,9 +286,9 @@ func TestEveryListReadsLittle(t *testing.T) {
 		fill(t, s, id, set.Run, id*100_000, 5000)
 	}
 	looking := -rowsRead(t, s)
-	looking += rowsRead(t, s) // what the look itself reads
+	looking += rowsRead(t, s) // rows that the measurement itself reads
 	refusals, before := ledger.NewRefusals(s), rowsRead(t, s)
-	for _, key := range []string{"k7", "new"} { // while the server's statistics do not know yet how many orders there are
+	for _, key := range []string{"k7", "new"} { // the server's statistics do not know yet how many orders there are
 		now, err := s.SKU(ctx, sku)
 		labtest.Must(t, err)
 		r := ledger.Refusal{Purchase: seckill.Purchase{SKU: sku, User: 7, Quantity: 1, RequestID: key}, Run: now.Run, Reason: "sold_out"}
@@ -321,7 +321,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 		if err := call(ctx); err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if n := rowsRead(t, s) - before - looking; n > 2*ledger.MaxOrders+400 { // with reservations
+		if n := rowsRead(t, s) - before - looking; n > 2*ledger.MaxOrders+400 { // including reservations
 			t.Errorf("%s: the database reads %d rows", what, n)
 		}
 	}

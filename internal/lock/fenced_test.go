@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 // A granting lock grants every request at once, with these tokens. So only the fence protects the stock.
 type granting struct {
 	tokens []uint64
-	above  []uint64 // the values of Options.Above in the requests
+	above  []uint64 // the values of Options.Above in all requests
 }
 
 func (l *granting) Acquire(ctx context.Context, _ string, o lock.Options) (lock.Lease, error) {
@@ -71,7 +71,7 @@ func (s *fencedSale) sells(user, quantity int64) seckill.Receipt {
 	return r
 }
 
-// has checks the units left, the fence, and the users with active orders.
+// has checks the units left, the fence, and the users who have active orders.
 func (s *fencedSale) has(num, fence int64, orders ...int64) {
 	s.Helper()
 	snap, err := s.Ledger.Snapshot(s.Context(), sku)
@@ -123,7 +123,7 @@ func TestSameTokenTwice(t *testing.T) {
 		var second error
 		ctx := taptest.Before(t.Context(), point, func() { _, second = s.buy(t.Context(), 2, 1) })
 		_, first := s.buy(ctx, 1, 2)
-		raised, late := first, second // the results of the first and of the second to raise the fence
+		raised, late := first, second // the result of the holder that raises the fence first, and of the other
 		user, left := int64(1), int64(3)
 		if point == points[0] {
 			raised, late, user, left = second, first, 2, 4

@@ -24,7 +24,7 @@ func TestReleaseWaitsForTheRenewal(t *testing.T) {
 		h.Renew(time.Second, 0, func(ctx context.Context) (bool, error) {
 			close(begun)
 			<-ctx.Done()
-			time.Sleep(time.Second) // the release waits meanwhile
+			time.Sleep(time.Second) // meanwhile the release waits
 			over = true
 			return true, ctx.Err()
 		})
