@@ -35,7 +35,12 @@ type load struct {
 	inFlight  sync.WaitGroup // requests without an answer so far
 	copies    sync.WaitGroup // copies that go on in the background, and accepted requests without a final answer
 
-	mu          sync.Mutex
+	mu sync.Mutex
+	loadState
+}
+
+// A loadState is the part of a load that mu guards.
+type loadState struct {
 	idleWorkers []*worker
 	accepted    []acceptedRequest
 	asking      bool // true while askAllOutcomes runs

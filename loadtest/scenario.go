@@ -15,8 +15,9 @@ import (
 	"seckill/internal/tables"
 )
 
-// A Scenario says what load is sent to which sale. Flags set its fields, and results repeat them. All random choices follow from Seed: the same Scenario
-// sends the same purchases in the same order.
+// A Scenario says what load is sent to which sale. Flags set its fields, and results repeat them.
+// All random choices follow from Seed: the same Scenario sends the same purchases in the same
+// order.
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" kong:"-"`
 	Stock    int64  `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`

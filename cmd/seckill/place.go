@@ -126,7 +126,8 @@ func stopLab(l *lab.Lab) error {
 // newSale returns the configuration of a run at this place. It connects to the ledger's database.
 func (p *place) newSale(ctx context.Context) (loadtest.Config, error) {
 	sale := loadtest.Config{Targets: p.targets, AdminToken: p.token}
-	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
+	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath,
+		Tuning: backend.Tuning{MaxSQLConns: 2}}
 	if sql.SQLitePath != "" {
 		if _, err := os.Stat(sql.SQLitePath); err != nil { // backend.Open would create the file
 			return sale, fmt.Errorf("the ledger: %w", err)

@@ -73,19 +73,24 @@ type Config struct {
 	// Tiers maps the name of a backend to its tier. A configured backend without an entry is Given.
 	Tiers map[string]Tier `kong:"-"`
 
+	Tuning `kong:"-"`
+}
+
+// Tuning has the limits of an instance, and how it connects.
+type Tuning struct {
 	// MaxSQLConns limits the connections of each of the two SQL pools. One pool is for purchases,
 	// the other for locks. 0 means 32.
-	MaxSQLConns int `kong:"-"`
+	MaxSQLConns int
 	// RowLockWait limits how long the SQL server lets a statement wait for a row. It is rounded up
 	// to whole seconds, because MySQL counts in seconds. 0 means 3 s.
-	RowLockWait time.Duration `kong:"-"`
+	RowLockWait time.Duration
 	// If CreateNothing is true, Open checks the SQL server without opening a database. Opening
 	// would create the database if it is missing.
-	CreateNothing bool `kong:"-"`
+	CreateNothing bool
 	// If WrapConn is not nil, it wraps every new connection. Tests use it to lose replies.
-	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
+	WrapConn func(net.Conn) net.Conn `json:"-"`
 	// ZooKeeperSession is the session timeout that the client requests. 0 means 6 s.
-	ZooKeeperSession time.Duration `kong:"-"`
+	ZooKeeperSession time.Duration
 }
 
 // FlagHelp has the help texts of a Config's flags. Their keys are the names in the fields' tags.

@@ -72,7 +72,7 @@ func FuzzRedisReply(f *testing.F) {
 // Only returns the needed backends. Or adds the missing ones from another configuration.
 func TestConfigOnlyAndOr(t *testing.T) {
 	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
-		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, MaxSQLConns: 3}
+		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, Tuning: Tuning{MaxSQLConns: 3}}
 	for _, kind := range Kinds {
 		only := all.Only(kind.Offers...)
 		for _, other := range Kinds {

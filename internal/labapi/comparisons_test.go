@@ -48,8 +48,8 @@ func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Opt
 // measured returns the result of a comparison in which one broken strategy oversold.
 func measured(stock int64) *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, Entries: []*compare.Entry{{
-		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64, Verdict: judge.Oversold,
-		Expected: true}}}
+		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64,
+		Findings: compare.Findings{Verdict: judge.Oversold, Expected: true}}}}
 	r.Settings.Stock = stock
 	return r
 }

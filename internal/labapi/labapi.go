@@ -59,18 +59,24 @@ type Backing struct {
 	Lab Lab
 	// Missing returns the reasons why a strategy cannot run here, or nil if it can run.
 	Missing func(catalog.Info) []string
-	// Load is loadtest.Run; tests replace it.
-	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
-	Ledger loadtest.Ledger // source of the verdicts
-	// Compare is compare.Run on the lab's servers; tests replace it.
-	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
-	// Trace is explore.RecordTrace, which records one purchase, or two that race; tests replace it.
-	Trace func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
+	Load    LoadFunc
+	Ledger  loadtest.Ledger // source of the verdicts
+	Compare CompareFunc
+	Trace   TraceFunc
 	// Games holds the games in which people schedule commands. Server.Close ends them.
 	Games *game.Games
 	// ServiceToken is sent with admin calls to the service processes.
 	ServiceToken string
 }
+
+type (
+	// A LoadFunc holds one sale. It is loadtest.Run; tests replace it.
+	LoadFunc func(context.Context, loadtest.Config) (*loadtest.Result, error)
+	// A CompareFunc is compare.Run on the lab's servers; tests replace it.
+	CompareFunc func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
+	// A TraceFunc is explore.RecordTrace, which records one purchase, or two that race; tests replace it.
+	TraceFunc func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
+)
 
 // A Server is the http.Handler of a lab. It serves files at once, and holds other calls until Open.
 type Server struct {

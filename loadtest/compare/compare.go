@@ -100,7 +100,8 @@ func (c *comparison) addEntry(k Candidate, crowd int) {
 	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
 	if !slices.ContainsFunc(c.result.Entries, isThis) {
 		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd,
-			Violations: []judge.Violation{}, Problems: []string{}, Rounds: []Round{}, Ratios: map[string]stats.Ratio{},
+			Findings: Findings{Violations: []judge.Violation{}, Problems: []string{}},
+			Rounds:   []Round{}, Ratios: map[string]stats.Ratio{},
 			measuring: measuring{histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}})
 	}
 }

@@ -69,14 +69,7 @@ type Entry struct {
 	Candidate
 	Concurrency int `json:"concurrency"`
 
-	// Verdict is the worst verdict of all rounds. It is empty if nothing was judged. Expected is
-	// true if a correct strategy held, or a strategy known to break broke.
-	Verdict    judge.Verdict     `json:"verdict"`
-	Expected   bool              `json:"expected"`
-	Served     loadtest.Sign     `json:"served"`     // the worst sign of all sales
-	Over       int64             `json:"over"`       // units sold beyond the stock, in the worst sale
-	Violations []judge.Violation `json:"violations"` // the first violation of each rule
-	Problems   []string          `json:"problems"`
+	Findings
 
 	Figures map[string]stats.Spread `json:"figures"` // the figures of all rounds, by metric
 	// Factor is the figure Settings.By of this entry, divided by that of Result.RelativeTo with as
@@ -89,6 +82,18 @@ type Entry struct {
 	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // covers all requests of all rounds
 
 	measuring
+}
+
+// Findings are what the judge found in the sales of an Entry.
+type Findings struct {
+	// Verdict is the worst verdict of all rounds. It is empty if nothing was judged. Expected is
+	// true if a correct strategy held, or a strategy known to break broke.
+	Verdict    judge.Verdict     `json:"verdict"`
+	Expected   bool              `json:"expected"`
+	Served     loadtest.Sign     `json:"served"`     // the worst sign of all sales
+	Over       int64             `json:"over"`       // units sold beyond the stock, in the worst sale
+	Violations []judge.Violation `json:"violations"` // the first violation of each rule
+	Problems   []string          `json:"problems"`
 }
 
 // measuring is the state of an Entry while it is measured.

@@ -258,12 +258,12 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 	h := Harness{
 		Key: "/test/locks/" + info.Name, Lease: 100 * time.Millisecond,
 		Open: func(t testing.TB, s catalog.Settings) *locktest.Process {
-			in := open(t, backend.Config{ZooKeeperAddrs: []string{server}, ZooKeeperSession: s.LockLease})
+			in := open(t, backend.Config{ZooKeeperAddrs: []string{server}, Tuning: backend.Tuning{ZooKeeperSession: s.LockLease}})
 			return locktest.Open(t, info, catalog.Deps{Instance: in})
 		},
 		Wire: through(info, func(t testing.TB, s catalog.Settings) (*labtest.Wire, backend.Config) {
 			w := labtest.NewWire(t, server)
-			return w, backend.Config{ZooKeeperAddrs: []string{w.Addr()}, ZooKeeperSession: s.LockLease}
+			return w, backend.Config{ZooKeeperAddrs: []string{w.Addr()}, Tuning: backend.Tuning{ZooKeeperSession: s.LockLease}}
 		}),
 		Seen: func(t testing.TB, key string) []string { return contenders(t, operator.ZooKeeper, key) },
 		End: func(t testing.TB, key string, _ lock.Lease) func() {

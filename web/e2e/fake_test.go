@@ -204,8 +204,8 @@ func measured(name string, concurrency int, verdict judge.Verdict, answers float
 		figures[id] = stats.Spread{x, x, x}
 	}
 	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != judge.Held},
-		Concurrency: concurrency, Verdict: verdict, Expected: true,
-		Served: loadtest.Yes, Violations: []judge.Violation{}, Problems: []string{}, Figures: figures,
+		Concurrency: concurrency, Findings: compare.Findings{Verdict: verdict, Expected: true,
+			Served: loadtest.Yes, Violations: []judge.Violation{}, Problems: []string{}}, Figures: figures,
 		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000},
 			{Percent: 100, Micros: 25_000}}}
 }
