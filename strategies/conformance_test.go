@@ -27,21 +27,20 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// Short limits, so that a lock that was left behind ends within a test; and a
-// lease that outlasts any stall of the machine, for load runs in which no one
-// dies: whoever is slower than their lease may break what P does not promise.
+// Fault tests have short limits, so that a lock that was left behind ends within the test. Load
+// runs in which nobody dies have a lease that outlasts any stall of the machine: a holder slower
+// than its lease may break even a lock that is right.
 var (
 	hasty = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Second, LockLease: 2 * time.Second},
 		Retries: 64}
-	// No waiter gives up: one who leaves the line is what breaks zk-norecheck.
+	// No waiter gives up, because a waiter that leaves the queue is what breaks zk-norecheck.
 	patient = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 30 * time.Second, LockLease: time.Minute},
 		Retries: 64}
 )
 
-// The one suite that every strategy passes, or is seen to fail, on the real
-// servers, with no right of Redis but its own. Most of the time is waiting. A
-// strategy that locks more than its SKU has a database of its own, so that no
-// other waits for its locks.
+// Every strategy passes this suite on the real servers, or is seen to fail as declared. Its Redis
+// user has only the strategy's own rights. Most of the time is waiting. A strategy that locks more
+// than its SKU has a database of its own, so that no other test waits for its locks.
 func TestConformance(t *testing.T) {
 	for _, info := range strategies.All() {
 		t.Run(info.Name, func(t *testing.T) {
@@ -74,13 +73,13 @@ func conform(t *testing.T, info catalog.Info, config backend.Config) {
 	t.Run("reset before a command", h.resetMeanwhile)
 }
 
-// calm are the times of load runs.
+// calm returns the settings for load runs.
 func calm(info catalog.Info) catalog.Settings {
 	s := patient
 	switch info.Name {
-	case "zk-norecheck": // where a waiter gives up, the next walks in
+	case "zk-norecheck": // if a waiter gave up, the next one would enter
 		s.LockWait = time.Minute
-	case "redis-get-set": // the last waiters wait for a lock that no one takes again
+	case "redis-get-set": // the last waiters wait for a lock that nobody takes again
 		s.LockWait = time.Second
 	}
 	return s
@@ -90,7 +89,7 @@ func calm(info catalog.Info) catalog.Settings {
 type harness struct{ *saletest.Sale }
 
 func openTwo(t *testing.T, config backend.Config) (two [2]*backend.Instance) {
-	config.ZooKeeperSession = 10 * time.Second // the longest: load runs on a busy machine outlast six
+	config.ZooKeeperSession = 10 * time.Second // load runs on a busy machine outlast six seconds, so take the longest
 	for i := range two {
 		two[i] = labtest.Open(t, config)
 	}
@@ -118,8 +117,8 @@ func held(t *testing.T, what string, r judge.Report) {
 	}
 }
 
-// heldOrLost judges a sale in which somebody went or an answer was lost. Units
-// may vanish so where C is not promised; nothing may be sold twice.
+// heldOrLost judges a sale in which a process died or an answer was lost. A strategy that does not
+// promise to survive that may lose units, but nothing may be sold twice.
 func (h *harness) heldOrLost(t *testing.T, what string, r judge.Report) {
 	t.Helper()
 	more := slices.ContainsFunc(r.Violations, func(v judge.Violation) bool { return v.Rule == judge.RuleLostUpdate })
@@ -130,8 +129,8 @@ func (h *harness) heldOrLost(t *testing.T, what string, r judge.Report) {
 	held(t, what, r)
 }
 
-// undersells: the strategy tells buyers sold out too early, with all well, when
-// others hold or ask for the rest.
+// undersells reports whether the strategy tells buyers sold out too early, without a fault, when
+// other buyers hold or ask for the remaining units.
 func (h *harness) undersells() bool { return h.Info.Guarantees[catalog.SoldOut] == catalog.Breaks }
 
 // neverOversells reports whether the strategy is shipped as broken because it refuses units
@@ -140,8 +139,8 @@ func (h *harness) neverOversells() bool {
 	return h.Info.Broken() && h.Info.Guarantees[catalog.Oversell] == catalog.Holds
 }
 
-// A process that believes the sale to be on has its buyers reach the strategy: no one
-// buys early all the same.
+// A process that believes that the sale is on lets its buyers reach the strategy. Nobody buys
+// before the start all the same.
 func (h *harness) beforeTheStart(t *testing.T) {
 	start := judge.MomentOf(time.Now().Add(time.Hour))
 	h.Start = &start
@@ -165,9 +164,9 @@ func (h *harness) beforeTheStart(t *testing.T) {
 	}
 }
 
-// Between the ledger's reset and that of a stock kept elsewhere, nothing is sold from what
-// the last sale left there, nor called sold out. A reset that comes late, or again, changes
-// nothing.
+// Between the ledger's reset and the reset of a stock that is kept elsewhere, nothing of the last
+// sale's stock is sold, and no buyer is told sold out because of it. A reset that comes late or
+// twice changes nothing.
 func (h *harness) halfAReset(t *testing.T) {
 	r, ok := h.Processes[1].(seckill.Resetter)
 	if !ok || h.neverOversells() {
@@ -226,7 +225,7 @@ func (h *harness) oneByOne(t *testing.T) {
 		"the same user in another request's id": {seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 2,
 			RequestID: fmt.Sprint("other", h.SKU)}, seckill.ErrDuplicate},
 	} {
-		// conditional does not look: the service has seen that the SKU exists.
+		// conditional does not check that the SKU exists, because the service has done so.
 		unseen := errors.Is(c.want, seckill.ErrUnknownSKU) && strings.HasPrefix(h.Info.Name, "conditional")
 		if _, err := s.Deduct(t.Context(), c.p); !errors.Is(err, c.want) &&
 			!(unseen && errors.Is(err, seckill.ErrSoldOut)) {
@@ -234,8 +233,8 @@ func (h *harness) oneByOne(t *testing.T) {
 		}
 	}
 	_, err = s.Deduct(t.Context(), h.Purchase(3, 2))
-	// A search of another SKU holds the row after its own last one for a moment, which
-	// one that passes over held rows takes for sold.
+	// A scan for another SKU holds the row behind its own rows for a moment. A strategy that skips
+	// held rows takes this row's unit for sold.
 	for range 5 {
 		if errors.Is(err, seckill.ErrSoldOut) && h.undersells() {
 			_, err = s.Deduct(t.Context(), h.Purchase(3, 2))
@@ -254,7 +253,7 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	var g errgroup.Group
 	for i := range 8 {
 		g.Go(func() error {
-			for { // as somebody does who is told to try again later
+			for { // as a buyer does who is told to try again later
 				err := h.Processes[i%2].Restore(t.Context(), r.OrderID)
 				if !errors.Is(err, seckill.ErrBusy) || t.Context().Err() != nil {
 					return err
@@ -279,7 +278,7 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	}
 }
 
-// Units that are added by copies of one call reach a buyer of another process, once.
+// Copies of one call add units to a sale. A buyer of another process gets these units, once.
 func (h *harness) restocked(t *testing.T) {
 	if h.Info.Broken() {
 		return
@@ -404,7 +403,7 @@ func (h *harness) cancelLoadRun(t *testing.T) {
 	switch {
 	case labtest.Verify:
 		buyers, together, units = 200, 32, 200
-	case h.Info.Locker != nil: // locks share the cancellation of lock.Guarded, and each of them looks at it
+	case h.Info.Locker != nil: // all locks share the cancellation code of lock.Guarded
 		buyers, together, units = 16, 8, 16
 	}
 	h.Reset(t, units)
@@ -445,9 +444,10 @@ func insist(try func() error) (err error) {
 	return err
 }
 
-// atCommands lets one purchase meet act at its first command, another at its
-// second, and so on until a purchase ends without reaching that many. In make
-// test there is one purchase, which meets it where the sale is made final.
+// atCommands runs one purchase for each command: the fault that meet makes hits the first command
+// of the first purchase, the second command of the second, and so on, until a purchase has no such
+// command. In make test there is a single purchase, whose fault hits the command that makes the
+// sale final.
 func (h *harness) atCommands(t *testing.T, meet func(n int) (hit bool)) {
 	if !labtest.Verify {
 		n := h.final(t)
@@ -460,8 +460,8 @@ func (h *harness) atCommands(t *testing.T, meet func(n int) (hit bool)) {
 	}
 }
 
-// final is the number of the command that makes a sale final: COMMIT or, for
-// want of one, the last.
+// final returns the number of the command that makes a sale final: the COMMIT or, if there is none,
+// the last command.
 func (h *harness) final(t *testing.T) int {
 	t.Helper()
 	h.Reset(t, 5)
@@ -475,13 +475,13 @@ func (h *harness) final(t *testing.T) int {
 	return len(a.Seen())
 }
 
-// where names the command that a purchase has met, after those before it.
+// where names the command that the fault hit, after the commands before it.
 func where(a *taptest.Nth) string {
 	return fmt.Sprintf("command %d of %s", a.N, strings.Join(a.Seen(), ", "))
 }
 
-// surviving checks, after act met a purchase at a command, that the ledger
-// agrees with what the buyer was told, and that the next buyer gets through.
+// surviving makes act hit a purchase at a command. Then it checks that the ledger agrees with the
+// buyer's answer, and that the next buyer can buy.
 func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelFunc) *taptest.Nth) {
 	h.atCommands(t, func(n int) bool {
 		h.Reset(t, 5)
@@ -494,7 +494,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		heard := []judge.Call{judge.CallOf(first, r, err)}
 		second := h.Purchase(2, 1)
 		patience := 20 * time.Second
-		if h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // a lock that was left may stay for ever
+		if h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // a lock that was left behind may stay for ever
 			patience = hasty.LockWait + hasty.LockLease
 		}
 		next, cancelNext := context.WithTimeout(t.Context(), patience)
@@ -504,7 +504,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 				break
 			}
 		}
-		// A socket's deadline may come a moment before its context's end.
+		// The deadline of a socket may come a moment before the end of its context.
 		end, _ := next.Deadline()
 		outwaited := time.Until(end) < time.Second || errors.Is(err, seckill.ErrBusy)
 		cancelNext()
@@ -532,10 +532,9 @@ func (h *harness) replyLost(t *testing.T) {
 	})
 }
 
-// A reset in the middle of a purchase: the purchase of the old sale must not
-// write into the new one, whatever the strategy. A purchase that has taken the
-// row or the lock makes the reset wait; the purchase goes on then, and ends in
-// the old sale.
+// A reset comes in the middle of a purchase. Whatever the strategy, the purchase of the old sale
+// must not write into the new one. If the purchase has taken the row or the lock, the reset waits,
+// and the purchase ends in the old sale.
 func (h *harness) resetMeanwhile(t *testing.T) {
 	h.atCommands(t, func(n int) (hit bool) {
 		h.Reset(t, 5)
@@ -547,7 +546,7 @@ func (h *harness) resetMeanwhile(t *testing.T) {
 			}()
 			select {
 			case <-done:
-			case <-time.After(200 * time.Millisecond): // it waits for this purchase
+			case <-time.After(200 * time.Millisecond): // the reset waits for this purchase
 			}
 		}}
 		_, err := h.Processes[0].Deduct(tap.With(t.Context(), a), h.Purchase(1, 2))

@@ -26,40 +26,41 @@ import (
 
 // A Harness describes one lock to the suite.
 type Harness struct {
-	// Key begins the names of the keys that the suite locks.
+	// Key begins the name of each key that the suite locks.
 	Key string
-	// Open starts a process. Its s.LockLease is the lease of locks that are
-	// renewed, or the length of the session that carries them.
+	// Open starts a process. In its argument s, LockLease is the lease of locks that are renewed,
+	// or the length of the session to which a lock belongs.
 	Open func(t testing.TB, s catalog.Settings) *locktest.Process
 
 	Can    Can
-	Breaks []Promise // known flaws
+	Breaks []Promise // promises that the lock is known to break
 
-	// Lease is a short lease or session; 0: the lock has neither.
+	// Lease is a short lease or session; it is 0 if the lock has neither.
 	Lease time.Duration
-	// Waits are further limits to try, where the server counts the wait.
+	// Waits lists further limits of a wait to test, for servers that count the wait themselves.
 	Waits []time.Duration
-	// Waiting reports that a contender is about to wait. Nil: a wait that
-	// passes the tap.
+	// Waiting reports whether a command shows that a contender is about to wait. Nil means the wait
+	// that the tap itself reports.
 	Waiting func(*tap.Command) bool
-	// Seen lists what the backend has for a key: the holder, those who wait and
-	// what they left behind. Nil: nothing can be seen from outside.
+	// Seen lists what the backend has for a key: the holder, the waiters and what they left behind.
+	// Nil means that nothing can be seen from outside.
 	Seen func(t testing.TB, key string) []string
-	// End prepares to end the lock under its holder, as its expiry, the server
-	// or an operator would.
+	// End prepares to end the lock under its holder, as its expiry, the server or an operator
+	// would. The function end then does so.
 	End func(t testing.TB, key string, l lock.Lease) (end func())
-	// Forget removes what the server knows of a free lock: the next token is to
-	// surpass the last all the same. Nil: it cannot be removed.
+	// Forget removes what the server knows of a free lock. The next token must still be greater
+	// than the last. Nil means that it cannot be removed.
 	Forget func(t testing.TB, key string)
-	// Foreign clients lock the same key in their own way.
+	// Foreign lists clients of other programs that lock the same key in their own way.
 	Foreign []Foreign
-	// Wire opens a process that reaches the backend through a wire.
+	// Wire opens a process whose connection to the backend goes through a wire, which tests can
+	// cut.
 	Wire func(t testing.TB, s catalog.Settings) (*locktest.Process, *labtest.Wire)
 	// Alone names a resource that all keys of the lock share, so that they slow each other
 	// down. The promises of such locks are tested one at a time.
 	Alone string
 
-	only []Promise // are asked; nil: all that apply
+	only []Promise // the only promises to test; nil means all that apply
 }
 
 // A Foreign client takes the key and reports whether it got it.
@@ -72,24 +73,24 @@ type Foreign struct {
 type Can uint
 
 const (
-	Expires  Can = 1 << iota // Options.Lease ends the lock under a living holder
+	Expires  Can = 1 << iota // Options.Lease ends the lock even if its holder lives
 	Bound                    // the lock ends with its holder's connection, at once
 	Tells                    // the lease's context ends, with ErrLost, when the lock is lost
-	Undoes                   // an attempt whose reply was lost is taken back at once
+	Undoes                   // an attempt whose reply was lost is undone at once
 	Renews                   // Options.Lease 0 renews the lock with commands of its own
 	Limits                   // Settings.MaxHold ends the renewal
-	Reenters                 // the lease's context acquires the lock again
-	Queues                   // first come, first served
+	Reenters                 // the lease's context can acquire the lock again
+	Queues                   // waiters get the lock in the order in which they came
 	Fences                   // fencing tokens grow with every grant
 	Clears                   // lock.Clearer removes it by force
-	Decides                  // of several who try once, one gets the lock
+	Decides                  // if several contenders try once, one of them gets the lock
 )
 
 func (h *Harness) can(c Can) bool { return h.Can&c == c }
 
 func (h *Harness) breaks(p Promise) bool { return slices.Contains(h.Breaks, p) }
 
-// Run asks the lock for every promise that applies to it.
+// Run tests every promise that applies to the lock.
 func Run(t *testing.T, h Harness) {
 	for _, c := range ask(t, h) {
 		t.Run(string(c.promise), func(t *testing.T) {
@@ -103,7 +104,7 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// ask puts all questions, most of which are waiting, at the same time.
+// ask tests all promises at the same time, because most of their time is waiting.
 func ask(t *testing.T, h Harness) (trials []*trial) {
 	var all sync.WaitGroup
 	a, b := h.Open(t, settings(locktest.Long)), h.Open(t, settings(locktest.Long))
@@ -133,8 +134,8 @@ func ask(t *testing.T, h Harness) (trials []*trial) {
 	return trials
 }
 
-// A trial asks one promise, in a goroutine of its own. It stands in for the
-// test, so that what fails is known before it is reported.
+// A trial tests one promise in a goroutine of its own. It takes the place of the testing.TB, so
+// that failures can be compared with the known flaws before they are reported.
 type trial struct {
 	testing.TB
 	question
@@ -146,8 +147,8 @@ type trial struct {
 	over  context.CancelFunc
 
 	mu     sync.Mutex
-	flaws  []string // of the lock
-	errors []string // of the test's surroundings
+	flaws  []string // flaws of the lock
+	errors []string // errors in the test's surroundings
 }
 
 // failures returns why the test fails: flaws that were not declared, or a declared
@@ -169,7 +170,7 @@ func (c *trial) broken(format string, args ...any) {
 	c.flaws = append(c.flaws, fmt.Sprintf(format, args...))
 }
 
-// stop notes it and ends the trial.
+// stop notes a broken promise, as broken does, and ends the trial.
 func (c *trial) stop(format string, args ...any) {
 	c.broken(format, args...)
 	runtime.Goexit()
@@ -207,12 +208,12 @@ func settings(lease time.Duration) catalog.Settings {
 
 var keys atomic.Int64
 
-// fresh is an unused key.
+// fresh returns an unused key.
 func (c *trial) fresh() string {
 	return fmt.Sprintf("%s-%05d", c.h.Key, keys.Add(1))
 }
 
-// most commands of one attempt that are tried one by one.
+// most bounds the commands of one attempt that are tested one by one.
 const most = 40
 
 func (c *trial) waiting(cmd *tap.Command) bool {
@@ -271,7 +272,7 @@ func (c *trial) limit() time.Duration {
 	return locktest.Patience
 }
 
-// in waits until a waiter is in.
+// in waits until a waiter has the lock.
 func (c *trial) in(w *locktest.Waiter) lock.Lease {
 	limit := c.limit()
 	select {
@@ -286,7 +287,7 @@ func (c *trial) in(w *locktest.Waiter) lock.Lease {
 	return nil
 }
 
-// answered waits until a waiter is in or was told why not, which is left to be read.
+// answered waits until a waiter has the lock or an error. The answer stays to be read.
 func answered(w *locktest.Waiter, limit time.Duration) {
 	select {
 	case l := <-w.In:
@@ -312,7 +313,7 @@ func (c *trial) refused(w *locktest.Waiter) error {
 // end ends the lock under its holder.
 func (c *trial) end(key string, l lock.Lease) { c.h.End(c, key, l)() }
 
-// usurp ends a lock and takes it; a renewer may be faster.
+// usurp ends a lock and takes it for another holder. If a renewal is faster, it tries again.
 func (c *trial) usurp(key string, l lock.Lease) (next lock.Lease) {
 	end := c.h.End(c, key, l)
 	labtest.Soon(c, "the lock changes hands", func() bool {
@@ -336,11 +337,11 @@ func (c *trial) told(l lock.Lease) {
 	}
 }
 
-// toldFirst is asked when the next holder is in: the one before has been told by now. A
-// session's holder counts from before its last request was sent, and the server ends it at
-// the next of its looks, up to half a second later. A lease ends for both in the same
-// millisecond, so which of the two hears of it first is up to a busy machine: there it is
-// enough that the holder is told while others try for the lock.
+// toldFirst checks, when the next holder has the lock, that the holder before has been told of the
+// loss. A session's holder counts from before its last request, and the server ends the session up
+// to half a second later, so the holder must know first. A lease ends for both in the same
+// millisecond, and a busy machine decides who notices first. There it is enough that the holder is
+// told while others try for the lock.
 func (c *trial) toldFirst(key string, l lock.Lease) {
 	told := func() bool { return l.Context().Err() != nil }
 	if !told() && (!c.h.can(Expires) || c.late(key, told)) {
@@ -349,8 +350,8 @@ func (c *trial) toldFirst(key string, l lock.Lease) {
 	c.told(l)
 }
 
-// late reports whether what is due while a lock is held has not happened when others
-// have tried for the lock twenty times. A busy machine is late with their attempts, too.
+// late reports whether an event that must come while a lock is held has not come after others have
+// tried for the lock twenty times. A busy machine delays these attempts, too.
 func (c *trial) late(key string, happened func() bool) bool {
 	for range 20 {
 		if happened() {
@@ -362,7 +363,7 @@ func (c *trial) late(key string, happened func() bool) bool {
 	return !happened()
 }
 
-// whenLost says when the lease's context ended.
+// whenLost returns a channel that gets the time at which the lease's context ended.
 func (c *trial) whenLost(l lock.Lease) <-chan time.Time {
 	at := make(chan time.Time, 1)
 	go func() {
@@ -372,8 +373,8 @@ func (c *trial) whenLost(l lock.Lease) <-chan time.Time {
 	return at
 }
 
-// seen is what the backend has for a key when it has come to rest: a server may
-// show a statement for a moment after its reply.
+// seen returns what the backend has for a key, once that stays the same: a server may show a
+// statement for a moment after its reply.
 func (c *trial) seen(key string) (now []string) {
 	if c.h.Seen == nil {
 		return nil
@@ -387,7 +388,7 @@ func (c *trial) seen(key string) (now []string) {
 	}
 }
 
-// sees waits until the backend has for the key what it had before.
+// sees waits until the backend has for the key what want says.
 func (c *trial) sees(key string, want []string) {
 	if c.h.Seen == nil {
 		return

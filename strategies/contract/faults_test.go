@@ -15,8 +15,8 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// The lease ends under a holder who lives: not before its time, the holder is
-// told, and the next gets in.
+// The lease ends while its holder lives. It does not end before its time, the holder is told, and
+// the next contender gets the lock.
 func leaseEnd(c *trial) {
 	asked := time.Now()
 	l := c.take(c.a, c.key, c.h.Lease)
@@ -59,8 +59,8 @@ func (c *trial) answeredTooLate() {
 	}
 }
 
-// A holder whose lease has ended releases the lock that another has by now. A
-// lock that keeps this promise may look first, and free in a second command.
+// A holder whose lease has ended releases the lock, which another holder has by now. A lock that
+// keeps this promise may compare first, and delete in a second command.
 func lateRelease(c *trial) {
 	late := c.take(c.a, c.key, c.h.Lease)
 	next := c.in(c.contend(c.b, c.key))
@@ -68,8 +68,8 @@ func lateRelease(c *trial) {
 	c.stillHeld(next, "a release after the lease")
 }
 
-// A process dies with the lock: its sockets close. The lock is free at once,
-// or when the lease or session ends.
+// A process dies while it holds the lock: its sockets close. The lock is free at once, or when the
+// lease or session ends.
 func death(c *trial) {
 	lease := c.h.Lease
 	if lease == 0 {
@@ -86,12 +86,12 @@ func death(c *trial) {
 	if _, err := victim.Acquire(asks, c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrUnavailable) {
 		c.broken("the dead holder acquired again and was told %v", err)
 	}
-	want := seckill.ErrUnavailable // another process may hold it, which the dead cannot see
+	want := seckill.ErrUnavailable // another process may hold the lock, which the dead one cannot see
 	if c.h.can(Bound) {
 		want = lock.ErrNotHeld
 	}
 	err := l.Release(c.Context())
-	byClock := !c.h.can(Tells) && errors.Is(err, lock.ErrNotHeld) // its own says that the lease is over
+	byClock := !c.h.can(Tells) && errors.Is(err, lock.ErrNotHeld) // the holder's own clock says that the lease is over
 	if !errors.Is(err, want) && !byClock {
 		c.broken("the dead holder's release gave %v, want %v", err, want)
 	}
@@ -101,7 +101,7 @@ func death(c *trial) {
 	c.stillHeld(next, "the dead holder's release")
 }
 
-// A session is kept alive for as long as a lock lives by it.
+// A session stays alive as long as a lock depends on it.
 func outlasting(c *trial) {
 	_, l := c.holder(c.key, renewedLease, true, c.open)
 	select {
@@ -112,10 +112,9 @@ func outlasting(c *trial) {
 	}
 }
 
-// holder is a process that has the lock: for lease, or renewed from a lease of that. On
-// a busy machine one with a short session may lose it before it has the lock: then one
-// with a longer session is opened. The lock is free meanwhile, so nothing else may
-// refuse it.
+// holder returns a process that has the lock, for the given lease or with renewals of that lease.
+// On a busy machine a short session may end before its process has the lock. Then holder opens one
+// with a longer session. The lock is free meanwhile, so no other error may occur.
 func (c *trial) holder(
 	key string, lease time.Duration, renewed bool, open func(lease time.Duration) *locktest.Process,
 ) (*locktest.Process, lock.Lease) {
@@ -139,8 +138,8 @@ func (c *trial) holder(
 type lossy struct {
 	n     int
 	fault string
-	held  bool          // when it begins
-	until time.Duration // the holder releases; 0: not while it waits
+	held  bool          // true if the lock is held when the attempt begins
+	until time.Duration // when the holder releases the lock; 0: not during the wait
 }
 
 // The reply to one command is lost, or the buyer leaves before or after it, or both.
@@ -247,13 +246,13 @@ func lostRelease(c *trial) {
 	c.nothingLeft(c.key)
 }
 
-// renewedLease is the lease of a lock that is renewed: so long that a machine which stands
-// still for a second loses none.
+// renewedLease is the lease of a lock that is renewed. It is so long that no renewal is lost if the
+// machine stands still for a second.
 const renewedLease = 3 * time.Second
 
-// renewals sees the commands that renew a lock.
+// renewals counts the commands that renew a lock, and can make them fail.
 type renewals struct {
-	fail atomic.Int64 // so many are to fail
+	fail atomic.Int64 // how many more renewals must fail
 	seen chan error
 }
 
@@ -273,8 +272,8 @@ func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
 
 func (r *renewals) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
-// A lock without a lease of its own is renewed until it is released, also when
-// the buyer has gone: a COMMIT may be on its way.
+// A lock without a fixed lease is renewed until it is released. Renewals go on after the buyer has
+// left, because a COMMIT may be on its way.
 func renewal(c *trial) {
 	p, r := c.open(renewedLease), &renewals{seen: make(chan error, 100)}
 	ctx, leave := context.WithCancel(tap.With(c.Context(), r))
@@ -310,8 +309,8 @@ func renewalLost(c *trial) {
 	c.stillHeld(next, "a renewer")
 }
 
-// One renewal that fails is tried again in time. When all fail, the holder is
-// told by the clock of the holder's own process.
+// If one renewal fails, the next one comes in time. If all fail, the clock of the holder's own
+// process tells the holder.
 func renewalFails(c *trial) {
 	r := &renewals{seen: make(chan error, 100)}
 	r.fail.Store(1)
@@ -346,7 +345,7 @@ func (c *trial) takeRenewed(p *locktest.Process, t tap.Tap) lock.Lease {
 	return l
 }
 
-// A holder that hangs is renewed for so long and no longer.
+// The lock of a holder that hangs is renewed for the maximum time, and no longer.
 func maxHold(c *trial) {
 	s := settings(300 * time.Millisecond)
 	s.MaxHold = 500 * time.Millisecond
@@ -361,7 +360,8 @@ func maxHold(c *trial) {
 	c.free(next)
 }
 
-// Without the backend an attempt says so, and when it is back there are locks.
+// While the backend is down, an attempt returns ErrUnavailable. When the backend is back, the lock
+// can be taken again.
 func outage(c *trial) {
 	c.silence()
 	var wire *labtest.Wire
@@ -394,8 +394,8 @@ func outage(c *trial) {
 	}
 }
 
-// silence falls while a buyer waits. Where their place in a queue may still be there,
-// they are not told busy.
+// silence stops all answers while a buyer waits. If the buyer's place in a queue may still exist,
+// the error must not be ErrBusy.
 func (c *trial) silence() {
 	key := c.fresh()
 	p, wire := c.h.Wire(c, settings(time.Minute))

@@ -15,7 +15,8 @@ import (
 func releaseOnce(c *trial) {
 	first := c.take(c.a, c.key, locktest.Long)
 	c.free(first)
-	if err := first.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) { // also where it would free another's
+	// even for a lock whose release would free another holder's lock
+	if err := first.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
 		c.Errorf("releasing a free lock again gave %v, want %v", err, lock.ErrNotHeld)
 	}
 	if cause := context.Cause(first.Context()); cause == nil || errors.Is(cause, lock.ErrLost) {
@@ -29,12 +30,12 @@ func releaseOnce(c *trial) {
 	c.free(second)
 }
 
-// The lock ends, or changes hands while its holder releases it: before that, and before
-// each command of the release.
+// A lock ends or changes hands around its holder's release: before the release, and before each
+// command of it.
 func owner(c *trial) {
 	key := c.fresh()
 	gone := c.take(c.a, key, locktest.Long)
-	if c.end(key, gone); len(c.seen(key)) == 0 { // a row may stay, for its holder to remove
+	if c.end(key, gone); len(c.seen(key)) == 0 { // a row may stay until its holder removes it
 		c.releasedTooLate(gone)
 	}
 	late := c.take(c.a, c.key, locktest.Long)
@@ -59,9 +60,9 @@ func owner(c *trial) {
 	}
 }
 
-// tryBeside tries while another contender stands before a command. That one
-// may have a row locked, so the attempt has a time limit. A lease that it gets
-// must not end with that.
+// tryBeside tries to take the lock while another contender is stopped before a command. The other
+// one may have a row locked, so the attempt has a time limit. If the attempt gets a lease, the
+// lease must outlive that limit.
 func (c *trial) tryBeside(key string) lock.Lease {
 	ctx, cancel := context.WithCancel(c.Context())
 	late := time.AfterFunc(300*time.Millisecond, cancel)
@@ -105,7 +106,7 @@ func fence(c *trial) {
 		default:
 			last = f
 		}
-		if i%2 == 1 && c.h.End != nil { // lost, not released
+		if i%2 == 1 && c.h.End != nil { // the lock is lost, not released
 			c.end(c.key, l)
 			_ = l.Release(c.Context())
 			continue
@@ -139,7 +140,7 @@ func foreign(c *trial) {
 		}
 		c.end(key, l)
 		if free, ok = f.Take(c, key); !ok {
-			continue // what ended is still in its way
+			continue // the lock that ended is still in the way
 		}
 		if err := l.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
 			c.broken("the release of a lock that became that of %s gave %v", f.Name, err)
@@ -170,9 +171,9 @@ func reentry(c *trial) {
 		if err := l.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
 			c.broken("releasing twice gave %v", err)
 		}
-		c.busy(c.key) // an inner release frees nothing
+		c.busy(c.key) // the inner release must not free the lock
 	}
-	if c.h.can(Expires) { // a hold that is lost, and not released
+	if c.h.can(Expires) { // now a hold that is lost, and not released
 		key := c.fresh()
 		lost := c.take(c.a, key, c.h.Lease)
 		inner, err := c.a.Acquire(lost.Context(), key, lock.Options{Lease: c.h.Lease})
@@ -206,7 +207,7 @@ func reentry(c *trial) {
 	if _, err := c.a.Acquire(outer.Context(), c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, context.Canceled) {
 		c.broken("the context of a released lease gave %v", err)
 	}
-	stranger := again(context.WithoutCancel(outer.Context())) // and the lock is free
+	stranger := again(context.WithoutCancel(outer.Context())) // now the lock is free
 	c.busy(c.key)
 	if _, err := c.a.Acquire(context.WithoutCancel(outer.Context()), c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrBusy) {
 		c.broken("a holder from before asked beside the next and was told %v, want busy", err)

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// A row is what one lock says of itself.
+// A row says what one lock can do, and which promises it breaks.
 type row struct {
 	can    Can
 	breaks []Promise
@@ -36,11 +36,11 @@ const (
 
 var (
 	excludesNone = []Promise{Exclusion}
-	anybodyFrees = []Promise{Owner} // DEL frees whoever's lock it is
+	anybodyFrees = []Promise{Owner} // DEL frees the lock, whoever owns it
 	freesByName  = []Promise{Owner, ReleaseOnce}
 )
 
-// Every lock of the program.
+// locks has a row for every lock of the program.
 var locks = map[string]row{
 	"mutex-per-request": {0, excludesNone},
 	"mutex":             {0, []Promise{OtherKeys}},
@@ -68,7 +68,8 @@ var locks = map[string]row{
 	"redis-lua":             {leased | Decides, nil},
 	"redis-registry":        {leased | Reenters, nil},
 	"redis-watchdog":        {leased | Renews | Limits | Reenters, nil},
-	// Renewed at two thirds, so one renewal that fails is one too many.
+	// It renews at two thirds of the lease, so after one renewal that fails the next comes too
+	// late.
 	"redis-blpop":      {leased | Renews | Limits, []Promise{RenewalFails}},
 	"redsync":          {leased | Decides, nil},
 	"redlock":          {Expires | Tells, nil},
@@ -99,13 +100,13 @@ func TestLocks(t *testing.T) {
 			continue
 		}
 		if info.Name == "redlock" && !labtest.Verify {
-			continue // its time-outs are short for a machine that is busy with other tests
+			continue // its time-outs are too short beside other tests on a busy machine
 		}
 		h := harness(t, info.Name)
 		switch {
 		case info.Family == "zklock":
-			// The questions of all its locks at once would make ZooKeeper answer later
-			// than its shortest session lasts, which is a second.
+			// If all locks of ZooKeeper were tested at once, ZooKeeper would answer later than its
+			// shortest session lasts, which is one second.
 			inTurn["zookeeper"] = append(inTurn["zookeeper"], info.Name)
 		case h.Alone != "":
 			inTurn[h.Alone] = append(inTurn[h.Alone], info.Name)
@@ -121,7 +122,7 @@ func TestLocks(t *testing.T) {
 			}
 		})
 	}
-	t.Run("at once", func(t *testing.T) { // a group, so that the others, which take longest, begin first
+	t.Run("at once", func(t *testing.T) { // this is a group, so that the slow locks of other servers begin first
 		t.Parallel()
 		for lock, h := range atOnce {
 			t.Run(lock, func(t *testing.T) {

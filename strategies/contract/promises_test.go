@@ -1,6 +1,6 @@
 package contract
 
-// A Promise is what the suite asks of a lock.
+// A Promise is a property that the suite tests in a lock.
 type Promise string
 
 const (
@@ -33,7 +33,7 @@ const (
 
 type question struct {
 	promise   Promise
-	unguarded bool // makes sense for a lock that does not exclude
+	unguarded bool // true if the promise also makes sense for a lock that does not exclude
 	applies   func(*Harness) bool
 	ask       func(*trial)
 }

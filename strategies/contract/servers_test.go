@@ -26,7 +26,7 @@ import (
 	"seckill/strategies"
 )
 
-// A mutex has one process.
+// inProcess returns the Harness of a mutex, which has only one process.
 func inProcess(t *testing.T, info catalog.Info) Harness {
 	l, err := catalog.NewLocker(info, catalog.Deps{})
 	labtest.Must(t, err)
@@ -34,7 +34,7 @@ func inProcess(t *testing.T, info catalog.Info) Harness {
 		Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }}
 }
 
-// through opens a process on an instance that reaches its server through a wire.
+// through returns a function that opens a process on an instance whose server is behind a wire.
 func through(info catalog.Info, wire func(testing.TB, catalog.Settings) (*labtest.Wire, backend.Config)) wired {
 	return func(t testing.TB, s catalog.Settings) (*locktest.Process, *labtest.Wire) {
 		w, config := wire(t, s)
@@ -42,7 +42,7 @@ func through(info catalog.Info, wire func(testing.TB, catalog.Settings) (*labtes
 	}
 }
 
-// opens starts processes with instances of their own.
+// opens returns a function that starts processes, each with an instance of its own.
 func opens(info catalog.Info) func(testing.TB, catalog.Settings) *locktest.Process {
 	return func(t testing.TB, s catalog.Settings) *locktest.Process {
 		return locktest.Open(t, info, catalog.Deps{Settings: s})
@@ -51,8 +51,7 @@ func opens(info catalog.Info) func(testing.TB, catalog.Settings) *locktest.Proce
 
 type wired func(testing.TB, catalog.Settings) (*locktest.Process, *labtest.Wire)
 
-// open tries again where a session of 100 ms ends before a busy server has
-// answered.
+// open tries again if a session of 100 ms ends before a busy server has answered.
 func open(t testing.TB, config backend.Config) (in *backend.Instance) {
 	t.Helper()
 	var err error
@@ -71,11 +70,11 @@ func open(t testing.TB, config backend.Config) (in *backend.Instance) {
 
 func inMySQL(t *testing.T, info catalog.Info) Harness {
 	db := labtest.Instance(t, info.Needs...).DB.WithContext(context.Background())
-	h := Harness{Key: "test:" + info.Name, Open: opens(info), Alone: "lock_record"} // deadlocks between keys
+	h := Harness{Key: "test:" + info.Name, Open: opens(info), Alone: "lock_record"} // its keys deadlock with each other
 	if locks[info.Name].can&Expires != 0 {
 		h.Lease = 200 * time.Millisecond
 	}
-	for _, other := range []string{"lock-insert", "lock-table-central"} { // all tables are there
+	for _, other := range []string{"lock-insert", "lock-table-central"} { // makes all tables
 		locktest.Open(t, strategies.Named(other), catalog.Deps{})
 	}
 	h.Seen = func(t testing.TB, key string) (seen []string) {
@@ -89,7 +88,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 	}
 	h.End = func(_ testing.TB, key string, _ lock.Lease) func() {
 		if h.Lease == 0 {
-			return func() { // an operator
+			return func() { // as an operator would
 				db.Exec("DELETE FROM distributed_lock WHERE name = ?", key)
 				db.Exec("DELETE FROM lock_record WHERE name = ?", key)
 			}
@@ -100,7 +99,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 		}
 	}
 	switch info.Name {
-	case "lock-row", "get-lock": // whose waits the server counts, in seconds
+	case "lock-row", "get-lock": // the server itself counts the waits of these locks, in whole seconds
 		h.Forget = func(_ testing.TB, key string) { db.Exec("DELETE FROM lock_row WHERE name = ?", key) }
 		h.Alone = ""
 		h.Waits = []time.Duration{1100 * time.Millisecond}
@@ -109,7 +108,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 		}
 		h.End = func(t testing.TB, _ string, l lock.Lease) func() {
 			id := connectionOf(t, l)
-			return func() { // the server frees its locks before it forgets the session
+			return func() { // the server frees the locks before it forgets the session
 				db.Exec(fmt.Sprint("KILL ", id))
 				labtest.Soon(t, "the session has ended", func() bool {
 					var alive int
@@ -159,7 +158,7 @@ func getLock(t testing.TB, db *gorm.DB, key string) (free func(), ok bool) {
 			conn.Close()
 		}, true
 	}
-	if ask("SELECT COALESCE(RELEASE_LOCK(?), 0)") != 0 { // NULL: it is free by now
+	if ask("SELECT COALESCE(RELEASE_LOCK(?), 0)") != 0 { // NULL means that the lock is free by now
 		t.Error("a foreign client freed our lock")
 	}
 	conn.Close()
@@ -172,14 +171,14 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 	h := Harness{Key: "test:" + info.Name, Open: opens(info), Lease: 300 * time.Millisecond}
 	switch info.Name {
 	case "redlock":
-		nodes, h.Lease, h.Alone = nil, 4*time.Second, "five Redis" // of which a node gets a twentieth
+		nodes, h.Lease, h.Alone = nil, 4*time.Second, "five Redis" // a node gets a twentieth of the lease
 		for _, n := range in.RedisNodes {
 			nodes = append(nodes, n)
 		}
 	case "redis-blpop":
 		h.Waiting = func(c *tap.Command) bool { return c.Backend == tap.Waiting || strings.EqualFold(c.Name, "BLPOP") }
 	case "redsync":
-		h.Lease = 4 * time.Second // of which an attempt gets a quarter
+		h.Lease = 4 * time.Second // an attempt gets a quarter of the lease
 		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*labtest.Wire, backend.Config) {
 			direct := in.Config.RedisAddrs[0]
 			address, err := backend.ParseRedis(direct)
@@ -215,7 +214,7 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 		return func() {
 			for _, n := range nodes {
 				if info.Name == "redis-setnx-timestamp" || info.Name == "redis-getset" {
-					n.Set(context.Background(), key, 1, 0) // an end long past
+					n.Set(context.Background(), key, 1, 0) // the value is an end that is long past
 				} else {
 					n.Del(context.Background(), key)
 				}
@@ -233,7 +232,7 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 	return h
 }
 
-// takeOn takes a key on the majority of nodes.
+// takeOn takes a key on a majority of the nodes.
 func takeOn(nodes []redis.UniversalClient, take func(n redis.UniversalClient, key string) bool) func(testing.TB, string) (func(), bool) {
 	return func(_ testing.TB, key string) (free func(), ok bool) {
 		var taken []redis.UniversalClient
@@ -250,8 +249,8 @@ func takeOn(nodes []redis.UniversalClient, take func(n redis.UniversalClient, ke
 	}
 }
 
-// inZooKeeper: a process has a session of its own length, within what the
-// server allows.
+// inZooKeeper returns the Harness for a lock in ZooKeeper. Each process has a session whose length
+// the test chooses, within the server's bounds.
 func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 	operator := labtest.Instance(t, backend.ZooKeeper)
 	server := operator.Config.ZooKeeperAddrs[0]
@@ -278,7 +277,7 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 		}}},
 	}
 	if info.Name == "zk-fenced" {
-		h.Forget = func(t testing.TB, key string) { // and sequence numbers begin anew
+		h.Forget = func(t testing.TB, key string) { // the sequence numbers begin anew
 			if err := operator.ZooKeeper.Delete(context.Background(), key); err != nil {
 				t.Error(err)
 			}
@@ -287,8 +286,8 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 	return h
 }
 
-// contenders lists the nodes of those who hold a lock or wait for it, the
-// first who came first.
+// contenders lists the nodes of the holder of a lock and of its waiters, in the order in which they
+// came.
 func contenders(t testing.TB, c *zkclient.Client, key string) (nodes []string) {
 	t.Helper()
 	stat, err := c.Exists(context.Background(), key)
@@ -313,8 +312,8 @@ func contenders(t testing.TB, c *zkclient.Client, key string) (nodes []string) {
 	return nodes
 }
 
-// takeNode locks as another client would: a name of its own in the queue, or
-// the node itself.
+// takeNode locks as another program would: with a name of its own in the queue, or with the single
+// node itself.
 func takeNode(t testing.TB, c *zkclient.Client, key string, single bool) (free func(), ok bool) {
 	t.Helper()
 	ctx := context.Background()
@@ -350,7 +349,7 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 	}
 	h := Harness{
 		Key: "/test/locks/" + info.Name, Open: opens(info),
-		Lease:   2 * time.Second, // the smallest that etcd grants
+		Lease:   2 * time.Second, // the shortest lease that etcd grants
 		Waiting: func(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") },
 		Seen:    keys,
 		Wire: through(info, func(t testing.TB, _ catalog.Settings) (*labtest.Wire, backend.Config) {

@@ -19,17 +19,17 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// Two processes contend. The count is guarded by the lock alone, so that the
-// race detector checks it as well.
+// Two processes contend for the lock. Only the lock guards the count, so that the race detector
+// also checks the lock.
 func exclusion(c *trial) {
 	processes := []*locktest.Process{c.a, c.b}
 	var inside atomic.Int32
 	var last atomic.Uint64
-	count, counts := 0, !c.known // a lock that fails would race
+	count, counts := 0, !c.known // a lock that is known to fail would cause data races
 	ctx, cancel := context.WithTimeout(c.Context(), locktest.Patience)
 	defer cancel()
 	wait, hold := time.Duration(-1), time.Duration(0)
-	if c.known { // such a lock may never admit the last, and must be seen to admit two
+	if c.known { // a broken lock may never admit the last contender, so stop when it has admitted two
 		wait, hold = 200*time.Millisecond, 10*time.Millisecond
 	}
 	var all sync.WaitGroup
@@ -69,8 +69,8 @@ func exclusion(c *trial) {
 	c.nothingLeft(c.key)
 }
 
-// One contender stands before its nth command while another tries; also where
-// both find the lock of a dead holder.
+// One contender is stopped before its nth command while another one tries. The test runs with a
+// free lock, and with the lock of a dead holder.
 func overtaking(c *trial) {
 	elder := c.open(locktest.Long) // the dead holder's process
 	for _, dead := range []bool{false, true} {
@@ -101,13 +101,13 @@ func overtaking(c *trial) {
 	}
 }
 
-// Of all who find a dead holder's lock, one takes it over.
+// Several contenders find a dead holder's lock. Only one of them takes it over.
 func (c *trial) oneTakesOver(elder *locktest.Process) {
 	key := c.fresh()
 	for range 20 {
 		dead := c.take(elder, key, locktest.Long)
 		c.end(key, dead)
-		won := make(chan lock.Lease, 8) // a broken lock has more than one winner
+		won := make(chan lock.Lease, 8) // if the lock is broken, more than one contender wins
 		var all sync.WaitGroup
 		for range cap(won) {
 			all.Go(func() {
@@ -143,7 +143,8 @@ func waitLimit(c *trial) {
 		select {
 		case err := <-told:
 			told <- err
-		case <-time.After(wait + 1500*time.Millisecond): // a database looks about once a second for waits that are over
+		// a database checks only about once a second for waits that are over
+		case <-time.After(wait + 1500*time.Millisecond):
 		}
 		if c.late(c.key, func() bool { return len(told) > 0 }) {
 			c.stop("a wait of %v is not over after %v", wait, time.Since(begun))
@@ -151,9 +152,9 @@ func waitLimit(c *trial) {
 		if err := <-told; !errors.Is(err, seckill.ErrBusy) || time.Since(begun) < wait {
 			c.broken("waiting %v gave %v after %v, want busy", wait, err, time.Since(begun))
 		}
-		c.sees(c.key, before) // giving up leaves nothing
+		c.sees(c.key, before) // a contender that gives up leaves nothing behind
 	}
-	// No deadline: a socket may notice that before the context does.
+	// Use no deadline: a socket may notice a deadline before the context does.
 	ctx, cancel := context.WithCancel(c.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
 	if _, err := c.b.Acquire(ctx, c.key, lock.Options{Wait: -1, Lease: locktest.Long}); !errors.Is(err, context.Canceled) {
@@ -175,7 +176,7 @@ func leaving(c *trial) {
 		case !c.waiting(cmd):
 		case cmd.Backend == tap.Waiting:
 			leave(why)
-		default: // the wait begins when the command is there
+		default: // the wait begins when the command has arrived
 			time.AfterFunc(100*time.Millisecond, func() { leave(why) })
 		}
 		return nil
@@ -185,7 +186,7 @@ func leaving(c *trial) {
 	}
 	c.sees(c.key, before)
 	c.free(holder)
-	for range 20 { // the lock is free: a choice at random would take it at times
+	for range 20 { // the lock is free: a random choice would take it now and then
 		if _, err := c.b.Acquire(gone, c.key, lock.Options{Wait: -1, Lease: locktest.Long}); !errors.Is(err, why) {
 			c.stop("a buyer who had left before was told %v", err)
 		}
@@ -194,8 +195,8 @@ func leaving(c *trial) {
 	c.nothingLeft(c.key)
 }
 
-// The middle one of three leaves, or dies. The last must not take that for the
-// end of the holder.
+// Of three contenders, the middle one leaves or dies. The last one must not take that for the end
+// of the holder.
 func givingUp(c *trial) {
 	leaver := c.b
 	if inSQL(c.b) {
@@ -213,8 +214,8 @@ func givingUp(c *trial) {
 	}
 }
 
-// forgotten returns when a process has gone and the SQL server has forgotten it: a
-// statement that it had received may take a lock that never ends as soon as that is free.
+// forgotten returns when a process has gone and the SQL server has forgotten it. Until then, a
+// statement that the server had received could still take the lock, which would then never end.
 func (c *trial) forgotten(p *locktest.Process, goes func()) {
 	if !inSQL(p) {
 		goes()
@@ -246,7 +247,7 @@ func (c *trial) middleGoes(key string, p *locktest.Process, goes func(*locktest.
 			return !slices.ContainsFunc(c.h.Seen(c, key), func(node string) bool { return slices.Contains(place, node) })
 		})
 	}
-	first := c.contend(c.b, key) // by now the last has been told
+	first := c.contend(c.b, key) // by now the last waiter has been notified
 	if c.known {
 		answered(last, 5*time.Second)
 	}

@@ -29,7 +29,7 @@ func zkLock(t *testing.T, info catalog.Info) *locktest.Process {
 	return locktest.Open(t, info, catalog.Deps{})
 }
 
-// zkOnWire has a session that outlasts every test.
+// zkOnWire returns a process with a session that outlasts every test, behind a wire.
 func zkOnWire(t *testing.T) (*locktest.Process, *labtest.Wire) {
 	t.Helper()
 	return inZooKeeper(t, zklock.ZK).Wire(t, settings(time.Minute))
@@ -40,7 +40,7 @@ func queued(t *testing.T, p *locktest.Process, n int) {
 	labtest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, p.In.ZooKeeper, p.Key)) == n })
 }
 
-// The connection breaks, the session does not: every waiter keeps its place.
+// The connection breaks but the session does not end. Every waiter keeps its place.
 func TestZooKeeperConnectionBreaks(t *testing.T) {
 	b, wire := zkOnWire(t)
 	l := b.Take(t, lock.Options{})
@@ -59,18 +59,18 @@ func TestZooKeeperConnectionBreaks(t *testing.T) {
 	queued(t, b, 0)
 }
 
-// Nodes that an operator removes: those who wait queue
-// again, and the holder finds out when they release.
+// An operator removes nodes. The waiters queue again, and the holder notices at its release.
 func TestZooKeeperNodesRemovedByHand(t *testing.T) {
 	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKHerd, zklock.ZKFenced} {
 		t.Run(info.Name, func(t *testing.T) {
 			b, other := zkLock(t, info), zkLock(t, info)
 			holder := b.Take(t, lock.Options{})
 			waiter := other.Contend(t)
-			for _, node := range slices.Backward(contenders(t, b.In.ZooKeeper, b.Key)) { // or one would be let in first
+			// in this order no waiter becomes the first one
+			for _, node := range slices.Backward(contenders(t, b.In.ZooKeeper, b.Key)) {
 				labtest.Must(t, b.In.ZooKeeper.Delete(t.Context(), node))
 			}
-			next := locktest.In(t, waiter) // they queued again
+			next := locktest.In(t, waiter) // the waiters have queued again
 			if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 				t.Errorf("releasing what was cleared gave %v", err)
 			}
@@ -87,7 +87,7 @@ func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
 		t.Run(info.Name, func(t *testing.T) {
 			b, wire := inZooKeeper(t, info).Wire(t, settings(time.Minute))
-			locktest.Free(t, b.Take(t, lock.Options{})) // the folder is there
+			locktest.Free(t, b.Take(t, lock.Options{})) // makes the queue's directory
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
 			late := &taptest.Tap{OnBefore: func(c *tap.Command) error {
@@ -103,7 +103,8 @@ func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 			if _, err := b.Acquire(tap.With(ctx, late), b.Key, lock.Options{}); !errors.Is(err, context.Canceled) {
 				t.Errorf("a buyer who left was told %v", err)
 			}
-			_, err := b.In.ZooKeeper.Exists(t.Context(), "/") // the server answers in order
+			// this reply comes after all earlier ones: the server answers in order
+			_, err := b.In.ZooKeeper.Exists(t.Context(), "/")
 			labtest.Must(t, err)
 			if left := contenders(t, b.In.ZooKeeper, b.Key); len(left) > 0 {
 				t.Errorf("%q are left", left)
@@ -112,8 +113,8 @@ func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 	}
 }
 
-// The session ends while the answer that grants the lock is on its way: the buyer queues
-// again in the next one.
+// The session ends while the answer that grants the lock is on its way. The buyer queues again in
+// the next session.
 func TestZooKeeperSessionEndsBeforeTheAnswer(t *testing.T) {
 	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
 		b, wire := inZooKeeper(t, info).Wire(t, settings(300*time.Millisecond))
@@ -142,7 +143,7 @@ func TestZooKeeperSessionEndsBeforeTheAnswer(t *testing.T) {
 			t.Errorf("%s: granted by node %d, %v; the session of the first has ended", info.Name, created, err)
 			continue
 		}
-		_ = l.Release(t.Context()) // on a busy machine this session has ended, too
+		_ = l.Release(t.Context()) // on a busy machine this session may have ended, too
 	}
 }
 
@@ -158,7 +159,7 @@ func (l limited) Before(ctx context.Context, c *tap.Command) error {
 
 func (limited) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
-// A server that is silent holds up those whose wait has an end no longer than that, and a moment.
+// If the server is silent, a wait with a limit ends no later than a moment after its limit.
 func TestZooKeeperCommandsOfAWaitHaveALimit(t *testing.T) {
 	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
 		b := zkLock(t, info)
@@ -169,8 +170,8 @@ func TestZooKeeperCommandsOfAWaitHaveALimit(t *testing.T) {
 	}
 }
 
-// The node ahead goes before it can be watched, more often than a connection may break:
-// a contender looks again each time.
+// The node ahead goes before it can be watched, more often than a connection may break. The
+// contender must list the queue again each time.
 func TestZooKeeperNodeAheadGoesBeforeItIsWatched(t *testing.T) {
 	for info, atOnce := range map[*catalog.Info]int{&zklock.ZK: 5, &zklock.ZKNode: 1} {
 		b := zkLock(t, *info)
@@ -205,8 +206,7 @@ func TestZooKeeperNodeAheadGoesBeforeItIsWatched(t *testing.T) {
 	}
 }
 
-// One release costs zk one look at the queue, and zk-herd one for everybody
-// who waits.
+// One release makes one waiter of zk list the queue, and every waiter of zk-herd.
 func TestZooKeeperHerdWakesEverybody(t *testing.T) {
 	const waiters = 5
 	for info, want := range map[*catalog.Info]int32{&zklock.ZK: 1, &zklock.ZKHerd: waiters} {
@@ -229,7 +229,7 @@ func TestZooKeeperHerdWakesEverybody(t *testing.T) {
 		var line []*locktest.Waiter
 		for i := range int32(waiters) {
 			line = append(line, b.Contend(t))
-			begun += 1 + i*(want-1)/(waiters-1) // zk-herd's waiters are woken by the newcomer as well
+			begun += 1 + i*(want-1)/(waiters-1) // a new contender also wakes the waiters of zk-herd
 			wait(begun)
 		}
 		before := looks.Load()
