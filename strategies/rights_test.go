@@ -39,7 +39,7 @@ func TestARightIsWithdrawn(t *testing.T) {
 	}
 }
 
-// docs/cli.md lists what withRights grants.
+// docs/cli.md lists the rights that withRights grants.
 func TestDocsListTheRightsOfRedis(t *testing.T) {
 	text, err := os.ReadFile("../docs/cli.md")
 	labtest.Must(t, err)
@@ -56,8 +56,9 @@ func TestDocsListTheRightsOfRedis(t *testing.T) {
 	}
 }
 
-// withRights is config with a user of Redis, and of each node of a quorum, that has the strategy's rights and no
-// others. When the test ends, nothing may have been denied to the user but what an instance asks when it is opened.
+// withRights returns config with a user of Redis that has the strategy's rights and no others; the
+// same for each node of a quorum. When the test ends, no command may have been denied to the user,
+// except those that an instance tries when it is opened.
 func withRights(t *testing.T, info catalog.Info, config backend.Config) backend.Config {
 	rules := []any{"~*seckill:*", "&*seckill:*", "+ping"}
 	if info.Name == "redis-random-key" {
@@ -107,7 +108,7 @@ func TestStrategiesNameTheRightsThatTheyLack(t *testing.T) {
 	}
 }
 
-// A user of Redis is that of one strategy's process, whose rights change.
+// A user is the Redis user of one strategy's process, whose rights the test changes.
 type user struct {
 	info        catalog.Info
 	mine, admin *backend.Instance
@@ -132,7 +133,7 @@ func (u *user) losesFor(t *testing.T, command string) {
 	s := saletest.Open(t, u.info, 3, catalog.Deps{Instance: u.mine, Settings: settings})
 	var told []judge.Call
 	calls := 0
-	buy := func(user int64) error { // a request of its own, each time
+	buy := func(user int64) error { // each call makes a new request
 		p := s.Purchase(user, 1)
 		calls++
 		p.RequestID += fmt.Sprint("-", calls)
@@ -168,7 +169,7 @@ func (u *user) losesFor(t *testing.T, command string) {
 		again("a unit that is left", func() error {
 			err := buy(user + 2)
 			if errors.Is(err, seckill.ErrDuplicate) {
-				return nil // by the call before
+				return nil // done by the call before
 			}
 			return err
 		}, nil)

@@ -14,7 +14,7 @@ import (
 	"seckill/strategies/saletest"
 )
 
-// An Info has everything that the page, the command line and the matrix read.
+// Every Info has all that the page, the command line and the guarantee matrix read.
 func TestEveryInfoIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, info := range strategies.All() {
@@ -52,7 +52,7 @@ func TestEveryInfoIsComplete(t *testing.T) {
 	}
 }
 
-// The names of locks are a contract with foreign clients.
+// The names of locks are a contract with other programs.
 func TestLocksAreNamedAsPromised(t *testing.T) {
 	names := map[string]string{"mysqllock": "seckill:lock:stock:7", "redislock": "seckill:lock:stock:7",
 		"zklock": "/seckill/locks/stock-7", "etcdlock": "/seckill/locks/stock-7"}
@@ -67,7 +67,7 @@ func TestLocksAreNamedAsPromised(t *testing.T) {
 	}
 }
 
-// A strategy that breaks by design, or beside another process, names a strategy that mends it.
+// A strategy that breaks by design, or in two processes, names a strategy that repairs it.
 func TestRepairs(t *testing.T) {
 	known := map[string]catalog.Info{}
 	for _, info := range strategies.All() {
@@ -92,7 +92,8 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// The sources that run are shown beside others: they must be there, and narrow.
+// checkFiles checks that the sources which the page shows exist, and are narrow enough to stand
+// side by side.
 func checkFiles(t *testing.T, info catalog.Info) {
 	shown := info.Sources()
 	for i, name := range shown {
@@ -113,7 +114,8 @@ func checkFiles(t *testing.T, info catalog.Info) {
 	}
 }
 
-// The sections of a lesson. How it breaks, or why it does not: one of the two.
+// The sections of a lesson. Of "how it breaks" and "why it does not break" a lesson has exactly
+// one.
 var sections = map[string][]string{
 	"en": {"The problem", "What it sends", "What it gets right", "How it breaks", "What comes next", "To think about"},
 	"zh": {"要解决的问题", "实际发出的命令", "它做对了什么", "它怎样出错", "下一步", "想一想"},
@@ -121,8 +123,8 @@ var sections = map[string][]string{
 
 var unbroken = map[string]string{"en": "Why it does not break", "zh": "它为什么不出错"}
 
-// A lesson has these sections in both languages, and says that its strategy does not
-// break only where the catalog says so, too.
+// A lesson has these sections in both languages. It says that its strategy does not break only if
+// the catalog says so, too.
 func TestEveryStrategyHasItsLesson(t *testing.T) {
 	section := regexp.MustCompile(`(?m)^## (.+)$`)
 	for _, info := range strategies.All() {
@@ -152,7 +154,7 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 			t.Errorf("%s: whether it breaks: the languages differ: %v", info.Name, sound)
 		}
 		for q, e := range info.Guarantees {
-			// That a buyer waits, or that a server is lost, is no fault of the stock's.
+			// Buyers who wait and a lost server are no fault of the stock.
 			if sound["en"] && e == catalog.Breaks && q != catalog.OtherSKUs && q != catalog.NodeLoss {
 				t.Errorf("%s: the lesson says that it does not break, the catalog says that %s does", info.Name, q)
 			}
@@ -160,7 +162,7 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 	}
 }
 
-// BenchmarkPurchase sells one unit after the other with a strategy of each family, on real servers.
+// BenchmarkPurchase sells single units with one strategy of each family, on real servers.
 func BenchmarkPurchase(b *testing.B) {
 	for _, name := range []string{"conditional", "mutex", "get-lock", "redis-lua", "zk", "etcd", "redis-counter",
 		"merged"} {

@@ -24,8 +24,8 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// Writers at several nodes of a Galera cluster. One cluster for all: it takes a
-// while to start.
+// Processes write at several nodes of a Galera cluster. All tests share one cluster, because it
+// takes long to start.
 func TestSeveralNodes(t *testing.T) {
 	l := labtest.NewLab(t, lab.Galera, backend.NameMySQL)
 	configs := labtest.Nodes(t, l)
@@ -45,12 +45,13 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 	labtest.Must(t, ledger.Migrate(t.Context(), two[0].DB))
 	here, there := ledger.NewStore(two[0].DB).For("test"), ledger.NewStore(two[1].DB)
 	for _, c := range []struct {
-		refused int // how often another node is first
+		refused int // how often another node commits first
 		want    error
 	}{{1, nil}, {100, seckill.ErrConflict}} {
 		set, err := here.Reset(t.Context(), sku, "", 1000)
 		labtest.Must(t, err)
-		if _, err := there.SKU(t.Context(), sku); err != nil { // a read waits for the reset, an UPDATE does not
+		// a read waits until the reset has arrived, an UPDATE does not
+		if _, err := there.SKU(t.Context(), sku); err != nil {
 			t.Fatal(err)
 		}
 		tries := 0
@@ -60,7 +61,7 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 			if err := here.ReadIn(tx, &num, "SELECT num FROM stock WHERE id = ? FOR UPDATE", sku); err != nil {
 				return err
 			}
-			if tries++; tries <= c.refused { // another sells, at its own node
+			if tries++; tries <= c.refused { // another buyer sells at another node
 				rows, err := there.Write(t.Context(), "UPDATE stock SET num = num - 1 WHERE id = ?", sku)
 				if err != nil || rows != 1 {
 					t.Errorf("the other node: %d rows, %v", rows, err)
@@ -76,7 +77,7 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 			t.Errorf("refused %d times: told %v, want %v", c.refused, err, c.want)
 		}
 		snap, err := there.Snapshot(t.Context(), sku)
-		own := 1000 - snap.Stock.Num - int64(min(tries, c.refused)) // besides the other's
+		own := 1000 - snap.Stock.Num - int64(min(tries, c.refused)) // without the units of the other buyer
 		if err != nil || own != int64(len(snap.Orders)) || (own == 1) != (c.want == nil) || tries < 2 {
 			t.Errorf("refused %d times, after %d tries: %d units in %d orders, %v", c.refused, tries, own,
 				len(snap.Orders), err)
@@ -84,9 +85,9 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 	}
 }
 
-// A buyer has read the stock and is about to write it; another buys at another
-// node. A lock that the first node has by itself keeps nobody out there, and the
-// first buyer writes over the sale: the strategies that say so, and no others.
+// A buyer has read the stock and is about to write it. Then another buyer buys at another node. If
+// the first node alone has the lock, the lock keeps nobody out there, and the first buyer
+// overwrites the sale. Exactly the strategies that say so must break.
 func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance) {
 	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond,
 		LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
@@ -107,8 +108,8 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	}
 	r, err := h.Processes[1].Deduct(t.Context(), h.Purchase(2, 1))
 	heard := []judge.Call{judge.CallOf(h.Purchase(2, 1), r, err)}
-	// A read waits until the first node has the sale. Sooner, its buyer would be
-	// refused at COMMIT, and hold by luck.
+	// A read waits until the first node has the sale. Without it, the buyer would be refused at
+	// COMMIT, and the strategy would hold by luck.
 	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), h.SKU); err != nil {
 		t.Fatal(err)
 	}
@@ -125,9 +126,9 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	}
 }
 
-// On a real Redis Cluster, too, the strategies that use Redis hold what they promise over
-// two processes, and what is shipped to break breaks: what a strategy keeps of a SKU in
-// several keys is on one node. make verify has the whole suite there, and on three shards.
+// On a real Redis Cluster with two processes, the strategies in Redis hold or break as they
+// declare. So all keys that a strategy has for a SKU are on one node. make verify runs the whole
+// suite there, and on three shards.
 func TestSeveralRedis(t *testing.T) {
 	topologies := []string{lab.Cluster}
 	if labtest.Verify {

@@ -39,7 +39,7 @@ type shop struct {
 	*saletest.Sale
 	seckill.Strategy
 	in    *backend.Instance
-	ahead *atomic.Int64 // of the real clock
+	ahead *atomic.Int64 // how far the clock is ahead of the real one
 	told  []judge.Call
 }
 
@@ -57,7 +57,7 @@ func deps(in *backend.Instance) (d catalog.Deps, ahead *atomic.Int64) {
 		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, ahead
 }
 
-// other is another process that sells the same.
+// other returns another process that sells the same SKU.
 func (sh *shop) other(t *testing.T) *shop {
 	t.Helper()
 	d, ahead := deps(labtest.Instance(t, sh.Info.Uses()...))
@@ -91,9 +91,9 @@ func (sh *shop) refused(t *testing.T, user, quantity int64, want error) {
 	}
 }
 
-// reconnect drops the connections to a Redis that has ended meanwhile: who
-// sends on one of them gets no answer, and cannot know why. It ends when Redis
-// answers, or refuses to be dialled.
+// reconnect drops the connections to a Redis that has ended meanwhile. A command on such a
+// connection gets no answer, and its sender cannot know why. reconnect returns when Redis answers,
+// or refuses connections.
 func (sh *shop) reconnect(t *testing.T) {
 	t.Helper()
 	for range 1000 {
@@ -133,9 +133,9 @@ func (sh *shop) settled(t *testing.T, left int64) {
 
 func behindRow(info catalog.Info) bool { return info.Stock == seckill.InRowAndRedis }
 
-// Redis comes back empty: nobody sells from a number that is not there. Behind
-// the row a new one is made from it. (That one which comes back with an older number
-// sells it twice is seen at a failover.)
+// Redis comes back without its data. Nobody sells from a number that is missing. If a stock row is
+// behind it, a new number is made from the row. (What happens if Redis comes back with an older
+// number is seen at a failover.)
 func TestRedisComesBackEmpty(t *testing.T) {
 	onEach(t, func(t *testing.T, info catalog.Info) {
 		sh := open(t, info, 10)
@@ -164,8 +164,9 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	})
 }
 
-// The number is too high, as Redis has lost purchases. The row decides, and a refusal
-// takes from the number what the row has not, or all that is too much if no one else buys.
+// The number is too high, because Redis has lost purchases. The row decides. When it refuses a
+// buyer, the number loses the units that the row lacks, or all that is too much if nobody else is
+// buying.
 func TestRefusalsCorrectTheNumber(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 3)
 	labtest.Must(t, sh.in.Redis.IncrBy(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.SKU), 5).Err())
@@ -173,15 +174,16 @@ func TestRefusalsCorrectTheNumber(t *testing.T) {
 	if _, err := sh.buy(meanwhile, 2, 4); !errors.Is(err, seckill.ErrSoldOut) {
 		t.Errorf("who wanted 4 of 2 was told %v", err)
 	}
-	sh.numberIs(t, "5") // 7, without the four that were refused, and with two of the row
+	// 7 without the units of the four refused buyers, but with the two units of the row
+	sh.numberIs(t, "5")
 	sh.refused(t, 3, 4, seckill.ErrSoldOut)
 	sh.settled(t, 2)
 	sh.mustBuy(t, 6, 2)
 	judged(t, sh.Judge(t, sh.told...), judge.Held)
 }
 
-// A cancellation that the database has certainly not done leaves nothing open: nobody
-// waits for a lease.
+// A cancellation that the database has certainly not done leaves nothing open, so nobody waits for
+// a lease.
 func TestARefusedCancellationLeavesNothingOpen(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 2)
 	r := sh.mustBuy(t, 1, 2)
@@ -198,8 +200,8 @@ func TestARefusedCancellationLeavesNothingOpen(t *testing.T) {
 	sh.settled(t, 0)
 }
 
-// A buyer who has not heard that they are let through does not go on: the next one gets
-// their units at once.
+// A buyer who does not hear that Redis admitted them does not go on. The next buyer gets their
+// units at once.
 func TestWhoHearsNothingHoldsNothing(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 6)
 	sh.mustBuy(t, 1, 1)
@@ -211,7 +213,7 @@ func TestWhoHearsNothingHoldsNothing(t *testing.T) {
 	sh.settled(t, 0)
 }
 
-// dies has the process die when it has taken units and is about to write the order.
+// dies makes the process die after it has taken units, just before it writes the order.
 func (sh *shop) dies(t *testing.T, p seckill.Purchase) {
 	t.Helper()
 	if _, err := sh.Deduct(taptest.Before(t.Context(), "BEGIN", sh.in.Kill), p); err == nil {
@@ -261,7 +263,8 @@ func loses(t *testing.T) (sh *shop, before seckill.Receipt) {
 	sh = open(t, counter.RedisCounterMySQL, 5)
 	before = sh.mustBuy(t, 1, 2)
 	sh.flush(t)
-	// Two processes rebuild the number. The slower one has read the row already, and must not set the number.
+	// Two processes rebuild the number. The slower one has read the row already, and must not set
+	// the number any more.
 	late := &taptest.Nth{N: 3, OnBefore: func() { sh.mustBuy(t, 2, 1) }}
 	if _, err := sh.buy(tap.With(t.Context(), late), 9, 3); !errors.Is(err, seckill.ErrSoldOut) {
 		t.Errorf("the one who is late wanted 3 of 2: %v", err)
@@ -301,7 +304,8 @@ func TestCancelWhatRedisForgot(t *testing.T) {
 	sh.refused(t, 4, 1, seckill.ErrSoldOut)
 }
 
-// Dead between the COMMIT and Redis: found after a lease, and given back once.
+// A process dies between its COMMIT and Redis. Another one finds the cancellation after a lease,
+// and returns the units once.
 func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	sh, before := loses(t)
 	alive := sh.other(t)
@@ -312,7 +316,7 @@ func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 		}
 	})
 	_ = sh.Restore(dies, before.OrderID)
-	alive.refused(t, 9, 3, seckill.ErrBusy) // 1 left, 2 on their way back
+	alive.refused(t, 9, 3, seckill.ErrBusy) // 1 unit is left, and 2 are about to return
 	alive.later()
 	alive.mustBuy(t, 9, 3)
 	alive.settled(t, 0)
@@ -320,7 +324,8 @@ func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	alive.settled(t, 0)
 }
 
-// The number was made from a row that lacked the order's units. A copy of its request takes none.
+// The number was rebuilt from a row that already lacked the order's units. A copy of the order's
+// request takes no units.
 func TestACopyOfWhatRedisForgotTakesNothing(t *testing.T) {
 	sh, _ := loses(t)
 	for range 2 {
@@ -331,8 +336,8 @@ func TestACopyOfWhatRedisForgotTakesNothing(t *testing.T) {
 	sh.settled(t, 0)
 }
 
-// seedAgain resets the current run as another strategy or process would, at any later time:
-// keys with a time to live have expired by then.
+// seedAgain resets the current run once more, as another strategy or process may do at any later
+// time. Keys with a time to live have expired by then.
 func (sh *shop) seedAgain(t *testing.T) error {
 	t.Helper()
 	companions := fmt.Sprintf("{seckill:stock:%d}:*", sh.SKU)
@@ -351,8 +356,8 @@ func (sh *shop) numberIs(t *testing.T, want string) {
 	}
 }
 
-// elsewhere sells the same SKU from another database, in a run of the same
-// number, through the same Redis.
+// elsewhere returns a shop that sells the same SKU through the same Redis, but from another
+// database. Its run has the same number.
 func (sh *shop) elsewhere(t *testing.T) *shop {
 	t.Helper()
 	in := labtest.Open(t, labtest.InOtherDatabase(t, labtest.Config(t, backend.SQL, backend.Redis)))
@@ -381,8 +386,8 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		o.mustBuy(t, 1, 5)
 		o.numberIs(t, "15")
 
-		// What is late of the first database neither sells from the second's
-		// number, nor sets it, nor gives anything back to it.
+		// Late commands for the first database neither sell from the second database's number, nor
+		// set it, nor return units to it.
 		sh.refused(t, 2, 1, seckill.ErrUnavailable)
 		if err := sh.seedAgain(t); err != nil {
 			t.Error(err)
@@ -396,7 +401,7 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		o.numberIs(t, "15")
 		judged(t, o.Judge(t), judge.Held)
 
-		sh.Reset(t, 3) // and back
+		sh.Reset(t, 3) // the first database sells again
 		sh.mustBuy(t, 3, 1)
 		sh.numberIs(t, "2")
 		o.refused(t, 6, 1, seckill.ErrUnavailable)

@@ -29,12 +29,12 @@ const (
 	short = 2 * time.Second // the smallest lease that etcd grants
 )
 
-// A bench is a lock, and the etcd behind it.
+// A bench is a process with a lock, and the etcd behind the lock.
 type bench struct{ *locktest.Process }
 
 func (b *bench) sessions() *sessions { return b.Locker.(*etcdLock).sessions }
 
-// newBench is a bench on an instance of its own, or on one that is given.
+// newBench returns a bench on an instance of its own, or on the given instance.
 func newBench(t testing.TB, lease time.Duration, in ...*backend.Instance) *bench {
 	t.Helper()
 	d := catalog.Deps{Settings: catalog.Settings{LockTimes: catalog.LockTimes{LockLease: lease}}}
@@ -46,7 +46,7 @@ func newBench(t testing.TB, lease time.Duration, in ...*backend.Instance) *bench
 	return b
 }
 
-// keys lists the contenders in their order of arrival.
+// keys lists the keys of the contenders in the order in which they came.
 func (b *bench) keys(t *testing.T) (keys []string) {
 	t.Helper()
 	got, err := b.In.Etcd.Get(context.Background(), b.Key, clientv3.WithPrefix(),
@@ -97,7 +97,7 @@ func TestLeaseIsRevoked(t *testing.T) {
 	}
 }
 
-// A waiter whose lease ends lines up again, and does not walk in.
+// If the lease of a waiter ends, the waiter queues again. It does not enter.
 func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	b, other := newBench(t, short), newBench(t, long)
 	holder := other.Take(t, lock.Options{})
@@ -110,7 +110,7 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	if len(waiter.In) > 0 {
 		t.Error("the waiter is in beside the holder")
 	}
-	_, err := other.In.Etcd.Delete(t.Context(), b.keys(t)[1]) // and once more
+	_, err := other.In.Etcd.Delete(t.Context(), b.keys(t)[1]) // the same once more
 	labtest.Must(t, err)
 	locktest.Free(t, holder)
 	l := locktest.In(t, waiter)
@@ -118,8 +118,8 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	locktest.Free(t, l)
 }
 
-// The lease ends while the answer that grants the lock is on its way: the buyer lines up
-// under the next one.
+// The lease ends while the answer that grants the lock is on its way. The buyer queues again under
+// the next lease.
 func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
 	b := newBench(t, long)
 	s, err := b.sessions().current(t.Context())
@@ -154,7 +154,7 @@ func TestLatePutMakesNoKey(t *testing.T) {
 	s, err := b.sessions().current(t.Context())
 	labtest.Must(t, err)
 	me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%016x-late", int64(s.id)), key: b.Key}
-	me.unclear = true // sent, and not answered
+	me.unclear = true // its put was sent, and not answered
 	labtest.Must(t, me.leave(t.Context()))
 	got, err := me.putKey([]clientv3.Cmp{isMissing(me.key)})
 	if err != nil || got.Succeeded || len(b.keys(t)) != 0 {
@@ -162,8 +162,8 @@ func TestLatePutMakesNoKey(t *testing.T) {
 	}
 }
 
-// The server is away when the lock is released: that is made up for in the
-// background, long before the lease could end.
+// The server does not answer when the lock is released. The release is repeated in the background,
+// long before the lease could end.
 func TestReleaseIsMadeUpFor(t *testing.T) {
 	endpoint := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
 	wire := labtest.NewWire(t, strings.TrimPrefix(endpoint, "http://"))
@@ -183,8 +183,8 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 	}
 }
 
-// etcd remembers every name until somebody compacts it: contenders use a name one
-// after the other. A name is not used again while a command with it may still arrive.
+// etcd remembers every name until its history is compacted, so contenders use a name one after the
+// other. A name is not used again while a command with this name may still arrive.
 func TestNamesAreUsedAgain(t *testing.T) {
 	b := newBench(t, long)
 	held := func(ctx context.Context) string {
@@ -221,7 +221,8 @@ func TestNamesAreUsedAgain(t *testing.T) {
 	}
 }
 
-// The key ahead goes, and comes again under the same name, before we watch it: it is behind us.
+// Before we watch the key ahead, it is deleted and created again under the same name. The new key
+// is behind us.
 func TestKeyAheadComesAgain(t *testing.T) {
 	a, b := newBench(t, long), newBench(t, long)
 	holder := a.Take(t, lock.Options{})

@@ -29,13 +29,13 @@ func open(t *testing.T, i catalog.Info, stock int64) *sale {
 	t.Helper()
 	s := &sale{}
 	settings := catalog.DefaultSettings()
-	settings.QueueAtOnce, settings.LockWait = 1, 30*time.Second // also where the machine is busy
+	settings.QueueAtOnce, settings.LockWait = 1, 30*time.Second // long enough even on a busy machine
 	d := catalog.Deps{Settings: settings}
 	s.Sale = saletest.Open(t, i, stock, d, d)
 	return s
 }
 
-// another is a user's further request.
+// another returns one more request of a user.
 func (s *sale) another(user, quantity int64) seckill.Purchase {
 	p := s.Purchase(user, quantity)
 	p.RequestID += " again"
@@ -50,7 +50,7 @@ func each(t *testing.T, infos []catalog.Info, stock int64, test func(t *testing.
 
 var lastAtTheRow = []catalog.Info{OrderFirst, OneTrip, Queued, Merged}
 
-// After the last unit a buyer gets sold out even while others hold the row.
+// After the last unit a buyer is told sold out even while others hold the row.
 func TestSoldOutWithoutAQueue(t *testing.T) {
 	each(t, lastAtTheRow, 1, func(t *testing.T, s *sale) {
 		if _, err := s.Buy(t.Context(), 1, 1); err != nil {
@@ -60,7 +60,7 @@ func TestSoldOutWithoutAQueue(t *testing.T) {
 			if err := tx.Exec("UPDATE stock SET name = 'held' WHERE id = ?", s.SKU).Error; err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a row is waited for longer
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a wait for the row would take longer
 			defer cancel()
 			_, err := s.Buy(ctx, 2, 1)
 			return err
@@ -71,10 +71,9 @@ func TestSoldOutWithoutAQueue(t *testing.T) {
 	})
 }
 
-// Different users never deadlock, whether they buy or cancel: in order-first
-// each transaction locks its own order first and the row last; in the others,
-// which lock the row first, a cancellation locks no gap that a purchase inserts
-// into.
+// Different users never deadlock, whether they buy or cancel. In order-first each transaction locks
+// its own order first and the row last. The other strategies lock the row first, and a cancellation
+// locks no gap into which a purchase inserts.
 func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 	each(t, lastAtTheRow, 1000, func(t *testing.T, s *sale) {
 		var deadlocks atomic.Int64

@@ -20,9 +20,8 @@ type answer struct {
 	err error
 }
 
-// A crowd buys in the first process. The buyer named first leads alone; while
-// that CALL is held the others come, in their order, so that they are the next
-// batch. Each passes seen.
+// A crowd buys in the first process. Its first buyer leads alone. While the CALL of this buyer is
+// held, the others come one after the other, so they are the next batch. seen gets every command.
 type crowd struct {
 	*sale
 	first  seckill.Purchase
@@ -49,7 +48,7 @@ func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 	return w.Tap.Before(ctx, c)
 }
 
-// buy returns what the others were told, in their order.
+// buy returns the results of the other buyers, in their order.
 func (c *crowd) buy(t *testing.T) []answer {
 	t.Helper()
 	m := c.Processes[0].(*merged)
@@ -82,8 +81,8 @@ func (c *crowd) buy(t *testing.T) []answer {
 
 const noBatch = -1
 
-// await returns when a batch is under way and so many wait; with noBatch, when there
-// is none.
+// await returns when a batch is at work and the given number of buyers wait. For noBatch it returns
+// when no batch is at work.
 func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	t.Helper()
 	labtest.Soon(t, fmt.Sprint(waiting, " buyers wait"), func() bool {
@@ -94,7 +93,7 @@ func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	})
 }
 
-// purchases returns purchases of users 2, 3, …, with these quantities.
+// purchases returns purchases of the users 2, 3 and so on, with these quantities.
 func (s *sale) purchases(quantities ...int64) (list []seckill.Purchase) {
 	for i, q := range quantities {
 		list = append(list, s.Purchase(int64(i+2), q))
@@ -102,7 +101,7 @@ func (s *sale) purchases(quantities ...int64) (list []seckill.Purchase) {
 	return list
 }
 
-// says compares what buyers were told: what remained, or an error.
+// says compares the results of buyers with those wanted: the units left, or an error.
 func says(t *testing.T, told []answer, want ...any) {
 	t.Helper()
 	for i, w := range want {
@@ -152,9 +151,9 @@ func TestMergedAnswersEach(t *testing.T) {
 	}{
 		"those who fit are served": {7, []int64{3, 9, 2, 2, 1, 1}, nil, []any{3, out, 1, out, 0, out}},
 		"duplicates fail no neighbour": {96, []int64{2, 1, 4, 1, 3, 2}, func(p []seckill.Purchase) {
-			p[2] = p[0]                              // a copy in the batch
-			p[3].User = 1                            // who has an order already
-			p[4].User, p[4].RequestID = 3, "another" // and by another request
+			p[2] = p[0]                              // a copy of a request in the same batch
+			p[3].User = 1                            // this user has an order already
+			p[4].User, p[4].RequestID = 3, "another" // this user has another request in the batch
 		}, []any{93, 92, twice, twice, twice, 90}},
 		"a user's first purchase asks for too much": {10, []int64{20, 2, 2}, func(p []seckill.Purchase) {
 			p[1].User = p[0].User
@@ -173,8 +172,8 @@ func TestMergedAnswersEach(t *testing.T) {
 	}
 }
 
-// Others are faster whenever the batch has looked: each of its buyers is sold to
-// alone in the end.
+// Another process is faster each time after the batch has looked at the stock. In the end each
+// buyer buys separately.
 func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	s, user := open(t, Merged, 11), int64(1000)
 	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(10)...)}
@@ -201,7 +200,8 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	s.Held(t)
 }
 
-// Another process sells when the batch has looked: the orders say what remains then.
+// Another process sells after the batch has looked at the stock. The orders say what is left after
+// that sale.
 func TestMergedSaysWhatRemains(t *testing.T) {
 	s := open(t, Merged, 100)
 	c := crowd{sale: s, first: s.Purchase(1, 5), others: s.purchases(3, 1)}
@@ -215,8 +215,8 @@ func TestMergedSaysWhatRemains(t *testing.T) {
 	s.Held(t)
 }
 
-// nextBatch has two more buyers wait while the batch of the crowd is at work, and
-// returns what they are told in the end.
+// nextBatch makes two more buyers wait while the batch of the crowd is at work. It returns a
+// function that waits for their results.
 func (c *crowd) nextBatch(t *testing.T) func() []answer {
 	told := make([]answer, 2)
 	var all sync.WaitGroup
@@ -270,7 +270,7 @@ func TestMergedQueueIsBounded(t *testing.T) {
 	}
 }
 
-// A batch has its bound; the rest are the next one.
+// A batch is bounded. The remaining buyers are in the next batch.
 func TestMergedBatchIsBounded(t *testing.T) {
 	s := open(t, Merged, 1000)
 	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(maxBatch + 3)...)}
@@ -290,8 +290,8 @@ func units(n int) []int64 {
 	return list
 }
 
-// The lesson of merged-early says that who cancels at once may hear that there is
-// no such order.
+// The lesson of merged-early says that a buyer who cancels at once may hear that there is no such
+// order.
 func TestMergedEarlyIsCancelledTooEarly(t *testing.T) {
 	s := open(t, MergedEarly, 10)
 	told := make(chan error, 1)

@@ -15,8 +15,8 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// meanwhile has user 1 buy while another transaction holds the stock row, does
-// something once the CALL waits for the row, and returns what the buyer was told.
+// meanwhile makes user 1 buy while another transaction holds the stock row. When the CALL waits for
+// the row, it runs do. It returns the buyer's error.
 func (s *sale) meanwhile(t *testing.T, ctx context.Context, do func(tx *gorm.DB) error) error {
 	t.Helper()
 	told := make(chan error, 1)
@@ -49,8 +49,8 @@ func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
 	return connection
 }
 
-// The branches of the procedure that depend on what others do between its look
-// at the row and its UPDATE.
+// The procedure has branches that depend on what others do between its read of the row and its
+// UPDATE.
 func TestOneTripMeanwhile(t *testing.T) {
 	for what, c := range map[string]struct {
 		do   func(s *sale, tx *gorm.DB) error
@@ -78,7 +78,7 @@ func TestOneTripMeanwhile(t *testing.T) {
 	}
 }
 
-// A deadlock inside undoes everything, and the CALL is sent again.
+// A deadlock inside the procedure undoes everything, and the CALL is sent again.
 func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 	s := open(t, OneTrip, 3)
 	calls := 0
@@ -94,8 +94,8 @@ func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 	s.Held(t)
 }
 
-// A statement that is killed in the server is not rolled back by the procedure's
-// handler. What was open must not be committed by the connection's next user.
+// If a statement is killed in the server, the procedure's handler does not roll back. The next user
+// of the connection must not commit what was left open.
 func TestOneTripIsKilledInTheServer(t *testing.T) {
 	s := open(t, OneTrip, 3)
 	err := s.meanwhile(t, t.Context(), func(tx *gorm.DB) error {
@@ -105,7 +105,7 @@ func TestOneTripIsKilledInTheServer(t *testing.T) {
 	if !errors.Is(err, seckill.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
 	}
-	for user := range int64(3) { // on whatever connection
+	for user := range int64(3) { // one of them gets that connection
 		if _, err := s.Buy(t.Context(), user+2, 1); err != nil {
 			t.Errorf("user %d: %v", user+2, err)
 		}

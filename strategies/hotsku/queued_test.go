@@ -12,13 +12,13 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// queue is queued without a database.
+// queue returns a queued strategy without a database.
 func queue(atOnce int, wait time.Duration) *queued {
 	return &queued{atOnce: atOnce, wait: wait, lines: map[int64]*line{}}
 }
 
-// line7 has so many buyers of SKU 7 inside, and returns what lets one out who
-// was there for so long.
+// line7 puts the given number of buyers of SKU 7 inside. It returns a function that lets one of
+// them out after the given stay.
 func line7(t *testing.T, s *queued, inside int) (leaves func(after time.Duration)) {
 	t.Helper()
 	for range inside {
@@ -39,7 +39,7 @@ func TestTheQueueServesInOrder(t *testing.T) {
 				}
 				served <- n
 			}()
-			synctest.Wait() // they come one after the other
+			synctest.Wait() // the buyers come one after the other
 		}
 		if err := s.waitForTurn(t.Context(), 8); err != nil {
 			t.Errorf("a buyer of another SKU: %v", err)
@@ -61,8 +61,8 @@ func TestTheQueueServesInOrder(t *testing.T) {
 	})
 }
 
-// A buyer who leaves the queue gives the place up: when the time is up, when the client has
-// gone, and also when the turn comes at that moment.
+// A buyer who leaves the queue gives the place up. That holds when the time is up, when the client
+// has gone, and also when the turn comes at that moment.
 func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 	gone := errors.New("the client has gone")
 	for what, c := range map[string]struct {
@@ -111,12 +111,12 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 	})
 }
 
-// A buyer who would not be reached in time is refused without a wait.
+// A buyer whose turn would come too late is refused at once.
 func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := queue(2, time.Second)
 		leaves := line7(t, s, 2)
-		leaves(400 * time.Millisecond) // one leaves every 200 ms, then
+		leaves(400 * time.Millisecond) // from now on one buyer leaves every 200 ms
 		line7(t, s, 1)
 		begun := time.Now()
 		waiting := make(chan error, 10)

@@ -16,7 +16,7 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// A buyer who needs several units spreads the rest over all buckets.
+// A buyer who needs units of several buckets spreads the remaining units over all buckets.
 func TestBucketsAreLevelled(t *testing.T) {
 	s := open(t, Bucketed, 13)
 	if _, err := s.Buy(t.Context(), 1, 6); err != nil {
@@ -50,8 +50,8 @@ func TestAHeldUnitHindersNoOther(t *testing.T) {
 	s.Held(t)
 }
 
-// A sale of more units than get a row is refused with what to do; a sale of as
-// many as do is set at once.
+// A sale with more units than may have rows is refused, and the error says what to do. The largest
+// allowed sale is set at once.
 func TestMostUnits(t *testing.T) {
 	s := open(t, UnitRows, maxUnits)
 	if left, err := s.Processes[0].(seckill.Counter).Count(t.Context(), s.SKU); err != nil || left != maxUnits {
@@ -101,8 +101,8 @@ func TestAnInsertThatReadsTheRowDeadlocks(t *testing.T) {
 	}
 }
 
-// The lesson of unit-rows says that a server that has to sort locks every free
-// unit, so that the next buyer finds nothing.
+// The lesson of unit-rows says that a server which must sort locks every free unit. The next buyer
+// then finds nothing.
 func TestALookThatSortsLocksEveryUnit(t *testing.T) {
 	s := open(t, UnitRows, 10)
 	const free = "SELECT id FROM stock_units FORCE INDEX (stock_units_free) WHERE sku_id = ? AND run = ? AND order_id IS NULL "
@@ -118,8 +118,8 @@ func TestALookThatSortsLocksEveryUnit(t *testing.T) {
 	}
 }
 
-// The lesson says that at the usual isolation a look that reaches the end of the
-// free units locks the gap into which others write what they have sold.
+// The lesson says that at the default isolation a look to the end of the free units locks the gap
+// into which others write the units that they have sold.
 func TestALookToTheEndLocksTheGap(t *testing.T) {
 	for _, c := range []struct {
 		view  sql.IsolationLevel
@@ -159,7 +159,7 @@ func (s *sale) hold(t *testing.T, user, quantity int64) string {
 	return r.OrderID
 }
 
-// pass has the deadlines of a sale pass.
+// pass lets the deadlines of a sale pass.
 func (s *sale) pass(t *testing.T) {
 	t.Helper()
 	if err := s.Store.DB(t.Context()).Exec("UPDATE reservations SET ends_at = UTC_TIMESTAMP(6) WHERE sku_id = ?", s.SKU).Error; err != nil {
@@ -193,8 +193,8 @@ func TestASweepMeetsAReset(t *testing.T) {
 	}
 }
 
-// A SKU whose row is held keeps no other SKU's units away, however many of its
-// reservations are overdue.
+// If the stock row of one SKU is locked, the reservations of other SKUs still expire, however many
+// of this SKU are overdue.
 func TestASweepPassesAHeldSKU(t *testing.T) {
 	held, free := open(t, Reserve, maxSwept), open(t, Reserve, 5)
 	for n := range maxSwept {

@@ -34,7 +34,7 @@ func openStream(t *testing.T, info catalog.Info, stock int64) *streamed {
 	return s
 }
 
-// accepted leaves an entry in the stream whose buyer does not wait.
+// accepted leaves an entry in the stream for which no buyer waits.
 func (s *streamed) accepted(t *testing.T, user, quantity int64) {
 	t.Helper()
 	if state, err := s.of[0].accept(t.Context(), s.Purchase(user, quantity)); state != "accepted" || err != nil {
@@ -42,7 +42,7 @@ func (s *streamed) accepted(t *testing.T, user, quantity int64) {
 	}
 }
 
-// drain has a process write what it can read.
+// drain makes a process write all entries that it can read.
 func (s *streamed) drain(t *testing.T, process int) {
 	t.Helper()
 	for read := true; read; {
@@ -53,7 +53,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 	}
 }
 
-// open are the entries that are not settled.
+// open returns the number of entries that are not settled.
 func (s *streamed) open(t *testing.T) int64 {
 	t.Helper()
 	n, err := s.of[0].redis.XLen(t.Context(), companionKey(s.SKU, "orders")).Result()
@@ -63,7 +63,7 @@ func (s *streamed) open(t *testing.T) int64 {
 	return n
 }
 
-// age lets the lease of everything end that was read from the stream.
+// age makes all entries as old as a lease since they were read.
 func (s *streamed) age(t *testing.T) {
 	t.Helper()
 	for _, p := range s.of {
@@ -80,8 +80,8 @@ func (s *streamed) order(t *testing.T, user int64) (judge.Order, bool) {
 	return o, err == nil && o.Status != judge.Refused
 }
 
-// A process that lives and cannot reach its database keeps trying. After a lease
-// another one writes what it has read, and not before.
+// A process lives but cannot reach its database, so it keeps trying. After a lease, and not before,
+// another process writes the entries that it has read.
 func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 	s := openStream(t, RedisStream, 5)
 	const lease = 500 * time.Millisecond
@@ -121,10 +121,10 @@ func cutOff(ctx context.Context) context.Context {
 	}})
 }
 
-// A writer sleeps before its transaction; another takes its entries over, and
-// the database refuses them, as Redis had let too many through. When the first
-// wakes, units are there again: it must not write what was refused, nor one entry
-// when it has looked at another.
+// A writer sleeps before its transaction. Another writer takes its entries over, and the database
+// refuses them, because Redis had admitted too many buyers. When the first writer wakes, units are
+// there again. It must not write entries that were refused, nor read some entries again and write
+// one of those.
 func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
 	s.write(t, "UPDATE stock SET num = 0, initial = 0 WHERE id = ?")
@@ -152,8 +152,8 @@ func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 	}
 }
 
-// A writer refuses what another has taken over meanwhile: the other must not sell it,
-// although the reason has passed. The same request may be accepted and sold afterwards.
+// A writer refuses an entry that another writer has taken over meanwhile. The other must not sell
+// it, although the reason has passed. The same request may be accepted and sold afterwards.
 func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
 	start := judge.MomentOf(time.Now().Add(time.Hour))
@@ -176,7 +176,8 @@ func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
 		s.write(t, "UPDATE stock SET starts_at = 1 WHERE id = ?")
 	}
 	s.accepted(t, 1, 1)
-	_, err := s.of[0].readEntries(t.Context(), s.SKU, &round{states: map[string]string{}}) // and dies
+	// this process reads the entries and dies
+	_, err := s.of[0].readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})
 	labtest.Must(t, err)
 	s.drain(t, 1)
 	if _, ok := s.order(t, 1); !ok {
@@ -192,8 +193,8 @@ func (s *streamed) write(t *testing.T, statement string) {
 	}
 }
 
-// Redis has forgotten everything that happened: the database decides, refusals
-// bring units back, and no neighbour in the batch suffers.
+// Redis has forgotten everything. The database decides, refusals bring units back, and no other
+// purchase of the batch suffers.
 func TestStreamOverAForgetfulRedis(t *testing.T) {
 	s := openStream(t, RedisStream, 4)
 	for user := range int64(3) {
@@ -203,7 +204,7 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 	}
 	labtest.Must(t, s.of[0].redis.Del(t.Context(), scriptKeys(s.SKU)...).Err())
 	labtest.Must(t, s.of[0].seedStream(t.Context(), s.SKU))
-	if err := s.of[0].redis.Set(t.Context(), streamKey(s.SKU), 4, 0).Err(); err != nil { // its number is old
+	if err := s.of[0].redis.Set(t.Context(), streamKey(s.SKU), 4, 0).Err(); err != nil { // Redis has an old number
 		t.Fatal(err)
 	}
 	var g errgroup.Group
@@ -234,10 +235,10 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 	}
 }
 
-// No answer in time is unknown, and the order comes later.
+// If the order is not written in time, the outcome is unknown. The order comes later.
 func TestStreamTimeIsUp(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
-	readElsewhere := func() { // by a consumer that does not write it
+	readElsewhere := func() { // another consumer reads the entries and does not write them
 		_, err := s.of[1].redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "writers", Consumer: "another",
 			Streams: []string{companionKey(s.SKU, "orders"), ">"}}).Result()
 		labtest.Must(t, err)
@@ -272,10 +273,10 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s.Held(t)
 }
 
-// The worker writes what no buyer waits for: also what a process had accepted that died.
+// The worker writes entries for which no buyer waits, even those that a dead process had accepted.
 func TestStreamWorker(t *testing.T) {
 	s := openStream(t, RedisStream, 5)
-	s.accepted(t, 1, 1) // by a process that died before it could leave it to its worker
+	s.accepted(t, 1, 1) // accepted by a process that died before it could tell its worker
 	var working sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
 	working.Go(func() { s.of[1].Work(ctx) })
@@ -288,7 +289,7 @@ func TestStreamWorker(t *testing.T) {
 	s.Held(t)
 }
 
-// written returns when a user has an order.
+// written waits until a user has an order.
 func (s *streamed) written(t *testing.T, user int64) {
 	t.Helper()
 	labtest.Soon(t, fmt.Sprint("the order of user ", user), func() bool {
@@ -320,7 +321,7 @@ func TestStreamIsRebuilt(t *testing.T) {
 	}
 	s.Held(t)
 	lose()
-	for range 2 { // again, when what became of the first is forgotten
+	for range 2 { // the second time, Redis does not know the first request any more
 		if err := s.of[1].Restore(t.Context(), r.OrderID); err != nil {
 			t.Error(err)
 		}

@@ -27,8 +27,8 @@ import (
 	"seckill/strategies/saletest"
 )
 
-// together runs an attempt on each key side by side: each has looked for the
-// record before any of them inserts one. deadlocks are the statements that one undid.
+// together makes one attempt on each key at once: all have looked for the record before any of them
+// inserts one. deadlocks counts the statements that a deadlock undid.
 func together(t *testing.T, l lock.Locker, keys ...string) (errs []error, deadlocks int64) {
 	t.Helper()
 	var looked, done sync.WaitGroup
@@ -59,7 +59,7 @@ func together(t *testing.T, l lock.Locker, keys ...string) (errs []error, deadlo
 	return errs, counted.Load()
 }
 
-// Two who find no record lock the same gap, and one of them is undone.
+// Two contenders who find no record lock the same gap, and one of them is undone.
 func TestVersion1Deadlocks(t *testing.T) {
 	b := newBench(t, LockTableV1)
 	for name, keys := range map[string][]string{"one name": {b.Key, b.Key}, "two names": {b.Key + "a", b.Key + "b"}} {
@@ -79,7 +79,7 @@ func TestVersion1Deadlocks(t *testing.T) {
 	}
 }
 
-// apart are two names, next to each other, of different segments.
+// apart returns two neighbouring names that belong to different segments.
 func apart(key string) (one, other string) {
 	for i := 0; ; i++ {
 		one, other = fmt.Sprint(key, i, "a"), fmt.Sprint(key, i, "b")
@@ -89,8 +89,8 @@ func apart(key string) (one, other string) {
 	}
 }
 
-// B's pseudo-code reads the record FOR UPDATE as well. Segments do not guard
-// the gap between names of different segments.
+// The source, article B, reads the record FOR UPDATE as well. Segments do not guard the gap between
+// names of different segments.
 func TestSegmentsDeadlockWhenTheRecordIsReadForUpdate(t *testing.T) {
 	for _, forUpdate := range []bool{false, true} {
 		b := newBench(t, LockTableSegmented, func(d *catalog.Deps) { d.Settings.RecordLock = forUpdate })
@@ -114,12 +114,12 @@ func TestSegmentsDeadlockWhenTheRecordIsReadForUpdate(t *testing.T) {
 	}
 }
 
-// The central row is passed while a lock is taken, not while it is held: who
-// stands there keeps out everybody, or everybody of one segment.
+// The central row is locked only while a lock is taken, not while it is held. A contender that
+// holds the central row keeps out all others, or all others of its segment.
 func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 	for _, c := range []struct {
 		info  catalog.Info
-		waits bool // although it is another segment
+		waits bool // true if a lock of another segment has to wait, too
 	}{{LockTableCentral, true}, {LockTableSegmented, false}} {
 		t.Run(c.info.Name, func(t *testing.T) {
 			b := newBench(t, c.info)
@@ -161,7 +161,8 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 	}
 }
 
-// A deadlock undoes the DELETE that frees a lock: it is sent again, or the row would stay.
+// A deadlock undoes the DELETE that releases a lock. The DELETE is sent again; otherwise the row
+// would stay.
 func TestReleaseIsSentAgainAfterADeadlock(t *testing.T) {
 	for _, info := range []catalog.Info{LockInsert, LockInsertPlain} {
 		b := newBench(t, info)
@@ -208,7 +209,7 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 	locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
 }
 
-// A reset comes while the lock's holder cancels: the new sale is left alone.
+// A reset comes while the lock's holder cancels an order. The new sale is not changed.
 func TestACancellationMeetsAReset(t *testing.T) {
 	s := saletest.Open(t, LockInsert, 5, catalog.Deps{Settings: testSettings})
 	r, err := s.Buy(t.Context(), 1, 2)
@@ -225,7 +226,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 var testSettings = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}}
 
-// newBench is a lock on an instance of its own.
+// newBench returns a process with a lock, on an instance of its own.
 func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *locktest.Process {
 	t.Helper()
 	d := catalog.Deps{Settings: testSettings}
@@ -237,7 +238,7 @@ func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *l
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
 
-// COMMIT and ROLLBACK release the lock of the row. They do not release GET_LOCK's.
+// COMMIT and ROLLBACK release the lock of lock-row. They do not release the lock of GET_LOCK.
 func TestCommit(t *testing.T) {
 	for _, info := range sessionInfos {
 		for _, fails := range []error{nil, seckill.ErrSoldOut} {
@@ -265,8 +266,8 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// Waiters need connections, too: as many as the pool has. The next one waits
-// for a connection as long as they would for the lock, and holders are not hurt.
+// Waiters need connections, too, and here use up the pool. The next one waits for a connection as
+// long as it would for the lock. Holders are not disturbed.
 func TestMoreWaitersThanConnections(t *testing.T) {
 	for _, info := range sessionInfos {
 		t.Run(info.Name, func(t *testing.T) {
@@ -290,7 +291,7 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 	}
 }
 
-// Waits longer than the server lets one statement wait are several statements.
+// If a wait is longer than the server allows for one statement, it takes several statements.
 func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 	for _, info := range []catalog.Info{LockRow, GetLock} {
 		t.Run(info.Name, func(t *testing.T) {

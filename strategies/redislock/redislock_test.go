@@ -40,7 +40,7 @@ func TestRegistryTurns(t *testing.T) {
 	}
 }
 
-// The renewer finds a key of another type in the lock's place: the lock is lost, at once.
+// The renewal finds a key of another type in the lock's place. The lock is lost at once.
 func TestWatchdogRenewsNothingElse(t *testing.T) {
 	l := locktest.Open(t, RedisWatchdog, catalog.Deps{})
 	labtest.Must(t, l.In.Redis.LPush(t.Context(), l.Key, "another's").Err())
@@ -64,7 +64,7 @@ func TestRegistryTurnComesTooLate(t *testing.T) {
 		return nil
 	}, OnAfter: func(c *tap.Command, err error) error {
 		if asked == 0 {
-			time.Sleep(time.Until(end)) // the wait for the turn has used all of their time
+			time.Sleep(time.Until(end)) // the wait for the turn uses up all of the buyer's time
 		}
 		return err
 	}}), locktest.Patience)
@@ -74,7 +74,8 @@ func TestRegistryTurnComesTooLate(t *testing.T) {
 	}
 }
 
-// Of the buyers of one process one asks Redis, or listens to it; the others wait for their turn.
+// Of the buyers of one process, only one asks Redis or listens to it. The others wait for their
+// turn.
 func TestOneOfAProcessAsks(t *testing.T) {
 	for _, info := range []catalog.Info{RedisBLPOP, RedisRegistry, RedisWatchdog} {
 		a, b := locktest.Open(t, info, catalog.Deps{}), locktest.Open(t, info, catalog.Deps{})
@@ -96,7 +97,8 @@ func TestOneOfAProcessAsks(t *testing.T) {
 	}
 }
 
-// The connection that a waiter listens on breaks: they listen on another, which goes with them.
+// The connection on which a waiter listens breaks. The waiter listens on another one, and closes it
+// at the end.
 func TestWatchdogListensAgain(t *testing.T) {
 	a, b := locktest.Open(t, RedisWatchdog, catalog.Deps{}), locktest.Open(t, RedisWatchdog, catalog.Deps{})
 	holder := a.Take(t, lock.Options{Lease: locktest.Long})
@@ -117,7 +119,7 @@ func TestWatchdogListensAgain(t *testing.T) {
 	})
 }
 
-// wired opens a redlock on the lab's five nodes, each behind a wire.
+// wired opens a redlock on the lab's five nodes. Each node is behind a wire.
 func wired(t *testing.T) (*locktest.Process, []*labtest.Wire) {
 	var wires []*labtest.Wire
 	c := labtest.Config(t, backend.RedisQuorum)
@@ -132,8 +134,8 @@ func wired(t *testing.T) (*locktest.Process, []*labtest.Wire) {
 	return locktest.Open(t, Redlock, catalog.Deps{Instance: labtest.Open(t, c)}), wires
 }
 
-// One of five nodes answers nothing: the lock is taken and given back all the same. What was
-// sent to that node in the meantime frees there what it had taken, in the end.
+// One of five nodes does not answer. The lock is taken and released all the same. In the end that
+// node also executes the releases that were kept for it, and its key is gone.
 func TestRedlockDoesNotWaitForOneNode(t *testing.T) {
 	l, _ := wired(t)
 	answers := make(chan struct{})
@@ -177,9 +179,9 @@ func freedEverywhere(t *testing.T, l *locktest.Process) {
 	})
 }
 
-// Nodes hang: once a command is overdue there, nothing is sent to them until they answer
-// again, and then what they took meanwhile is freed. With a majority of them nothing is
-// sold, and nobody waits.
+// Nodes hang. Once a node has left a command unanswered, nothing is sent to it until it answers
+// again; then the keys that it set are deleted. If a majority of nodes hangs, nothing is sold, and
+// nobody waits.
 func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 	l, wires := wired(t)
 	// asked counts which of the first nodes are asked for the lock, and returns the buyer's error.
@@ -228,8 +230,8 @@ func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 	freedEverywhere(t, l)
 }
 
-// BenchmarkRedlockHungNode compares purchases while one of five nodes is stopped with those
-// while none is, in turn.
+// BenchmarkRedlockHungNode compares purchases with one of five nodes stopped and with none stopped,
+// in turn.
 func BenchmarkRedlockHungNode(b *testing.B) {
 	s := saletest.Open(b, Redlock, 1_000_000, catalog.Deps{Settings: catalog.DefaultSettings()})
 	node, err := labtest.Start(b).Process("redlock-3")

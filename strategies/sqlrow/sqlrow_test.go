@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// waitsFor is an instance whose statements wait for a row for so long.
+// waitsFor returns an instance whose statements wait for a row as long as wait.
 func waitsFor(t *testing.T, wait time.Duration) *backend.Instance {
 	t.Helper()
 	c := labtest.Config(t, backend.RowLocks)
@@ -32,7 +32,7 @@ func waitsFor(t *testing.T, wait time.Duration) *backend.Instance {
 	return labtest.Open(t, c)
 }
 
-// A session is one connection that waits for a row no longer than it must.
+// A session is one connection whose statements wait for a row only for a moment.
 type session struct {
 	*testing.T
 	*sql.Conn
@@ -57,7 +57,7 @@ func (s session) do(statement string, args ...any) {
 	}
 }
 
-// waits says whether a statement has to wait for somebody.
+// waits reports whether a statement has to wait for another session.
 func (s session) waits(statement string, args ...any) bool {
 	s.Helper()
 	_, err := s.ExecContext(s.Context(), statement, args...)
@@ -71,7 +71,7 @@ func (s session) waits(statement string, args ...any) bool {
 	return false
 }
 
-// locked are the rows of a table that somebody else holds.
+// locked returns the rows of a table that another session holds.
 func (s session) locked(table string, ids ...int64) (held []int64) {
 	s.Helper()
 	for _, id := range ids {
@@ -93,15 +93,15 @@ func TestWhatForUpdateLocks(t *testing.T) {
 	holder, other := newSession(t, in), newSession(t, in)
 	const repeatable, committed = "REPEATABLE READ", "READ COMMITTED"
 	type locks struct {
-		rows    []int64 // of 10, 20 and 30, that nobody else gets
-		inserts bool    // a new row between 10 and 20 has to wait
+		rows    []int64 // which of the rows 10, 20 and 30 nobody else gets
+		inserts bool    // true if a new row between 10 and 20 has to wait
 	}
 	everything := locks{[]int64{10, 20, 30}, true}
 	for _, c := range []struct {
 		claim     string
 		isolation string
 		from      string
-		want      map[string]locks // by the type that EXPLAIN names; where the servers differ, by more than one
+		want      map[string]locks // the key is the access type in EXPLAIN; if the servers differ, there are several
 	}{
 		{"primary key: the row", repeatable, "shelf WHERE id = 20", map[string]locks{"const": {[]int64{20}, false}}},
 		{"unique key: the row", repeatable, "shelf WHERE name = 'b'", map[string]locks{"const": {[]int64{20}, false}}},
@@ -114,7 +114,7 @@ func TestWhatForUpdateLocks(t *testing.T) {
 		{"nothing found without an index: everything", repeatable, "shelf WHERE note = 'x'", map[string]locks{"ALL": everything}},
 		{"nothing found: nothing", committed, "shelf WHERE note = 'x'", map[string]locks{"ALL": {nil, false}}},
 
-		// With three rows, MariaDB finds a scan cheaper than the index here.
+		// With three rows, MariaDB estimates that a scan is cheaper than the index.
 		{"small table: an index that is not worth while", repeatable, "shelf WHERE name <> 'b'",
 			map[string]locks{"ALL": everything, "range": {[]int64{10, 30}, true}}},
 		{"an index that is not used", repeatable, "shelf IGNORE INDEX (name) WHERE name = 'b'", map[string]locks{"ALL": everything}},
@@ -143,7 +143,7 @@ func TestWhatForUpdateLocks(t *testing.T) {
 	}
 }
 
-// explain is the access type of a query's one table; empty if it needs none.
+// explain returns the access type of a query's one table, or "" if the query needs no table.
 func explain(t *testing.T, s session, query string) string {
 	t.Helper()
 	rows, err := s.QueryContext(t.Context(), "EXPLAIN FORMAT=TRADITIONAL "+query)
@@ -162,7 +162,7 @@ func explain(t *testing.T, s session, query string) string {
 	return fields[slices.Index(columns, "type")].(*sql.NullString).String
 }
 
-// A clock that stands, or moves on by a step each time it is read.
+// A clock stands still, or moves on by a step each time it is read.
 type clock struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -184,7 +184,7 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		micro       bool
 		first, then time.Duration // the clock's offset in the first buyer's process, and in the others'
-		step        time.Duration // how far their clock moves on with each look
+		step        time.Duration // how far the others' clock moves on with each reading
 		lost        bool
 	}{
 		"seconds, pinned clock":                      {false, 0, 0, 0, true},
@@ -232,8 +232,8 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 
 // What the lessons say about the servers, seen on the server.
 
-// Under READ COMMITTED a holder's scan keeps the row that matches. Another
-// UPDATE passes over it; another FOR UPDATE has to wait for it.
+// Under READ COMMITTED a scan keeps the lock of the row that matches. Another UPDATE skips that
+// row. Another FOR UPDATE waits for it.
 func TestSecondScanUnderReadCommitted(t *testing.T) {
 	in := labtest.Instance(t, backend.RowLocks)
 	holder, other := newSession(t, in), newSession(t, in)
@@ -255,8 +255,8 @@ func TestSecondScanUnderReadCommitted(t *testing.T) {
 	other.do("ROLLBACK")
 }
 
-// lock-insert-plain's deadlock: two INSERTs wait for a shared lock behind the
-// DELETE. After it both have it, and neither gets the exclusive one.
+// This is the deadlock of lock-insert-plain. Two INSERTs wait for a shared lock behind the DELETE.
+// After the DELETE both have it, and neither gets the exclusive lock.
 func TestInsertsBehindADeleteDeadlock(t *testing.T) {
 	in := labtest.Instance(t, backend.RowLocks)
 	holder := newSession(t, in)
