@@ -120,8 +120,8 @@ func (s *redisCounterMySQL) explainNoRow(
 	return row.Num, seckill.ErrSoldOut
 }
 
-// findOrder looks for the order after a COMMIT without an answer. If there is an
-// order, the purchase is sold. Otherwise the order may still come: the
+// findOrder looks for the order after a COMMIT without an answer. If there is
+// an order, the purchase is sold. Otherwise the order may still come: the
 // purchase stays open, and buyers who depend on its units look again later.
 func (s *redisCounterMySQL) findOrder(
 	ctx context.Context, p seckill.Purchase, run int64, unknown error,
@@ -190,7 +190,7 @@ func (s *redisCounterMySQL) admit(
 				return in, err
 			}
 			continue
-		case "undecided": // open purchases may return the units that are missing
+		case "undecided": // open purchases may return missing units
 		}
 		closed, err := s.reconcile(ctx, p.SKU)
 		if err != nil {
