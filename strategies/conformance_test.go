@@ -291,7 +291,7 @@ func (h *harness) restocked(t *testing.T) {
 	for i := range 4 {
 		g.Go(func() error {
 			for {
-				_, _, err := h.Store.For(h.Info.Name).Restock(t.Context(), h.Processes[i%2], units)
+				_, _, err := ledger.AddUnits(t.Context(), h.Store.For(h.Info.Name), h.Processes[i%2], units)
 				if !errors.Is(err, seckill.ErrPending) && !errors.Is(err, seckill.ErrBusy) || t.Context().Err() != nil {
 					return err
 				}
@@ -309,7 +309,7 @@ func (h *harness) restocked(t *testing.T) {
 	}
 	held(t, "after a restock", h.Judge(t, told...))
 	units.Units = 4
-	if _, _, err := h.Store.For(h.Info.Name).Restock(t.Context(), h.Processes[0], units); !errors.Is(err,
+	if _, _, err := ledger.AddUnits(t.Context(), h.Store.For(h.Info.Name), h.Processes[0], units); !errors.Is(err,
 		seckill.ErrMismatch) {
 		t.Errorf("the same key for other units: %v, want %v", err, seckill.ErrMismatch)
 	}

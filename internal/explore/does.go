@@ -223,7 +223,7 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	call := judge.Call{Kind: judge.CallRestock, RequestID: units.Key, User: judge.OperatorOf(units.Key), Quantity: units.Units}
 	o.retry(ctx, func() bool {
 		call.Sent = r.sentAt()
-		_, _, o.Err = p.Store.For(w.info.Name).Restock(ctx, p.Strategy, units)
+		_, _, o.Err = ledger.AddUnits(ctx, p.Store.For(w.info.Name), p.Strategy, units)
 		call.Answered, call.Outcome = r.answeredAt(), judge.OutcomeUnknown
 		switch {
 		case o.Err == nil:

@@ -43,7 +43,7 @@ func (s *Server) restock(c *gin.Context) error {
 	if err := s.refuseStaleStock(ctx, sl, r.SKU); err != nil {
 		return err
 	}
-	o, replayed, err := s.ledger.For(sl.info.Name).Restock(ctx, sl.strategy, r)
+	o, replayed, err := ledger.AddUnits(ctx, s.ledger.For(sl.info.Name), sl.strategy, r)
 	if err != nil {
 		s.log(c, slog.LevelWarn, "restock", "sku", r.SKU, "units", r.Units, "key", r.Key, "error", err)
 		return explainRestock(err)

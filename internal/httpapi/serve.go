@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
@@ -74,7 +75,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 func (s *Server) sweep(ctx context.Context) {
 	for {
 		begun := time.Now()
-		removed, err := s.ledger.Sweep(ctx)
+		removed, err := ledger.Sweep(ctx, s.Instance.DB)
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -19,7 +19,7 @@ import (
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (string, seckill.Receipt, error) {
 	var outcome string
 	var r seckill.Receipt
-	err := s.alone(ctx, func(tx *gorm.DB) error {
+	err := runAlone(s.DB(ctx), func(tx *gorm.DB) error {
 		id := newOrderID()
 		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
 		answer := tx.Statement.ConnPool.QueryRowContext(ctx, call,
@@ -35,21 +35,21 @@ func (s *Store) RecordAlone(
 	ctx context.Context, p seckill.Purchase, run, remaining int64,
 ) (seckill.Receipt, error) {
 	var r seckill.Receipt
-	err := s.alone(ctx, func(tx *gorm.DB) (err error) {
+	err := runAlone(s.DB(ctx), func(tx *gorm.DB) (err error) {
 		r, err = s.Record(tx, p, run, remaining)
 		return err
 	})
 	return r, err
 }
 
-// alone runs one command that commits by itself, on a connection of its own. If the command fails
-// and may have left a transaction open, alone closes the connection. Otherwise the next transaction
-// on the connection would commit what a procedure left open.
-func (s *Store) alone(ctx context.Context, command func(tx *gorm.DB) error) error {
+// runAlone runs one command that commits by itself, on a connection of its own. If the command fails
+// and may have left a transaction open, runAlone closes the connection. Otherwise the next
+// transaction on the connection would commit what a procedure left open.
+func runAlone(db *gorm.DB, command func(tx *gorm.DB) error) error {
 	sent := false
-	err := retry(ctx, func() error {
+	err := retry(db.Statement.Context, func() error {
 		sent = false
-		return s.DB(ctx).Connection(func(tx *gorm.DB) error {
+		return db.Connection(func(tx *gorm.DB) error {
 			sent = true
 			err := command(tx)
 			if err != nil && !seckill.NothingTaken(err) && !undone(err) {

@@ -58,9 +58,9 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 			if ok, err := s.PlaceAll(tx, set.Run, 5, batch); err != nil || ok || !batch[0].Refused || batch[1].Refused {
 				t.Errorf("a batch with the refused request: %t, %v, %t and %t, want the first refused alone", ok, err, batch[0].Refused, batch[1].Refused)
 			}
-			return s.Refuse(tx, soldOut(3, set.Run))
+			return ledger.Refuse(tx, soldOut(3, set.Run))
 		}))
-		if err := s.Tx(ctx, func(tx *gorm.DB) error { return s.Refuse(tx, first) }); !errors.Is(err, seckill.ErrDuplicate) {
+		if err := s.Tx(ctx, func(tx *gorm.DB) error { return ledger.Refuse(tx, first) }); !errors.Is(err, seckill.ErrDuplicate) {
 			t.Errorf("a refusal in a transaction, of an answered request: %v, want %v", err, seckill.ErrDuplicate)
 		}
 		sold, err := sell(ctx, s, soldOut(4, 0).Purchase, set.Run)

@@ -25,7 +25,7 @@ type RestockPreparer interface {
 	PrepareRestock(tx *gorm.DB, o Order) error
 }
 
-// Restock adds units to the stock of a run, in two steps:
+// AddUnits adds the units of a Restock to the stock of a run, in two steps:
 //
 //  1. One transaction raises the run's initial stock and writes a row with the key: an order of
 //     the new units, which the operator holds.
@@ -35,11 +35,11 @@ type RestockPreparer interface {
 // Between the steps the units are neither left nor sold. If the call ends there, another call
 // with the same key goes on with step 2. Copies of a call may run at once, in any process.
 //
-// The Store must be bound to the strategy. Restock returns the row, whose Remaining is the initial
+// The Store must be bound to the strategy. AddUnits returns the row, whose Remaining is the initial
 // stock with the new units, and whether an earlier call had written the row. ErrPending means that the
 // row is written, and the units have not arrived. ErrMismatch means that the key belongs to other
 // units, or to another strategy. Other errors are as for Deduct.
-func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restock) (Order, bool, error) {
+func AddUnits(ctx context.Context, s *Store, strategy seckill.Strategy, r Restock) (Order, bool, error) {
 	var o Order
 	var replayed bool
 	var err error
@@ -48,7 +48,7 @@ func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restoc
 		if replayed = err == nil; !errors.Is(err, seckill.ErrUnknownOrder) {
 			break
 		}
-		if o, err = s.placeRestock(ctx, strategy, r); !errors.Is(err, seckill.ErrDuplicate) {
+		if o, err = placeRestock(ctx, s, strategy, r); !errors.Is(err, seckill.ErrDuplicate) {
 			break
 		}
 	}
@@ -61,11 +61,11 @@ func (s *Store) Restock(ctx context.Context, strategy seckill.Strategy, r Restoc
 	return o, replayed, err
 }
 
-// placeRestock is the first step of Restock: it raises the initial stock and writes the row. A
+// placeRestock is the first step of AddUnits: it raises the initial stock and writes the row. A
 // reset first writes the stock row, and later the strategy's own count. placeRestock refuses in
 // between. Otherwise the reset would count the new units, and Restore would then add them a second
 // time.
-func (s *Store) placeRestock(ctx context.Context, strategy seckill.Strategy, r Restock) (Order, error) {
+func placeRestock(ctx context.Context, s *Store, strategy seckill.Strategy, r Restock) (Order, error) {
 	var o Order
 	set, err := s.SKU(ctx, r.SKU)
 	if c, counts := strategy.(seckill.Counter); err == nil && counts {

@@ -76,7 +76,7 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 		if list, err := s.Orders(ctx, ledger.Filter{SKU: sku}); err != nil || len(list) != 1 || list[0].PublicID != again.OrderID {
 			t.Errorf("listed are %+v, %v, want the new order", list, err)
 		}
-		if n, err := s.Sweep(ctx); err != nil || n < 1 || rows() != 1 {
+		if n, err := ledger.Sweep(ctx, s.DB(ctx)); err != nil || n < 1 || rows() != 1 {
 			t.Errorf("swept %d (%v), %d rows left; want 1 and 1", n, err, rows())
 		}
 		// as if an older backup had been restored
@@ -155,7 +155,7 @@ func TestSweep(t *testing.T) {
 		if all, err := s.SKUs(ctx, 1); err != nil || len(all) != 1 {
 			t.Errorf("one SKU of two: %+v, %v", all, err)
 		}
-		if n, err := s.Sweep(ctx); err != nil || n != 5000 {
+		if n, err := ledger.Sweep(ctx, s.DB(ctx)); err != nil || n != 5000 {
 			t.Errorf("swept %d, %v, want 5000", n, err)
 		}
 		for table := range others {

@@ -24,7 +24,7 @@ import (
 // order's id (newOrderID), which is part of the public id, so public_id needs no index.
 //
 // Both unique keys contain the run, because a reset starts a new run and leaves the rows of the
-// old run to Store.Sweep.
+// old run to Sweep.
 //
 //   - orders_request_in_run: one final answer per request, an order or a refusal
 //     (status 'refused', with its reason and the quantity asked for). Its prefixes

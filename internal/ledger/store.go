@@ -76,7 +76,7 @@ const maxRetries = 5
 // Tx runs f in a transaction and commits it. It returns the errors of package seckill. A failure
 // before COMMIT was sent means that nothing was taken. A COMMIT without an answer is ErrUnknown.
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return retry(ctx, func() error { return s.try(ctx, f) })
+	return retry(ctx, func() error { return runOnce(s.DB(ctx), s.view, f) })
 }
 
 // retry runs f, and runs it again if a deadlock rolled it back or another order had the same id.
@@ -90,9 +90,9 @@ func retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// try runs f once in a transaction, and commits it.
-func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
-	tx := s.db.WithContext(ctx).Begin(s.view)
+// runOnce runs f once in a transaction, and commits it.
+func runOnce(db *gorm.DB, view *sql.TxOptions, f func(tx *gorm.DB) error) error {
+	tx := db.Begin(view)
 	if tx.Error != nil {
 		return before(tx.Error)
 	}
@@ -150,6 +150,10 @@ func scan(db *gorm.DB, dest any, query string, args ...any) error {
 // LAST_INSERT_ID(expr) has set. It sends the statement unchanged: gorm would build it byte by byte
 // while other buyers wait for the row that this buyer holds.
 func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
+	return exec(tx, statement, args...)
+}
+
+func exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
 	res, err := tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 	if err != nil {
 		return 0, 0, err
@@ -285,7 +289,7 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 		return err
 	}
 	return s.Tx(ctx, func(tx *gorm.DB) error {
-		if back, err := s.markCancelled(tx, o); err != nil || !back {
+		if back, err := markCancelled(tx, o); err != nil || !back {
 			return err
 		}
 		return giveBack(tx, o)
@@ -300,12 +304,12 @@ func (s *Store) Cancel(tx *gorm.DB, orderID string) (Order, bool, error) {
 	if err != nil {
 		return o, false, err
 	}
-	back, err := s.markCancelled(tx, o)
+	back, err := markCancelled(tx, o)
 	return o, back, err
 }
 
-func (s *Store) markCancelled(tx *gorm.DB, o Order) (bool, error) {
-	rows, _, err := s.Exec(tx, "UPDATE orders SET status = ? WHERE sku_id = ? AND run = ? AND id = ? AND status = ?",
+func markCancelled(tx *gorm.DB, o Order) (bool, error) {
+	rows, _, err := exec(tx, "UPDATE orders SET status = ? WHERE sku_id = ? AND run = ? AND id = ? AND status = ?",
 		Cancelled, o.SKUID, o.Run, o.ID, Active)
 	return rows == 1, err
 }
@@ -356,7 +360,7 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 // sku is 0. The row is an order in any state, or a refusal (Refused). FindRequest returns
 // ErrUnknownOrder if there is no row, or if the row is not committed yet.
 func (s *Store) FindRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	return s.findRequest(ctx, sku, user, requestID, "")
+	return findRequest(s.DB(ctx), sku, user, requestID, "")
 }
 
 // AwaitRequest is FindRequest, but it waits for the end of a transaction that has written such a
@@ -365,17 +369,17 @@ func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID str
 	if s.db.Name() == "sqlite" { // a writer locks the whole file, so there is nothing to wait for
 		return s.FindRequest(ctx, sku, user, requestID)
 	}
-	return s.findRequest(ctx, sku, user, requestID, " FOR UPDATE")
+	return findRequest(s.DB(ctx), sku, user, requestID, " FOR UPDATE")
 }
 
-func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, locking string) (Order, error) {
+func findRequest(db *gorm.DB, sku, user int64, requestID, locking string) (Order, error) {
 	var o Order
 	where, args := "request_id = ? AND user_id = ?", []any{requestID, user}
 	if sku != 0 {
 		where, args = where+" AND sku_id = ?", append(args, sku)
 	}
 	// For a join, the database might begin with the stock row and read every order of the run.
-	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = "+
+	err := scan(db, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = "+
 		"(SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
 	return o, noOrder(err)
 }
@@ -404,7 +408,7 @@ func (s *Store) Schedule(
 	ctx context.Context, id int64, name string, stock int64, starts *judge.Moment,
 ) (judge.Stock, error) {
 	var st judge.Stock
-	if err := s.create(ctx, id); err != nil {
+	if err := createSKU(s.DB(ctx), id); err != nil {
 		return st, err
 	}
 	err := s.Tx(ctx, func(tx *gorm.DB) error {
@@ -418,11 +422,11 @@ func (s *Store) Schedule(
 	return st, err
 }
 
-// create inserts the row if it is missing, in a statement of its own. In one transaction with the
+// createSKU inserts the row if it is missing, in a statement of its own. In one transaction with the
 // UPDATE, two callers who find no row would both lock the gap, and each would wait for the other.
-func (s *Store) create(ctx context.Context, id int64) error {
-	return before(s.db.WithContext(ctx).Exec(
-		insertIgnore(s.db)+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
+func createSKU(db *gorm.DB, id int64) error {
+	return before(db.Exec(
+		insertIgnore(db)+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
 }
 
 // insertIgnore returns the beginning of an INSERT that skips rows which exist already.

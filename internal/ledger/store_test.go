@@ -277,7 +277,7 @@ func TestMomentsRoundUp(t *testing.T) {
 func TestEveryListReadsLittle(t *testing.T) {
 	s, _ := onServer(t)
 	ctx := t.Context()
-	if _, err := s.Sweep(ctx); err != nil {
+	if _, err := ledger.Sweep(ctx, s.DB(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []int64{sku, sku + 1} {
@@ -314,7 +314,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 		"a user's request":     list(ledger.Filter{RequestID: "k7", User: 7}),
 		"an order":             func(ctx context.Context) error { return second1(s.Order(ctx, "o7001-700100007-A")) },
 		"a request of a SKU":   func(ctx context.Context) error { return second1(s.FindRequest(ctx, sku, 7, "k7")) },
-		"nothing to sweep":     func(ctx context.Context) error { _, err := s.Sweep(ctx); return err },
+		"nothing to sweep":     func(ctx context.Context) error { _, err := ledger.Sweep(ctx, s.DB(ctx)); return err },
 		"a request of any SKU": func(ctx context.Context) error { return second1(s.FindRequest(ctx, 0, 7, "k7")) },
 	} {
 		before := rowsRead(t, s)

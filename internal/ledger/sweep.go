@@ -19,18 +19,19 @@ const sweepPiece = 1000
 // so that at least half of the database's time is left for buyers. It returns the number of removed
 // orders. If the context ends first, it returns the context's error, and the next call goes on.
 // Several processes may sweep at once.
-func (s *Store) Sweep(ctx context.Context) (int64, error) {
+func Sweep(ctx context.Context, db *gorm.DB) (int64, error) {
+	db = db.WithContext(ctx)
 	removed := int64(0)
 	for _, table := range []string{"orders", "stock_units", "reservations"} {
 		// The primary key of each table begins with SKU and run, so the subquery reads one row.
 		var stale []judge.Stock
-		err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE run > " +
+		err := db.Raw("SELECT id, run FROM stock WHERE run > " +
 			"(SELECT run FROM " + table + " WHERE sku_id = stock.id ORDER BY run LIMIT 1)").Scan(&stale).Error
 		if err != nil {
 			return removed, before(err)
 		}
 		for _, st := range stale {
-			n, err := s.remove(ctx, table, st)
+			n, err := removeEarlierRuns(db, table, st)
 			if table == "orders" {
 				removed += n
 			}
@@ -42,21 +43,21 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	return removed, nil
 }
 
-// remove removes the rows of a table that belong to earlier runs of the SKU st. It runs with READ
-// COMMITTED. A repeatable read would lock the gap before the first order of the current run, and
-// the first buyers would wait.
-func (s *Store) remove(ctx context.Context, table string, st judge.Stock) (int64, error) {
+// removeEarlierRuns removes the rows of a table that belong to earlier runs of the SKU st. It runs
+// with READ COMMITTED. A repeatable read would lock the gap before the first order of the current
+// run, and the first buyers would wait.
+func removeEarlierRuns(db *gorm.DB, table string, st judge.Stock) (int64, error) {
 	removed := int64(0)
 	statement := "DELETE FROM " + table + " WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?"
 	view := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
-	if s.db.Name() == "sqlite" {
+	if db.Name() == "sqlite" {
 		statement = "DELETE FROM " + table + " WHERE rowid IN " +
 			"(SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"
 		view = nil
 	}
 	for {
 		begun, piece := time.Now(), int64(0)
-		err := s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		err := db.Transaction(func(tx *gorm.DB) error {
 			res := tx.Exec(statement, st.ID, st.Run, sweepPiece)
 			piece = res.RowsAffected
 			return res.Error
@@ -66,8 +67,8 @@ func (s *Store) remove(ctx context.Context, table string, st judge.Stock) (int64
 		}
 		select {
 		case <-time.After(time.Since(begun)):
-		case <-ctx.Done():
-			return removed, ctx.Err()
+		case <-db.Statement.Context.Done():
+			return removed, db.Statement.Context.Err()
 		}
 	}
 }

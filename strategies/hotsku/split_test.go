@@ -65,7 +65,7 @@ func TestMostUnits(t *testing.T) {
 	if _, err := s.Buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrTooManyUnits) {
 		t.Errorf("got %v, want %v", err, seckill.ErrTooManyUnits)
 	}
-	if n, err := s.Store.Sweep(t.Context()); err != nil || n < 1 {
+	if n, err := ledger.Sweep(t.Context(), s.Store.DB(t.Context())); err != nil || n < 1 {
 		t.Errorf("the sweeper removed %d orders, %v", n, err)
 	}
 	var rows int64
@@ -184,7 +184,7 @@ func TestASweepMeetsAReset(t *testing.T) {
 	if n, err := s.reserver(0).Expire(ctx); n != 0 || err != nil || s.num(t) != 9 {
 		t.Errorf("gave %d back, %v, with %d left", n, err, s.num(t))
 	}
-	if n, err := s.Store.Sweep(t.Context()); err != nil || n < 1 {
+	if n, err := ledger.Sweep(t.Context(), s.Store.DB(t.Context())); err != nil || n < 1 {
 		t.Errorf("the sweeper of old runs removed %d orders, %v", n, err)
 	}
 	var rows int64

@@ -201,7 +201,7 @@ func (s *unitStock) Restore(ctx context.Context, orderID string) error {
 
 // Reset removes the free units of earlier runs, and waits for buyers who hold
 // some of them. Then it writes the units of this run in one statement, if
-// there are none yet. It leaves the sold units of earlier runs to Store.Sweep.
+// there are none yet. It leaves the sold units of earlier runs to ledger.Sweep.
 func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 	var set struct {
 		Run, Initial int64
