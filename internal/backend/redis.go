@@ -90,8 +90,10 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	if err != nil {
 		return explainUnreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses[0], err))
 	}
-	in.versions[NameRedis] = redisVersion(ctx, c)
-	in.askRights(ctx, c, Redis, addresses)
+	if in.versions[NameRedis] == "" {
+		in.versions[NameRedis] = redisVersion(ctx, c)
+		in.askRights(ctx, c, Redis, addresses)
+	}
 	return nil
 }
 
@@ -206,8 +208,10 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		err = in.explainRedis(ctx, in.Config.RedlockAddrs[0], err)
 		return explainUnreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
 	}
-	in.versions[NameRedlock] = redisVersion(ctx, node)
-	in.askRights(ctx, node, RedisQuorum, in.Config.RedlockAddrs)
+	if in.versions[NameRedlock] == "" {
+		in.versions[NameRedlock] = redisVersion(ctx, node)
+		in.askRights(ctx, node, RedisQuorum, in.Config.RedlockAddrs)
+	}
 	return nil
 }
 

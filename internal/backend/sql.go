@@ -38,9 +38,10 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if cfg.DBName == "" {
 		cfg.DBName = "seckill"
 	}
-	pins, err := in.prepareServer(ctx, cfg)
-	if err != nil {
-		return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+	if in.pins == "" {
+		if in.pins, err = in.prepareServer(ctx, cfg); err != nil {
+			return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+		}
 	}
 	in.Database = cfg.DBName
 	inner, err := in.mysqlConnector(cfg)
@@ -49,7 +50,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	}
 	connector := tap.Connector(inner, tap.SQLOptions{Error: leaveReadOnly,
 		OnConnect: func(ctx context.Context, c sqldriver.Conn) error {
-			_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, pins, nil)
+			_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, in.pins, nil)
 			return err
 		}})
 	db := in.openPool(connector, in.maxConns())
@@ -197,13 +198,14 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 	if err != nil {
 		return err
 	}
-	var v string
-	if err := db.WithContext(ctx).Raw(version).Scan(&v).Error; err != nil {
-		return err
-	}
 	in.DB = db
+	if in.versions[NameMySQL] != "" {
+		return nil
+	}
+	var v string
+	err = db.WithContext(ctx).Raw(version).Scan(&v).Error
 	in.versions[NameMySQL] = name(v)
-	return nil
+	return err
 }
 
 func explainUnreachable(name, address string, err error) error {
