@@ -198,7 +198,8 @@ func (r *run) unanswered() (waits, commands []*call) {
 func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
-		if c.command.Barrier == nil || c.actor.life != alive { // the wait of a dead actor is about to end
+		// The wait of an actor that has died, left or given up is about to end.
+		if c.command.Barrier == nil || c.actor.life != alive || c.ctx.Err() != nil {
 			anyOver = true
 			continue
 		}
