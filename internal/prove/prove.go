@@ -42,7 +42,7 @@ type Options struct {
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions returns options with which a proof takes about fifteen minutes on two cores. With
+// DefaultOptions returns options with which a proof takes about 25 minutes on two cores. With
 // four workers, servers that elect a leader would be too slow.
 func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 3} }
 

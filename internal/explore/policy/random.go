@@ -3,10 +3,19 @@ package policy
 import "math/rand/v2"
 
 // Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized scheduler with
-// probabilistic guarantees of finding bugs", ASPLOS 2010). The thread with the highest priority
-// takes every turn. At a few moments, drawn in advance, its priority falls below all others, or a
-// fault happens instead of its turn. With n threads and k steps, a bug that needs d such moments is
-// found with a probability of at least 1/(n·k^d) per schedule. Begin never returns false.
+// probabilistic guarantees of finding bugs", ASPLOS 2010, section 3). The thread with the highest
+// priority takes every turn. At changePoints moments, drawn in advance, its priority falls below all
+// others, or a fault happens instead of its turn.
+//
+// Say that a bug needs a first thread and no more than changePoints such moments. With n threads and k
+// choices, each schedule finds the bug with a probability of at least 1/(n·k^changePoints). If one of the
+// moments must be one of f possible faults, the probability is at least 1/(n·(2k)^changePoints·f).
+//
+// In the paper, threads that have fallen go on in a random order. Here the first to fall goes on first.
+// Of two threads, the other one then always takes over, which is six times as likely to draw a given
+// schedule with three preemptions. A bug that needs another order needs one moment more.
+//
+// Begin never returns false.
 type Random struct {
 	rng      *rand.Rand
 	length   int // the number of choices in the longest schedule so far
