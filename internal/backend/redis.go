@@ -208,10 +208,8 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		err = in.explainRedis(ctx, in.Config.RedlockAddrs[0], err)
 		return explainUnreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
 	}
-	if in.versions[NameRedlock] == "" {
-		in.versions[NameRedlock] = redisVersion(ctx, node)
-		in.askRights(ctx, node, RedisQuorum, in.Config.RedlockAddrs)
-	}
+	in.versions[NameRedlock] = redisVersion(ctx, node)
+	in.askRights(ctx, node, RedisQuorum, in.Config.RedlockAddrs)
 	return nil
 }
 
