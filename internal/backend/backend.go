@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -88,9 +87,6 @@ type Tuning struct {
 	// If CreateNothing is true, Open checks the SQL server without opening a database. Opening
 	// would create the database if it is missing.
 	CreateNothing bool
-	// If Sibling is not nil, it is an open instance with the same servers. Open then does not ask them
-	// again for their settings, versions and rights.
-	Sibling *Instance `json:"-"`
 	// If WrapConn is not nil, it wraps every new connection. Tests use it to lose replies.
 	WrapConn func(net.Conn) net.Conn `json:"-"`
 	// ZooKeeperSession is the session timeout that the client requests. 0 means 6 s.
@@ -136,7 +132,6 @@ type Instance struct {
 // opened has what the methods openMySQL, openRedis and so on add to an Instance.
 type opened struct {
 	versions map[string]string // version of each server, by the name of its backend
-	pins     string            // the statement that sets the sqlPins of a session
 	closers  []func() error    // called by Close, the last one first
 }
 
@@ -170,9 +165,6 @@ func Versions(servers []Status) []string {
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn, conns: map[*trackedConn]bool{}},
 		Lacks: map[Capability]string{}, opened: opened{versions: map[string]string{}}}
-	if s := c.Sibling; s != nil {
-		in.Lacks, in.versions, in.pins = maps.Clone(s.Lacks), maps.Clone(s.versions), s.pins
-	}
 	defer func() {
 		if err != nil {
 			in.Close()

@@ -90,10 +90,8 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	if err != nil {
 		return explainUnreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses[0], err))
 	}
-	if in.versions[NameRedis] == "" {
-		in.versions[NameRedis] = redisVersion(ctx, c)
-		in.askRights(ctx, c, Redis, addresses)
-	}
+	in.versions[NameRedis] = redisVersion(ctx, c)
+	in.askRights(ctx, c, Redis, addresses)
 	return nil
 }
 

@@ -38,10 +38,9 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if cfg.DBName == "" {
 		cfg.DBName = "seckill"
 	}
-	if in.pins == "" {
-		if in.pins, err = in.prepareServer(ctx, cfg); err != nil {
-			return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
-		}
+	pins, err := in.prepareServer(ctx, cfg)
+	if err != nil {
+		return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
 	}
 	in.Database = cfg.DBName
 	inner, err := in.mysqlConnector(cfg)
@@ -50,7 +49,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	}
 	connector := tap.Connector(inner, tap.SQLOptions{Error: leaveReadOnly,
 		OnConnect: func(ctx context.Context, c sqldriver.Conn) error {
-			_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, in.pins, nil)
+			_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, pins, nil)
 			return err
 		}})
 	db := in.openPool(connector, in.maxConns())
@@ -198,14 +197,13 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 	if err != nil {
 		return err
 	}
-	in.DB = db
-	if in.versions[NameMySQL] != "" {
-		return nil
-	}
 	var v string
-	err = db.WithContext(ctx).Raw(version).Scan(&v).Error
+	if err := db.WithContext(ctx).Raw(version).Scan(&v).Error; err != nil {
+		return err
+	}
+	in.DB = db
 	in.versions[NameMySQL] = name(v)
-	return err
+	return nil
 }
 
 func explainUnreachable(name, address string, err error) error {

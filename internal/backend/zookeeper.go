@@ -41,9 +41,6 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	}
 	in.closers = append(in.closers, c.Close)
 	in.ZooKeeper = c
-	if in.versions[NameZooKeeper] != "" {
-		return nil
-	}
 	ctx, cancel = context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if in.versions[NameZooKeeper], _, err = zkclient.AskServer(ctx, c.Server()); err != nil {

@@ -128,7 +128,6 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	if err = ledger.Migrate(ctx, w.admin.DB); err != nil {
 		return nil, errors.Join(err, w.admin.Close())
 	}
-	w.config.Sibling = w.admin
 	w.probes = probe.Of(w.admin, info)
 	w.probes.Now = w.clockTime
 	w.createdAt.Store(time.Now().UnixNano())
