@@ -6,11 +6,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"seckill/internal/judge"
+	"seckill/internal/lab/labtest"
 )
 
 // If a requirement can be parsed, its text can be parsed again with the same result. An empty
@@ -25,6 +28,26 @@ func FuzzRequirement(f *testing.F) {
 			if again, err := ParseRequirement(r.text); err != nil || again != r || r.checkResult(&Result{}).Met {
 				t.Errorf("%q is %+v, and %q is %+v (%v)", text, r, r.text, again, err)
 			}
+		}
+	})
+}
+
+// A scenario file is refused with an error of one line, or can be written as a command line.
+func FuzzScenario(f *testing.F) {
+	for _, text := range []string{"stock: 5\nbuyers: 9\n", "profile: constant\nrate: 100\nduration: 2s\n",
+		"stock: [1]\n", "a: &a [*a]\n",
+		"require: [p99<50ms]\n", "stock: 1\n---\nstock: 2\n", "rate: .nan\n", "duration: 9999999h\n",
+		"<<: {stock: 3}\n"} {
+		f.Add(text)
+	}
+	file := filepath.Join(f.TempDir(), "scenario.yaml")
+	f.Fuzz(func(t *testing.T, text string) {
+		labtest.Must(t, os.WriteFile(file, []byte(text), 0o600))
+		s, err := ReadScenario(file, DefaultScenario())
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q is refused with several lines: %q", text, err)
+		} else if err == nil && s.Check() == nil {
+			s.Command()
 		}
 	})
 }

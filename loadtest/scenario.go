@@ -1,27 +1,33 @@
 package loadtest
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"net/url"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"seckill/internal/seckill"
 	"seckill/internal/tables"
 )
 
-// A Scenario says what load is sent to which sale. Flags set its fields, and results repeat them.
-// All random choices follow from Seed: the same Scenario sends the same purchases in the same
-// order.
+// A Scenario says what load is sent to which sale. Its fields are set from a scenario file first,
+// then from flags, and results repeat them. All random choices follow from Seed: the same Scenario
+// sends the same purchases in the same order.
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" kong:"-"`
 	Stock    int64  `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`
-	SKU      int64  `json:"sku_id" name:"sku" group:"rare" placeholder:"ID" help:"${SKU}"`
+	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"${SKU}"`
 	// SKUs is the number of SKUs on sale. 0 stands for 1.
 	SKUs int     `json:"skus" name:"skus" group:"sale" placeholder:"N" help:"${SKUs}"`
 	Zipf float64 `json:"zipf,omitempty" group:"sale" placeholder:"S" help:"${Zipf}"`
@@ -40,7 +46,7 @@ type Scenario struct {
 	Cancellations float64 `json:"cancellations,omitempty" group:"rare" placeholder:"SHARE" help:"${Cancellations}"`
 	// If Reserve is not 0, buyers reserve units for this time and pay with a second call. Buyers
 	// who cancel do not pay.
-	Reserve time.Duration `json:"reserve_ns,omitempty" group:"sale" placeholder:"D" help:"${Reserve}"`
+	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"${Reserve}"`
 	Forget  float64       `json:"forget,omitempty" group:"rare" placeholder:"SHARE" help:"${Forget}"`
 	// Async asks services to accept a purchase first and to decide later. A strategy that cannot
 	// do so gives its final answer at once.
@@ -54,9 +60,9 @@ type Scenario struct {
 	Profile     Profile       `json:"profile" group:"time" placeholder:"NAME" help:"${Profile}"` // empty for Closed
 	Concurrency int           `json:"concurrency" group:"time" placeholder:"N" help:"${Concurrency}"`
 	Rate        float64       `json:"rate,omitempty" group:"time" placeholder:"R" help:"${Rate}"`
-	Duration    time.Duration `json:"duration_ns,omitempty" group:"time" help:"${Duration}"`
-	Timeout     time.Duration `json:"timeout_ns" group:"rare" placeholder:"D" help:"${Timeout}"`
-	Seed        uint64        `json:"seed,string" group:"time" placeholder:"N" help:"${Seed}"`
+	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" help:"${Duration}"`
+	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"${Timeout}"`
+	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"${Seed}"`
 
 	// Require has texts such as p99<50ms, which ParseRequirement reads.
 	Require []string `json:"require,omitempty" group:"rare" placeholder:"METRIC<VALUE" help:"${Require}"`
@@ -181,6 +187,39 @@ func (s Scenario) dueAt(i int) time.Duration {
 		return 0
 	}
 	return time.Duration(float64(i) / s.Rate * float64(time.Second))
+}
+
+// ReadScenario reads a Scenario from a YAML file. Fields that the file leaves out keep their value
+// in base. Unknown fields are an error. Errors are an ErrConfig.
+func ReadScenario(path string, base Scenario) (Scenario, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return base, configError("%v", err)
+	}
+	s := base
+	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
+	if err = decodeYAML(d, &s); err == nil && !errors.Is(decodeYAML(d, new(any)), io.EOF) {
+		err = errors.New("it has several YAML documents: keep one")
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return base, configError("%s: the file is empty", path)
+	case err != nil: // only the first line says what is wrong: below it the library quotes the file
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		return base, configError("%s: %s", path, text)
+	}
+	return s, nil
+}
+
+// decodeYAML decodes one document. It returns an error where the library panics, such as at a list
+// that is only a tag.
+func decodeYAML(d *yaml.Decoder, into any) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the file is not YAML that can be read")
+		}
+	}()
+	return d.Decode(into)
 }
 
 // Command returns the command line that repeats the sale of s with the same buyers.
@@ -414,7 +453,7 @@ func (s Scenario) checkDemand() error {
 	return nil
 }
 
-// fieldError returns an ErrConfig about a field.
+// fieldError returns an ErrConfig that gives the field the name that it has in scenario files.
 func fieldError(field, code string, params map[string]any, format string, args ...any) error {
 	wrong := &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params}
 	return fmt.Errorf("%w: %w", ErrConfig, wrong)

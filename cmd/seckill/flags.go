@@ -34,6 +34,7 @@ func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 // A tag refers to its text as ${NAME}.
 var helpTexts = kong.Vars{
 	"JSON":     "Write the result as JSON; - is standard output.",
+	"CSV":      "Write the figures as CSV; - is standard output.",
 	"Shutdown": "How long a shutdown waits for purchases in flight.",
 	"Faults":   "Faults by comma, or all; none is a sale without a fault. See seckill chaos --list.",
 	"BenchFor": "Duration of one measurement; longer if needed for ten turns of each contender.",

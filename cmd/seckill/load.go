@@ -20,11 +20,13 @@ import (
 	"seckill/loadtest/report"
 )
 
-// LoadCmd sends a load to a sale and judges the sale. Its exit status is the verdict.
+// LoadCmd sends a load to a sale and judges the sale. Its exit status is the verdict. BeforeApply
+// sets the values of the scenario file. Flags then override these values.
 type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
 	Target   []string          `placeholder:"URL" help:"${Target}"`
 	Strategy string            `group:"sale" placeholder:"NAME" help:"${Strategy}"`
+	File     string            `name:"scenario" placeholder:"FILE" help:"YAML file with some of the flags below."`
 	Thorough bool              `group:"sale" help:"${Thorough}"`
 	Scenario loadtest.Scenario `embed:""`
 
@@ -35,20 +37,25 @@ type LoadCmd struct {
 func (c *LoadCmd) Help() string {
 	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold or answers that cannot all be true, "+
 		"%d held but a requirement was not met, %d nothing was oversold or lost, but the sale stood still while "+
-		"buyers asked, %d the run itself was not valid, %d wrong command line.", loadtest.ExitHeld,
+		"buyers asked, %d the run itself was not valid, %d wrong command line or scenario.", loadtest.ExitHeld,
 		loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid,
 		statusUsage)
 }
 
-// BeforeApply sets the defaults, which flags then override.
+// BeforeApply sets the defaults and the values of the scenario file.
 func (c *LoadCmd) BeforeApply(line *kong.Context) error {
+	given := givenFlags(line)
 	c.Scenario = loadtest.DefaultScenario()
-	if givenFlags(line)["thorough"] == true {
+	if given["thorough"] == true {
 		c.Scenario = loadtest.ThoroughScenario()
 	}
 	c.Scenario.Seed = rand.Uint64()
+	var err error
+	if file, named := given["scenario"].(string); named {
+		c.Scenario, err = loadtest.ReadScenario(file, c.Scenario)
+	}
 	c.Strategy = c.Scenario.Strategy
-	return nil
+	return err
 }
 
 // Validate checks the scenario and the flags.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -275,12 +276,14 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 	return c.Load.Scenario, err
 }
 
-// Flags change the default scenario.
-func TestScenarioOfFlags(t *testing.T) {
-	got, err := parseLoad(t, "--profile", "constant", "--rate", "250.5", "--duration", "9s", "--seed", "7", "--require", "p99<1s", "--async")
+// Flags override the scenario file, and the file overrides the defaults.
+func TestScenarioOfFlagsAndFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sale.yaml")
+	labtest.Must(t, os.WriteFile(file, []byte("stock: 300\nprofile: constant\nrate: 100\nduration: 9s\nrequire: [errors==0]\n"), 0o600))
+	got, err := parseLoad(t, "--scenario", file, "--rate", "250.5", "--seed", "7", "--require", "p99<1s", "--async")
 	labtest.Must(t, err)
 	want := loadtest.DefaultScenario()
-	want.Profile, want.Rate, want.Duration, want.Seed = loadtest.Constant, 250.5, 9*time.Second, 7
+	want.Stock, want.Profile, want.Rate, want.Duration, want.Seed = 300, loadtest.Constant, 250.5, 9*time.Second, 7
 	want.Require, want.Async = []string{"p99<1s"}, true
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want\n%+v", got, want)

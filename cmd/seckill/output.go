@@ -23,6 +23,7 @@ import (
 type Output struct {
 	JSON     string `group:"output" name:"json" placeholder:"FILE" help:"${JSON}"`
 	Markdown string `group:"output" placeholder:"FILE" help:"${Markdown}"`
+	CSV      string `group:"output" name:"csv" placeholder:"FILE" help:"${CSV}"`
 	Figures  string `group:"rare" placeholder:"FILE" help:"Put the figures into a JSON file, as the page reads them."`
 	Quiet    bool   `group:"output" short:"q" help:"No progress."`
 }
@@ -40,7 +41,7 @@ func (o Output) outputForms(r tables.Report) forms {
 	if o.Markdown != "-" {
 		markdown = tables.WithBlock(o.Markdown, r.Name, r.WriteMarkdown)
 	}
-	return forms{{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, markdown},
+	return forms{{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, markdown}, {"--csv", o.CSV, r.WriteCSV},
 		{"--figures", o.Figures, tables.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 

@@ -1,8 +1,9 @@
 // Package tables writes results for people. It formats numbers, and writes tables and reports as
-// text, Markdown and JSON. It also replaces marked blocks of Markdown files.
+// text, Markdown, CSV and JSON. It also replaces marked blocks of Markdown files.
 package tables
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type Table struct {
 	Words int      // number of columns that contain words
 }
 
-// A Report is the result of a command in all its forms: text for a terminal, Markdown, and
+// A Report is the result of a command in all its forms: text for a terminal, Markdown, CSV, and
 // JSON for programs.
 type Report struct {
 	Answer   []string    // the result in sentences, written first
@@ -76,6 +77,20 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 	r.writeTables(&b, false)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// WriteCSV writes the facts and the tables.
+func (r Report) WriteCSV(w io.Writer) error {
+	var lines [][]string
+	for _, fact := range r.Facts {
+		lines = append(lines, fact[:])
+	}
+	for _, t := range r.Tables {
+		if t.Rows != nil {
+			lines = append(append(lines, t.Head), t.Rows...)
+		}
+	}
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // WriteJSON writes the result for programs.

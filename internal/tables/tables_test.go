@@ -21,6 +21,7 @@ func TestTables(t *testing.T) {
 			"a_b holds.\n\n### Locks\n\n| lock | locks/s |\n| ---  |     --: |\n| a\\|b |    5.00 |\n| ü    |     100 |\n\nIt rained.\n\nrun         a, b\n"},
 		{func(b *bytes.Buffer) error { return r.WriteMarkdown(b) },
 			"\n`run`.\n\na_b holds.\n\n### Locks\n\n| lock | locks/s |\n| --- | --: |\n| a\\|b | 5.00 |\n| ü | 100 |\n"},
+		{func(b *bytes.Buffer) error { return r.WriteCSV(b) }, "run,\"a, b\"\nlock,locks/s\na|b,5.00\nü,100\n"},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil || b.String() != c.want {
