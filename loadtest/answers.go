@@ -121,7 +121,7 @@ func quoteStart(text []byte) string { return fmt.Sprintf("%.120q", text) }
 type problemBody struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	Ask    string `json:"ask"` // path at which to ask for the outcome of the request's other calls
+	Ask    string `json:"ask"` // path at which to ask for the outcome of other calls with the same key
 }
 
 // An expectedSale has the contents of a successful answer to a purchase.

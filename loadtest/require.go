@@ -36,10 +36,10 @@ var metricsByName = map[string]func(*Result) float64{
 	"p99.9":    func(r *Result) float64 { return toMillis(r.Latency.P999) },
 	"max":      func(r *Result) float64 { return toMillis(r.Latency.Max) },
 	"sold_p99": func(r *Result) float64 { return toMillis(r.SoldLatency.P99) },
-	// Rates a second: requests answered, and sales.
+	// These are rates per second, of answered requests and of sales.
 	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
 	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
-	// Numbers of requests with this outcome.
+	// These are numbers of requests with the named outcome.
 	"sold":     (*Result).Sales,
 	"sold_out": countOf(judge.OutcomeSoldOut),
 	"busy":     countOf(judge.OutcomeBusy),

@@ -136,12 +136,12 @@ func ThoroughScenario() Scenario {
 	return s
 }
 
-// A run keeps every call in memory until it is judged. A run that would need more than MaxMemory
-// bytes is not started.
+// A run keeps every call and order in memory until it is judged. A run that would need more than
+// MaxMemory bytes is not started.
 const (
 	MaxMemory   = 1 << 30
-	bytesACall  = 480 // a call's record, with the judge's data about it
-	bytesAnUnit = 550 // an order in the ledger
+	bytesACall  = 480 // memory for a call's record and the judge's data about it
+	bytesAnUnit = 550 // memory for the order of a sold unit
 )
 
 // expectedMemory estimates the bytes that judging takes if every call is answered.

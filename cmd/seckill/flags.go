@@ -128,7 +128,7 @@ func checkLockTimes(t catalog.LockTimes) error {
 }
 
 // groups has the groups of flags in the help. If a command has --help-all, its --help leaves out
-// the group rare, so that it fits on one screen.
+// the group "rare", so that the help fits on one screen.
 var groups = kong.ExplicitGroups([]kong.Group{
 	{Key: "sale", Title: "The sale:"},
 	{Key: "time", Title: "When purchases are sent:"},

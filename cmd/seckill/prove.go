@@ -340,7 +340,7 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 	return w.Replay(ctx, &e.Scenario, choices)
 }
 
-// provers are the servers of one worker of the proof.
+// provers has the servers of one worker of the proof: its own in Lab, and shared ones in losing.
 type provers struct {
 	*lab.Lab
 	losing *lab.Lab

@@ -225,8 +225,8 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 	return t
 }
 
-// LocksName is the name of these figures: of their block in Markdown files, and of their member in
-// the JSON file that the lessons read.
+// LocksName is the name of the figures of locks: of their block in Markdown files, and of their
+// member in the JSON file from which the lessons' pages take figures.
 const LocksName = "locks"
 
 // Report returns the results as tables for people and as JSON for programs.

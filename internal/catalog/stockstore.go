@@ -57,7 +57,7 @@ func storesOf(sellers []Seller) map[string]seckill.StockStore {
 }
 
 // Audit judges one SKU's run from the ledger and the counters, and keeps no order in memory. It
-// reads the counters first: that may need a connection, and the view of the orders will hold one.
+// reads the counters before it views the orders: to do both at once may need two connections.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report judge.Report, err error) {
 	counted := StockStores(ctx, sku, sellers)
 	err = store.View(ctx, sku, func(e judge.Evidence) {

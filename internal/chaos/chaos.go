@@ -240,8 +240,8 @@ func (o Options) runSecondPart(ctx context.Context, t *trial, left int64) error 
 	sale.Profile, sale.Rate, sale.Duration, sale.Cancellations = loadtest.Closed, 0, 0, 0
 	sale.Joins, sale.Concurrency, sale.Outage = true, followUpBuyers, o.Settings.slack
 	sale.Buyers = max(int(left), minFollowUps) + extraBuyers
-	// A sale that stands still is ended. A slow sale goes on, because only its end shows whether more units
-	// are sold than there were.
+	// A sale in which nothing sells for maxStandstill is ended. Any other sale may take up to
+	// maxSecondPart, because only its end shows whether more units are sold than there were.
 	limited, cancel := context.WithTimeout(ctx, maxSecondPart)
 	defer cancel()
 	standstill := time.AfterFunc(maxStandstill, cancel)

@@ -164,7 +164,7 @@ func (r *Result) Report() tables.Report {
 }
 
 // A Cell is the result of one strategy with one fault. The zero Cell means that the fault does not apply to
-// the strategy. A cell whose strategy held has only a Word and Stood. The JSON form of a Cell is stable.
+// the strategy. If the strategy held, Rules and what follows are not set. The JSON form is stable.
 type Cell struct {
 	Word string `json:"word,omitempty"` // the verdict, or why there is none
 	// Wrong is set if the sale broke or stood still, and the strategy promises not to.

@@ -187,7 +187,7 @@ type call struct {
 // A callFault is what a fault does to a call.
 type callFault struct {
 	loseReply bool
-	refused   bool                        // Redis forbids Scenario.Denies until the call has returned
+	refused   bool                        // during this call, Redis forbids the command Scenario.Denies
 	deliver   func(context.Context) error // sends this command if it was delayed
 }
 
@@ -267,7 +267,7 @@ func (c *call) awaitTurn() error {
 // Before implements tap.Tap.
 func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	if c.Name == "back-off" {
-		return nil // the method Sleep reports back-offs
+		return nil // nothing to report: the method Sleep has reported this back-off
 	}
 	s := a.newCall(ctx, c)
 	c.Private = s

@@ -138,12 +138,12 @@ var actorKinds = map[Action]actorKind{
 	},
 	Accepts: accepts,
 	Asks:    asks,
-	// An actor that Reserves does the same as Asks, but reserves instead of buying.
+	// The action Reserves is the same as Asks, but it reserves instead of buying.
 	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
 		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
-	// An actor that Repeats does the same as Asks. But its request already has an order, whose
-	// answer the buyer got before the actors came.
+	// The action Repeats is the same as Asks. But its request already has an order. The buyer got
+	// the answer about this order before the actors came.
 	Repeats: {
 		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
 			if err := asks.prepare(ctx, w, first, b); err != nil {
@@ -333,9 +333,9 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 	}
 }
 
-// accepts is an actor that buys without waiting for the order. If the answer was lost, it repeats
-// the request with the same key, up to Buyer.Again times. The buyer that Scenario.Next adds comes a
-// lease later and writes the orders that other buyers have left unwritten.
+// accepts is an actor whose purchase is accepted at once, and whose order is written later. If the
+// answer was lost, the actor repeats the request with the same key, up to Buyer.Again times. A
+// lease later comes the buyer that Scenario.Next adds. It writes the orders that are still missing.
 var accepts = actorKind{
 	supports: func(i catalog.Info) bool { return i.Accepts },
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {

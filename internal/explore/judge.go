@@ -153,7 +153,7 @@ func findProblems(s *Schedule) []Problem {
 	for _, v := range s.Audit.Violations {
 		// If nothing was sold, the only buyer that could buy may have died, or bought before the reset.
 		nothing := v.Rule == judge.RuleNothingSold && (s.Faulty() || resets)
-		// Only the service recognises a repeated request; a strategy refuses it like any other.
+		// Only the service recognises a repeated request. A strategy refuses it as a duplicate.
 		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.has(Asks)
 		if sells && !nothing && !copied {
 			add(v.Rule, "%s", v.Message)

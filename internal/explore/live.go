@@ -238,8 +238,8 @@ func (r *run) waitView(c *call) *WaitView {
 	return w
 }
 
-// holdersAt returns the actors other than waits that may hold a row lock and whose process has a
-// SQL connection with one of these ports.
+// holdersAt returns the actors that may hold a row lock and whose process has a SQL connection from
+// one of the local ports. It leaves out the actor that waits.
 func (r *run) holdersAt(waits *actor, ports []string) []string {
 	var list []string
 	for _, a := range r.actors {

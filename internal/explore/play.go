@@ -130,7 +130,7 @@ const deliveryLimit = 5 * time.Second
 const (
 	// NextBuyer is the name of the buyer that comes when all other buyers are done.
 	NextBuyer   = "next"
-	nextProcess = 1000 // the number of that buyer's process
+	nextProcess = 1000 // the number of the process of NextBuyer
 )
 
 // addActor starts a buyer. The buyer stops before its first command.

@@ -23,7 +23,7 @@ type run struct {
 	turnState
 	counters
 
-	steps  atomic.Int64 // a copy of len(schedule.Steps) for the actors' goroutines, from the last time they continued
+	steps  atomic.Int64 // len(schedule.Steps) when an actor last continued; the actors' goroutines may read steps
 	moves  []move
 	waits  []probe.Wait // the commands that the servers listed as waiting after the last step
 	peek   bool         // read the servers' values after each step

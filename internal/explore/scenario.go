@@ -35,8 +35,8 @@ type Scenario struct {
 	// Renewals is how often in one schedule the goroutines that renew locks act at most. The
 	// moments at which they act are choices. If Renewals is 0, they never act.
 	Renewals int `json:"renewals,omitempty"`
-	// DiesFirst lets the first buyer run alone and die before one of its commands, which is a
-	// choice. The other buyers come a lease later.
+	// DiesFirst lets the first buyer run alone and die before one of its commands. Each schedule
+	// chooses the command. The other buyers come a lease later.
 	DiesFirst bool `json:"dies_first,omitempty"`
 	// InLine builds a queue before the first choice of the schedule. The first buyer takes the
 	// lock, and the other buyers come one by one and wait for the lock.
@@ -173,8 +173,8 @@ type Schedule struct {
 
 	names *Normalizer
 	// locks lists failures of the lock. Either two buyers held the lock although the lease of the
-	// first had not ended. Or a renewer continued although it had got an answer while another buyer
-	// had the lock.
+	// first had not ended. Or another buyer had the lock when a renewer got the answer to a
+	// renewal, and the renewer continued all the same.
 	locks []Problem
 }
 

@@ -193,8 +193,8 @@ func (r *run) unanswered() (waits, commands []*call) {
 	return waits, commands
 }
 
-// passBarriers returns when no event is under way to a waiting call. It returns true if one of the
-// waits is over or about to end, which means that a report will come.
+// passBarriers calls the Barrier of each waiting call. It returns when no event is under way to one
+// of these calls. It returns true if one of them will return, and its actor will report that.
 func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
@@ -225,7 +225,7 @@ func (r *run) awaitRollback(ctx context.Context) error {
 	return r.world.probes.AwaitClosed(ctx, closed, true)
 }
 
-// awaitReport runs the next report. It returns errNoReport if none comes within limit.
+// awaitReport waits for a report and calls it. It returns errNoReport if none comes within limit.
 func (r *run) awaitReport(ctx context.Context, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

@@ -67,7 +67,7 @@ type Options struct {
 
 // A Node is one of several servers. At most one schedule of a world can lose it.
 type Node struct {
-	Name string // as steps show it: "the primary with what it had not replicated"
+	Name string // the node's name in steps, such as "the primary with what it had not replicated"
 	// Lag is called when the sale is ready and before any buyer comes. It stops replication, if
 	// any.
 	Lag func(context.Context) error
@@ -242,7 +242,7 @@ func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s 
 	return nil
 }
 
-// has reports whether any actor of s does action.
+// has reports whether any actor of s performs the given action.
 func (s *Scenario) has(what Action) bool {
 	return slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Action == what })
 }

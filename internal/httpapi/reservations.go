@@ -171,8 +171,8 @@ func (s *Server) cancelReservation(c *gin.Context) error {
 	})
 }
 
-// withReservation calls do with the reservation whose id is in the call's path. Then it answers
-// with the reservation as do has changed it.
+// withReservation passes the reservation whose id is in the call's path to the function do, which
+// may change the reservation. Then it answers with the changed reservation.
 func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()

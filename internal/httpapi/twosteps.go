@@ -68,7 +68,7 @@ func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter,
 	}
 	known, err := s.ledger.AwaitRequest(ctx, f.SKU, f.User, f.RequestID)
 	if a := s.acceptor(); a != nil && errors.Is(err, seckill.ErrUnknownOrder) {
-		if err = a.Became(ctx, f.SKU, f.User, f.RequestID); err == nil { // the order was written since
+		if err = a.Became(ctx, f.SKU, f.User, f.RequestID); err == nil { // the order has been written meanwhile
 			known, err = s.ledger.FindRequest(ctx, f.SKU, f.User, f.RequestID)
 		}
 	}

@@ -476,7 +476,7 @@ func (h *Holders) visitShared(visit func(a, b *Order, units int64)) {
 		return
 	}
 	var lowest *Order             // the order that holds the lowest unit so far
-	twice := int64(math.MaxInt64) // the units above this one have two holders
+	twice := int64(math.MaxInt64) // the units above this number have two holders; none so far
 	for o := range h.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)

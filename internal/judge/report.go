@@ -247,7 +247,7 @@ func soldAfter(all []change) func(time.Duration) int64 {
 
 // traffic has the times at which units were sold and returned, and at which buyers asked.
 type traffic struct {
-	changes []change // sales at their earliest time, and returns at their latest
+	changes []change // each sale as early and each return as late as possible: the fewest units left
 	sold    []span   // for each order, the time during which it may have been sold
 	asks    []ask    // in the order in which they begin
 }

@@ -430,11 +430,11 @@ func isKeyRefused(_ *evidence, r *request) bool {
 // order. Two things can explain duplicate during a call:
 //
 //   - an order of another request of the buyer was active, or
-//   - another call of the buyer may have held the place of an order for a while: a call that
-//     overlaps, or an earlier call without an answer.
+//   - another call of the buyer may have counted as an order for a while: a call that overlaps, or
+//     an earlier call without an answer.
 //
-// duplicate is final, so it is enough that one call can be explained. A refusal of the request
-// that has the order itself is left to isKeyRefused.
+// duplicate is a final answer: a retry gets it again. So it is enough that one such answer can be
+// explained. If r itself has the order, isKeyRefused checks the refusal.
 func isFalseDuplicate(h *evidence, r *request) bool {
 	return anyOutcome(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(t *Call) bool {
 		return t.Outcome == OutcomeDuplicate && (h.hadOrderDuring(t) || h.mayHaveHadOrderDuring(t))

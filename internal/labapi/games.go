@@ -12,7 +12,7 @@ import (
 )
 
 // routeGames adds the calls about games. A game does not take the labLock: it has databases of its
-// own, and its times are not shown as figures.
+// own, and it measures no times that other work could distort.
 func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"levels": s.Games.Levels()}) })
 	lab.POST("/replays", s.handlerOf(s.replayGame))

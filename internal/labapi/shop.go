@@ -118,7 +118,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
 	e, err := s.beginRun(c, wanted, tables.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
-		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // no command line joins a sale, so the lane shows none
+		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // no command line can join the shop's sale
 	})
 	if err == nil {
 		s.shop.rivals, s.shop.joined = e, sale.Run
@@ -196,8 +196,8 @@ type ledgerPage struct {
 	Sold     int64 `json:"sold"`     // units of active orders, except reservations that are not paid yet
 	Reserved int64 `json:"reserved"` // units of reservations that are not paid yet
 	Twice    int64 `json:"twice"`    // units that two or more orders hold
-	// Known is true if holders are counted, which ends when a unit was given back and may be
-	// resold.
+	// Known is true if Twice and shopOrder.Holders are counted. They are not counted after a unit
+	// was given back, because the unit may be sold again.
 	Known  bool        `json:"holders_known"`
 	Latest []shopOrder `json:"latest"`          // the newest orders, newest first
 	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user in the query

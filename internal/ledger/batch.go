@@ -84,12 +84,12 @@ func markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	return err
 }
 
-// Shift adds by, which may be negative, to the remaining units of each order of a batch. It runs in
-// the transaction that has placed the orders.
+// Shift changes the remaining units of each order of a batch by the number in the parameter by,
+// which may be negative. It runs in the transaction that has placed the orders.
 //
 // It inserts the orders again, so that the database finds each by its primary key. The database may
-// run an UPDATE with a list of ids as a scan of the whole sale. The scan would wait for the orders
-// of other batches. These batches wait for the stock row that this transaction holds.
+// run an UPDATE with a list of ids as a scan of the whole sale. That scan would deadlock: it waits
+// for the orders of other batches, which wait for the stock row that this transaction holds.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
 	statement, args := insertAll("INSERT", run, batch)
 	statement += " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"

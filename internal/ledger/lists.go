@@ -19,7 +19,7 @@ type Filter struct {
 // of one key: the primary key for a SKU, and a unique key for a user or a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	where, args := "o.user_id > 0 AND o.run = (SELECT run FROM stock WHERE stock.id = o.sku_id)", []any{}
-	if f.SKU != 0 { // with this condition, the database reads the run only once
+	if f.SKU != 0 { // if the SKU is a constant, the database runs the inner SELECT only once
 		where = "o.user_id > 0 AND o.sku_id = ? AND o.run = (SELECT run FROM stock WHERE id = ?)"
 		args = []any{f.SKU, f.SKU}
 	}

@@ -66,7 +66,7 @@ type Points struct {
 	traps []*trap
 }
 
-// A trap waits for one purchase that matches its Order.
+// A trap waits for one purchase that matches the embedded Order.
 type trap struct {
 	Order
 	taken atomic.Bool   // true if a purchase has reached the point or passed it

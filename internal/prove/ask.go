@@ -47,8 +47,8 @@ func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
 }
 
-// wrongStock counts the rules about sales except RuleNothingSold. The buyer that dies may be the
-// only buyer that could buy.
+// wrongStock reports whether a rule is about sales. It leaves out RuleNothingSold, because the
+// buyer that dies may be the only buyer that could buy.
 func wrongStock(rule string) bool {
 	return explore.LedgerRule(rule) && rule != judge.RuleNothingSold
 }

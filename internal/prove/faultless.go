@@ -33,7 +33,7 @@ type faultlessResult struct {
 	broken *brokenRules // all rules that the searches broke
 }
 
-// searchFaultless searches the schedules without faults, once for each number of processes.
+// searchFaultless searches the schedules without faults once for a given number of processes.
 func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessResult, error) {
 	if s := t.faultless[processes]; s != nil {
 		return s, nil

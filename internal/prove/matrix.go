@@ -127,8 +127,8 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Differen
 	return list
 }
 
-// sameRules reports whether the cell breaks the published rules, in any order. If fewer is true,
-// the cell may break fewer rules, but no others.
+// sameRules reports whether c breaks the same rules as the published cell. If fewer is true, c may
+// also break only some of them.
 func (c Cell) sameRules(published Cell, fewer bool) bool {
 	is, was := c.rules(), published.rules()
 	isNew := func(rule string) bool { return !published.Breaks(rule) }

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// These are the real times for the measurement of answers that depend on time.
+// These times are for measuring, in real time, the answers that depend on time.
 const (
 	realLease   = 2 * time.Second
 	realSession = 4 * time.Second

@@ -127,7 +127,7 @@ func (t *trial) loseNode(
 		return nil, err
 	}
 	what, with := lostNode[role][0], lostNode[role][1]
-	// Clients try the node that will be lost before the other nodes.
+	// With this configuration, clients try the lost node first, and then the other nodes.
 	w, err := explore.Open(ctx, t.info, e.Config(t.servers.Config().Only(t.info.Uses()...), lost),
 		explore.Options{Node: &explore.Node{
 			Name: what + with, Lag: e.StopReplication,

@@ -80,7 +80,7 @@ var (
 	fails = []explore.Fault{explore.ReplyLost, explore.CommandLost, explore.Dies}
 )
 
-// Questions returns all columns, in order.
+// Questions returns all questions, in the order of the guarantee matrix's columns.
 func Questions() []Question {
 	return slices.Concat(saleQuestions(), faultQuestions(), requestQuestions(), lockQuestions())
 }

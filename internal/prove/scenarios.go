@@ -85,7 +85,7 @@ func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explo
 		s.Buyers = newBuyers(1, explore.Buys, explore.Buys, explore.Buys, fourth)
 		s.Buyers[3].Process = 1
 		if fourth == explore.Buys {
-			s.Buyers[3].Quantity = 2 // more units than the batch may leave
+			s.Buyers[3].Quantity = 2 // may be more units than the shared transaction leaves unsold
 		}
 	}
 	return []*explore.Scenario{&s}

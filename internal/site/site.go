@@ -133,7 +133,7 @@ func (s Site) writeAnswers(f *folder) error {
 		if err != nil {
 			return err
 		}
-		d.Available = true // as a lab with all servers says
+		d.Available = true // the page shows each strategy as a lab with all servers would
 		f.writeJSON("api/v1/strategies/"+info.Name, d)
 		d.Files, d.Lesson = nil, nil
 		all = append(all, d)

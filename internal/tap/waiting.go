@@ -42,8 +42,8 @@ const NoLimit time.Duration = -1
 var ErrTimeUp = errors.New("the limit of this wait is over")
 
 // WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease.
-// (A context with a deadline cannot replace the limit: no Tap controls its clock.) If the event
-// comes from a server, barrier must return when everything that the server has sent is in done.
+// (A context with a deadline cannot replace limit: no Tap controls the clock of a context.) If the
+// event comes from a server, barrier must not return before done has all that the server has sent.
 func WaitWithin[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
@@ -77,7 +77,7 @@ func WaitWithin[T any](
 	return got, err
 }
 
-// requestCheck performs steps 2 and 3 of the barrier, and reports whether the wait is over.
+// requestCheck sends on checks twice (steps 2 and 3 above), and reports whether the wait is over.
 func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struct{}) (bool, error) {
 	for range 2 {
 		select {

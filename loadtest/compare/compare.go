@@ -263,7 +263,7 @@ func worseSign(a, b loadtest.Sign) loadtest.Sign {
 // addVerdict adds the verdict of a sale to the given round and to the entry.
 func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	t.Interrupted = t.Interrupted || r.Interrupted
-	if r.Interrupted && r.Verdict == judge.NotValid { // because the sale was cut short
+	if r.Interrupted && r.Verdict == judge.NotValid { // not judged, because the sale was cut short
 		return
 	}
 	t.Verdict, e.accepted = loadtest.Worst(t.Verdict, r.Verdict), e.accepted || r.Accepted > 0

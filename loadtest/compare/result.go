@@ -105,10 +105,10 @@ type measuring struct {
 	turns     int                     // turns in the last round
 }
 
-// WithoutKeys is the key in Entry.Ratios of a strategy's ratio to itself without Idempotency-Keys.
+// WithoutKeys is a key of Entry.Ratios. Its ratio compares a strategy with itself without keys.
 const WithoutKeys = "without_keys"
 
-// A Round is the turn, or are the turns, of one strategy in one round.
+// A Round has the results of one strategy in one round, which may be means of several turns.
 type Round struct {
 	Round       int                `json:"round"` // number of the round, from 1
 	Sales       int                `json:"sales"` // how many sales were run
@@ -196,7 +196,7 @@ func (e *Entry) Broken() bool { return e.Verdict == judge.Oversold || e.Verdict 
 
 // setRatios sets RelativeTo and RatioBy, and the factor and ratios of every entry.
 func (r *Result) setRatios() {
-	for _, e := range r.MainEntries() { // RelativeTo is the strategy conditional, or else the first
+	for _, e := range r.MainEntries() { // choose the strategy "conditional", or else the first
 		if r.RelativeTo == "" || e.Strategy == "conditional" {
 			r.RelativeTo = e.Strategy
 		}

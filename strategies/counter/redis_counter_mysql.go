@@ -67,7 +67,7 @@ func (s *redisCounterMySQL) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// units has the units in the stock row, if the row refuses p.
+	// If too few units are left for p, units is the number in the stock row.
 	run, units := in.run, int64(0)
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, left, err := s.store.Exec(tx,
@@ -271,8 +271,8 @@ func (s *redisCounterMySQL) settle(
 const fewLeftovers = 10
 
 // reconcile looks up purchases that have been open for longer than a lease,
-// and closes them. Such a purchase may still be running: then MySQL decides
-// about it, and its own settle takes its units once more.
+// and closes them. A purchase that is still running may yet be sold. Then it
+// calls settle itself, which takes the units that reconcile has returned.
 func (s *redisCounterMySQL) reconcile(
 	ctx context.Context, sku int64,
 ) (closed bool, err error) {
@@ -356,9 +356,9 @@ func (s *redisCounterMySQL) Restore(
 // would leave units unsold.
 const returned = "returned"
 
-// open marks an order that is about to be cancelled. If Redis has lost the
-// number, open rebuilds it first. If the number were rebuilt during the
-// cancellation, nobody could say whether it includes the units.
+// open marks in Redis the order that is about to be cancelled. Before, it
+// rebuilds the number of units left if Redis has lost this number. If it were
+// rebuilt during the cancellation, it might or might not include the units.
 func (s *redisCounterMySQL) open(ctx context.Context, o ledger.Order) error {
 	sale, err := s.sale(ctx, o.Run)
 	if err != nil {

@@ -160,7 +160,7 @@ func (s *bucketStock) sellUnits(
 // errTooFew means that others have bought the units since they were read.
 var errTooFew = errors.New("too few units")
 
-// takeOne takes all the buyer's units from the bucket in seen.
+// takeOne takes all units of the purchase p from one bucket, seen.Piece.
 func (s *bucketStock) takeOne(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {

@@ -90,9 +90,9 @@ func (s *redisStream) shareRound(
 
 var errLate = errors.New("time is up")
 
-// joinRound returns a round r that has not begun. If r and before are the
-// same, another buyer leads r. Otherwise r is new, and the caller must lead r
-// as soon as the round before is done. If before is nil, that is at once.
+// joinRound returns a round r that has not begun, and the round that was the
+// latest before the call. If both are the same round, another buyer leads r.
+// Otherwise the caller must lead r when the other round, if any, is done.
 func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -358,7 +358,7 @@ func (s *redisStream) explainEntry(
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
 			if errors.Is(why, seckill.ErrNotStarted) {
-				refused.RequestID = e.refusalID() // the request may be repeated
+				refused.RequestID = e.refusalID() // a retry may still buy
 			}
 			return ledger.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})

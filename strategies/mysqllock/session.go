@@ -78,8 +78,8 @@ func releaseError(err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// maxRowWait returns how long the server lets a statement wait for a row. No
-// statement may wait longer: the pool's read time-out comes soon after.
+// maxRowWait returns how long the server lets a statement wait for a row. The
+// limit must not be raised: the pool's read time-out comes soon after it.
 func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -90,9 +90,9 @@ func maxRowWait(db *gorm.DB) (time.Duration, error) {
 }
 
 // statementContext returns the context of a statement that the server ends
-// after limit. end is the end of the buyer's own time. If the server would end
-// the wait clearly later than that, the context ends at end. This costs the
-// connection.
+// after limit. The buyer's own time is over at the time end. If the server
+// would end the statement clearly later, the context ends at the time end,
+// which costs the connection.
 func statementContext(
 	ctx context.Context, wait time.Duration, end time.Time,
 	limit time.Duration,

@@ -18,8 +18,8 @@ func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// distributed_lock is the table of two sources, articles C and D. A client
-// that inserts the row has the lock. If expire is NULL, the lock has no end.
+// distributed_lock is the table of two articles, C and D in Info.Source. Who
+// inserts the row has the lock. If expire is NULL, the lock has no end.
 const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name       VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,

@@ -66,7 +66,7 @@ func (l *redsyncLock) Acquire(
 		return l.releaseLock(ctx, m)
 	}
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
-		if ctx.Err() != nil { // the attempt would not notice
+		if ctx.Err() != nil { // the attempt would not notice this end
 			return false, context.Cause(ctx)
 		}
 		m = l.newMutex(ctx, key, ttl)

@@ -62,8 +62,8 @@ func (s *Sale) Reset(t testing.TB, stock int64) {
 	if r, ok := s.Processes[0].(seckill.Resetter); ok {
 		err := r.Reset(t.Context(), s.SKU, stock)
 		for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
-			// In tests Redlock waits for a node only a tenth of a second, which is too short on a
-			// busy machine.
+			// Try again: in tests, Redlock waits for a node only a tenth of a second, which is too
+			// short on a busy machine.
 			err = r.Reset(t.Context(), s.SKU, stock)
 		}
 		// A broken lock may have been released by a purchase that it let in.

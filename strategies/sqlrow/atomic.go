@@ -45,7 +45,7 @@ func (s *atomic) Deduct(
 			return err
 		}
 		// LAST_INSERT_ID(num - ?) would be cheaper than this SELECT. But MySQL
-		// allows no negative number there, which would repair this strategy.
+		// refuses a negative number there, so the flaw would no longer show.
 		var left int64
 		err = s.store.ReadIn(tx, &left,
 			"SELECT num FROM stock WHERE id = ?", p.SKU)

@@ -45,7 +45,7 @@ type alternative struct {
 	preemptions int
 }
 
-// maxTries limits how often a prefix is tried if its choices are not possible again.
+// maxTries limits how often a prefix is tried if a schedule cannot repeat the prefix's choices.
 const maxTries = 3
 
 // Begin implements Policy.
@@ -146,9 +146,9 @@ func (p *Fewest) Pending() int {
 	return n
 }
 
-// CompleteUpTo returns the number n if every schedule with at most n preemptions was run. It
-// returns -1 if not all schedules without preemptions were run, if all schedules were run, or if n
-// is unknown because of Reduce.
+// CompleteUpTo returns the greatest n such that every schedule with at most n preemptions was run.
+// It returns -1 if a schedule without preemptions was not run, or if Reduce leaves n unknown. It
+// also returns -1 if every schedule was run, because then there is no greatest n.
 func (p *Fewest) CompleteUpTo() int {
 	least := p.minAbandoned
 	for n, list := range p.pending {
