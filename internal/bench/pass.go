@@ -57,7 +57,7 @@ func fewestOverMost(p Pass) float64 {
 	return float64(p.MinLocks) / float64(p.MaxLocks)
 }
 
-// percentOfAcquired returns a figure: part as a percentage of all acquisitions.
+// percentOfAcquired returns a figure: the number from part as a percentage of all acquisitions.
 func percentOfAcquired(part func(Pass) int) figure {
 	return func(p Pass) float64 {
 		if p.Acquired == 0 {

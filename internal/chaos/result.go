@@ -302,7 +302,7 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 	}
 	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the only problem is the interruption
 	case verdict != judge.NotValid || r.Audit == nil:
-	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0: // if nothing was sold: wordStopped
+	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0: // without a sale: wordStopped
 		verdict = loadtest.Blocked
 	case cutOff || t.onlyDataWasLost(violations, judge.RuleUnknownStore):
 		verdict = judge.Held

@@ -198,7 +198,7 @@ const (
 	sent                     // the command is on its way to the server, or inside the server
 	waiting                  // a wait inside the process, without a command
 	passing                  // the command was sent at once, without a turn
-	blocked                  // cannot continue: its server says that it waits, or no event is on its way to it
+	blocked                  // cannot continue: the server lists it as waiting, or no event is on the way to it
 	asleep                   // backs off
 )
 

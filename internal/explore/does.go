@@ -236,8 +236,8 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	})
 }
 
-// requestOn returns a function that calls the argument of with the actor's order. After an error it
-// tries again, up to Buyer.Again times, unless the error is listed as final.
+// requestOn returns a function that sends the given request about the actor's order. After an error
+// it tries again, up to Buyer.Again times, unless the error is listed as final.
 func requestOn[S any](of func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.retry(ctx, func() bool {

@@ -225,7 +225,7 @@ var faultKinds = map[Fault]faultKind{
 // batchedID finds the order ids in a command that writes several orders.
 var batchedID = regexp.MustCompile(`\((\d+), 'o`)
 
-// atActors returns a function that lists f for each actor for which may returns true.
+// atActors returns a function that lists f for each actor for which the function may returns true.
 func atActors(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []policy.Option {
 	return func(r *run, _ []*thread) (list []policy.Option) {
 		for _, a := range r.actors {
@@ -245,7 +245,7 @@ func (r *run) isFirstOfProcess(a *actor) bool {
 }
 
 // atCommands returns a function that lists f for each command that a buyer or a renewer can send
-// now and for which may returns true.
+// now and for which the function may returns true.
 func atCommands(f Fault, may func(*tap.Command) bool) func(*run, []*thread) []policy.Option {
 	return func(r *run, runnable []*thread) (list []policy.Option) {
 		for _, t := range runnable {

@@ -14,7 +14,7 @@ import (
 // Limits bound a search. Zero means no limit.
 type Limits struct {
 	Schedules int           // the maximum number of schedules in order
-	Time      time.Duration // for the schedules in order; the random schedules get the same time again
+	Time      time.Duration // bounds the schedules in order; the random schedules get the same time again
 	Reduce    bool          // see policy.Fewest.Reduce
 	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time
 	// cut the search in order short.

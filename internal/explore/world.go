@@ -211,8 +211,8 @@ func (w *World) otherSKU() int64 { return w.sku * 10 }
 const firstRun = 1
 
 // seedSKU writes the stock row of sku as a first reset would leave it. The new row replaces the row
-// of the SKU given as last, if there is one. Otherwise a strategy that scans the table would find
-// the SKUs of all earlier schedules.
+// of the last schedule's SKU, if any. Otherwise a strategy that scans the table would find the SKUs
+// of all earlier schedules.
 func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
 	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun,
 		UpdatedAt: time.Now()}

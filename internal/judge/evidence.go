@@ -394,7 +394,7 @@ func (s *orderRecord) returnedAt() time.Duration {
 	return first
 }
 
-// returnedAnyTime reports whether the units of s were given back at a time that no call tells.
+// returnedAnyTime reports whether the units of s were given back at an unknown time.
 func (s *orderRecord) returnedAnyTime() bool {
 	return s.Status == Expired || s.Status == Cancelled && len(s.cancellations) == 0
 }

@@ -54,8 +54,8 @@ func stockModel(initial int64) porcupine.Model {
 	return m.ToModel()
 }
 
-// nextStocks returns the possible stocks after o; none if o cannot have this result at the stock
-// left.
+// nextStocks returns the possible stocks after o. It returns none if o cannot have its result when
+// only the given number of units is left.
 func nextStocks(left int64, o Op) []any {
 	var after []any
 	switch o.Kind {
@@ -326,8 +326,8 @@ func checkBounds(initial int64, ops []Op) Reason {
 	return checkAnyOrder(initial, ops)
 }
 
-// toldLeft returns the reason for a sale whose Remaining is too high: before the sale, only there
-// units were left.
+// toldLeft returns the reason for a sale whose Remaining is too high. The parameter there is the
+// number of units that were left before the sale.
 func toldLeft(s *Op, there int64) Reason {
 	return newReason("left", map[string]any{
 		"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},

@@ -452,8 +452,8 @@ func (h *evidence) hadOrderDuring(t *Call) bool {
 	})
 }
 
-// mayHaveHadOrderDuring reports whether another call of the buyer may have held the place of an
-// order while t was under way, without leaving an order in the end.
+// mayHaveHadOrderDuring reports whether another call of the buyer may have counted as an order
+// while t was under way, although it left no order in the end.
 func (h *evidence) mayHaveHadOrderDuring(t *Call) bool {
 	byUser := func(c *Call, user int64) int { return cmp.Compare(c.User, user) }
 	first, _ := slices.BinarySearchFunc(h.purchases, t.User, byUser)
@@ -537,8 +537,8 @@ func isLostRequest(h *evidence, r *request) bool {
 	return i >= 0 && r.order == nil && !h.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
-// refusedAfter reports whether a call of r got a final refusal after the call accepted was sent.
-// busy, conflict and error are not final.
+// refusedAfter reports whether a call of r got a final refusal after the given call was sent. The
+// answers busy, conflict and error are not final.
 func (r *request) refusedAfter(accepted *Call) bool {
 	return slices.ContainsFunc(r.calls, func(t *Call) bool {
 		final := t.Outcome == OutcomeSoldOut || t.Outcome == OutcomeDuplicate

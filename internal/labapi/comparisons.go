@@ -75,7 +75,7 @@ func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Inf
 		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
 	blameFixedFields(p, wanted.Scenario)
-	chosen := s.Strategies // the result lists those that cannot run here
+	chosen := s.Strategies // also those that cannot run here, because the result lists them
 	if !slices.Equal(wanted.Strategies, []string{compare.All}) {
 		chosen = s.chosenStrategies(wanted.Strategies, len(s.Strategies), p)
 	}

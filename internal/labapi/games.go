@@ -35,8 +35,8 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 		func(ctx context.Context, g *game.Game, u undo) (game.State, error) { return g.Undo(ctx, u.Moves) }))
 }
 
-// gameHandler returns a handler that calls do and answers with the state of the game. defaults is
-// the body for a call that omits every field.
+// gameHandler returns a handler that calls the function do and answers with the state of the game.
+// The parameter defaults is the body for a call that omits every field.
 func gameHandler[Body any](s *Server, defaults Body,
 	do func(context.Context, *game.Game, Body) (game.State, error)) gin.HandlerFunc {
 	return s.handlerOf(func(c *gin.Context) error {

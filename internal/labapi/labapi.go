@@ -115,7 +115,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// Open adds a lab to a server that was made without one. Calls that waited for it go on.
+// Open adds a lab to a server that was made without a lab. Calls that waited for the lab go on.
 func (s *Server) Open(b Backing) {
 	s.Backing = b
 	close(s.opened)

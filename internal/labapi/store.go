@@ -15,7 +15,7 @@ import (
 	"seckill/internal/web"
 )
 
-// A State says how far a run or a comparison is. One that a page stops is judged and ends Done.
+// A State says how far a run or a comparison is. If a page stops it, it is judged and becomes Done.
 type State string
 
 const (

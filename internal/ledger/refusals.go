@@ -45,7 +45,7 @@ type Refusals struct {
 type writtenRefusal struct {
 	Refusal
 	id     int64     // the id of the refusal's row
-	turn   chan bool // receives true to lead the next INSERT, or false when alone, answer and err are set
+	turn   chan bool // receives true to lead the next INSERT, or false when the other fields are set
 	alone  bool      // the shared INSERT failed, so this refusal needs an INSERT of its own
 	answer Order
 	err    error
@@ -81,7 +81,7 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	return mine.answer, mine.err
 }
 
-// lead writes the refusals of mine and of the waiting buyers, and wakes these buyers. A shared
+// lead writes the leader's own refusal and the refusals that wait, and wakes their buyers. A shared
 // INSERT can fail, for instance because one row waits too long for a copy of its request. Then
 // every refusal needs an INSERT of its own.
 func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
@@ -106,7 +106,7 @@ func (w *Refusals) join(r *writtenRefusal) bool {
 	return false
 }
 
-// take returns the batch of the leader: mine, and the refusals that wait.
+// take returns the leader's batch: the leader's own refusal, and the refusals that wait.
 func (w *Refusals) take(mine *writtenRefusal) []*writtenRefusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -227,9 +227,9 @@ func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (in
 	return s.insert(tx, p, remaining, "VALUES (", "?, ?)", run, Active)
 }
 
-// insert writes an order. values begins a list of values or a SELECT. rest is the SQL after the
-// first eight columns: the run, the status and the end of the statement. If the statement is a
-// SELECT that finds no row, insert returns errReset.
+// insert writes an order. The text values begins a list of values or a SELECT. The text rest is the
+// SQL after the first eight columns: the run, the status and the end of the statement. If the
+// statement is a SELECT that finds no row, insert returns errReset.
 func (s *Store) insert(
 	tx *gorm.DB, p seckill.Purchase, remaining int64, values, rest string, args ...any,
 ) (int64, seckill.Receipt, error) {
@@ -454,8 +454,8 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 	return snap, err
 }
 
-// View does what Snapshot does, for a large sale: look reads the orders one at a time, by
-// Evidence.ByAge and ByUnit. The orders include those of higher runs. Such orders prove that
+// View does what Snapshot does, for a large sale: the function look reads the orders one at a time,
+// by Evidence.ByAge and ByUnit. The orders include those of higher runs. Such orders prove that
 // somebody put the stock row back to an older state, so that it cannot be trusted.
 func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) error {
 	var err error

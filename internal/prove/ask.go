@@ -42,7 +42,7 @@ func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: wh
 // anyRule returns true for every rule.
 func anyRule(string) bool { return true }
 
-// notOverlap counts all rules except those about the lock, for questions about the stock only.
+// notOverlap reports whether a rule is not about the lock, for questions about the stock only.
 func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
 }
@@ -53,8 +53,8 @@ func wrongStock(rule string) bool {
 	return explore.LedgerRule(rule) && rule != judge.RuleNothingSold
 }
 
-// aboutLock counts the rules about the lock: two holders, or a lock that another buyer has freed or
-// renewed.
+// aboutLock reports whether a rule is about the lock: two holders, or a lock that another buyer has
+// freed or renewed.
 func aboutLock(rule string) bool { return !notOverlap(rule) }
 
 // search searches the scenarios of a question. After the first broken schedule it continues with

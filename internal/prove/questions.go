@@ -21,9 +21,9 @@ type Question struct {
 	// applies returns the reason why the question does not apply to a strategy; "" if it applies.
 	// If applies is nil, the question applies to every strategy.
 	applies func(context.Context, *trial) (whyNot string, err error)
-	// A strategy that breaks without a fault is not asked the question. The reason is premise if
-	// the strategy breaks even in one process, and across if it breaks only in two. If this text is
-	// "", the question is asked nevertheless, in one process.
+	// A strategy that breaks without a fault is not asked the question. The cell shows the text
+	// premise if the strategy breaks even in one process, and the text across if it breaks only in
+	// two. If the text across is "", the question is asked nevertheless, in one process.
 	premise, across string
 	// sees reports whether the situation that the question is about, such as the end of a lease,
 	// has occurred in a schedule. If it has not, the answer is NotAsked with the reason notSeen. If

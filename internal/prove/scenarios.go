@@ -92,7 +92,7 @@ func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explo
 }
 
 // withCopies returns copies of the scenarios in which the third buyer repeats the request of
-// another one.
+// another buyer, whose name is given.
 func withCopies(scenarios []*explore.Scenario, of string) []*explore.Scenario {
 	var copies []*explore.Scenario
 	for _, s := range scenarios {

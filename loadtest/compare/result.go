@@ -292,7 +292,7 @@ const (
 type metric struct {
 	id     string
 	column string // name of the figure in the lessons, with its unit
-	// of returns false if the figure is not known.
+	// of computes the figure. It returns false if the figure is not known.
 	of func(sales []*loadtest.Result) (float64, bool)
 }
 
@@ -318,8 +318,8 @@ var metrics = []metric{
 
 func answersOf(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) }
 
-// rateOf returns a function that computes a metric: the sum of part over all sales, divided by the
-// sum of whole. If either sum is 0, the metric is not known.
+// rateOf returns a function that computes a metric. It calls part and whole for each sale, and
+// divides the sum of the parts by the sum of the wholes. If a sum is 0, the metric is not known.
 func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		a, b := 0.0, 0.0

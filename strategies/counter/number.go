@@ -195,7 +195,7 @@ type holding struct {
 const everything = -1
 
 // look reads the number and its sale. It also reads the holdings that have
-// been open since the given time or longer, but not more than most.
+// been open since the given time or longer, at most as many as most says.
 func (n *number) look(
 	ctx context.Context, sku int64, before string, most int,
 ) (left int64, sale string, open []holding, err error) {

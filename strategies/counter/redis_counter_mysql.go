@@ -37,8 +37,8 @@ var (
 	openScript   = redis.NewScript(openLua)
 )
 
-// RedisCounterMySQL lets Redis refuse most buyers. MySQL decides about the
-// buyers whom Redis admits.
+// RedisCounterMySQL lets Redis refuse most buyers. If Redis admits a buyer,
+// MySQL decides whether the buyer gets the units.
 var RedisCounterMySQL = catalog.Info{
 	Name:   "redis-counter-mysql",
 	Source: "B, choice 4: counter and counter",
@@ -243,8 +243,8 @@ func (s *redisCounterMySQL) keys(sku int64) []string {
 const anyRun = 0
 
 // settle closes p in Redis. If that fails, p stays open until a buyer who
-// needs its units closes it. If the row refused p, seen has the units in the
-// row, and the units and the buyers of the admission.
+// needs its units closes it. If the row had too few units for p, seen has the
+// units in the row, and the units and the buyers of the admission.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, run int64, known string,
 	seen ...any,
@@ -299,7 +299,7 @@ func (s *redisCounterMySQL) reconcile(
 
 // rebuild sets a number that Redis has lost to the units in the row.
 // Afterwards Redis knows neither the purchases under way nor the users who
-// have bought. MySQL still decides about each of them.
+// have bought. MySQL still refuses users who have bought and missing units.
 func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 	var now struct{ Num, Run int64 }
 	err := s.store.Read(ctx, &now,

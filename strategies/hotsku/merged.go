@@ -406,7 +406,7 @@ func (m *buyer) tellResult(err error) {
 }
 
 // sellSeparately makes the buyer send the purchase separately, because the
-// batch cannot decide about it.
+// batch cannot tell whether the buyer may buy.
 func (m *buyer) sellSeparately() {
 	m.separate = m.separate || !m.done
 	m.tellResult(nil)

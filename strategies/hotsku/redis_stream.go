@@ -119,9 +119,8 @@ func (s *redisStream) Accept(
 
 // askRedis asks Redis until p has an answer. sold is the receipt of a sale.
 // accepted is true if this call or a copy of the request was accepted. A buyer
-// who does not wait for the order (waits is false) gets that as the answer. As
-// long as the answer depends on entries without an order, askRedis helps to
-// write those orders.
+// with waits = false gets the acceptance as the answer. As long as the answer
+// depends on entries without an order, askRedis helps to write those orders.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {

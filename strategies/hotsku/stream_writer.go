@@ -33,7 +33,7 @@ const (
 	// maxEntries bounds the entries that one transaction writes.
 	maxEntries = 256
 	// settleTimeout bounds the time in which a writer reports its decisions to
-	// Redis. It reports them even when its buyer has left.
+	// Redis. The writer reports them even when its buyer has left.
 	settleTimeout = 2 * time.Second
 )
 
@@ -208,7 +208,7 @@ func (s *redisStream) settleEntries(
 	}
 }
 
-// decideEntries lets the database decide about every entry of b. Entries
+// decideEntries lets the database accept or refuse every entry of b. Entries
 // without a decision stay in the stream, and are read again.
 func (s *redisStream) decideEntries(
 	ctx context.Context, b streamBatch,
@@ -337,9 +337,9 @@ func (s *redisStream) withFence(
 	})
 }
 
-// explainEntry decides about an entry that could not be sold. This process, or
-// one that died, may have written it and not told Redis, for example when the
-// COMMIT got no reply. It returns nil if the entry can be sold now.
+// explainEntry finds the decision for an entry that could not be sold. Perhaps
+// a process has written the order and not told Redis, for example because its
+// COMMIT got no reply. If the entry can be sold now, the decision is nil.
 func (s *redisStream) explainEntry(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {

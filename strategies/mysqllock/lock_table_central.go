@@ -65,8 +65,8 @@ func (l *tableLock) Acquire(
 	return newNameLease(ctx, l, key), nil
 }
 
-// tryAcquire is getLock of article B. The plain read comes after the central
-// row's lock, so it shows what the last holder of that row has committed.
+// tryAcquire does what getLock does in the source. The plain read comes after
+// the central row's lock, so it shows what that row's last holder committed.
 func (l *tableLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (ok bool, err error) {

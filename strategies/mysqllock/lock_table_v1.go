@@ -13,9 +13,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// LockTableV1 reads with FOR UPDATE before it inserts. If the row exists, that
-// locks it. If not, it locks the gap, which several buyers can do at once.
-// Then each INSERT waits for the gap locks of the others: a deadlock.
+// LockTableV1 reads with FOR UPDATE before it inserts. If the row exists, the
+// read locks the row. Otherwise it locks the gap, as several buyers can do at
+// once. Then each INSERT waits for the others' gap locks: a deadlock.
 var LockTableV1 = catalog.Info{
 	Name:   "lock-table-v1",
 	Source: "B, version 1",

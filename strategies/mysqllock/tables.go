@@ -127,8 +127,8 @@ func acquireError(ctx context.Context, err error) error {
 	return lock.AcquireError(ctx, err)
 }
 
-// checkReleased returns the error of a release that changed so many rows:
-// ErrNotHeld for none.
+// checkReleased returns the error of a release that changed the given number
+// of rows: ErrNotHeld for 0.
 func checkReleased(rows int64, err error) error {
 	switch {
 	case err != nil:

@@ -60,9 +60,9 @@ func (l *endlessLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }
 
-// checkReleased returns the error of a release that deleted so many keys. The
-// lock was no longer held if no key was deleted, or if the key has another
-// type by now.
+// checkReleased returns the error of a release that deleted the given number
+// of keys. The lock was no longer held if no key was deleted, or if the key is
+// of another type by now.
 func checkReleased(keys int64, err error) error {
 	switch {
 	case err == nil && keys > 0:

@@ -47,7 +47,7 @@ type registryLock struct {
 }
 
 // Acquire takes the lock inside the process and then the lock in Redis. The
-// buyer's wait bounds both together.
+// buyer's wait bounds the time for both locks together.
 func (l *registryLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {

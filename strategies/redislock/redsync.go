@@ -144,7 +144,7 @@ func redsyncPauses() func() time.Duration {
 	}
 }
 
-// isTaken reports whether the key has another token, or none at a release.
+// isTaken reports whether the key has another token, or no token at a release.
 func isTaken(err error) bool {
 	var node *redsync.ErrNodeTaken
 	var quorum *redsync.ErrTaken

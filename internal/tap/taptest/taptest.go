@@ -34,7 +34,7 @@ func (m *Tap) After(_ context.Context, c *tap.Command, err error) error {
 // ErrLostReply is the error with which tests replace the reply of a command.
 var ErrLostReply = errors.New("the reply was lost")
 
-// Before returns a context in which do is called before the first command that begins with verb.
+// Before returns a context that calls do once, before the first command that begins with verb.
 func Before(ctx context.Context, verb string, do func()) context.Context {
 	var once sync.Once
 	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
@@ -45,7 +45,7 @@ func Before(ctx context.Context, verb string, do func()) context.Context {
 	}})
 }
 
-// EachBefore returns a context in which do is called before each command is sent.
+// EachBefore returns a context that calls the function do before each command is sent.
 func EachBefore(ctx context.Context, do func(c *tap.Command)) context.Context {
 	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
 		do(c)
@@ -53,7 +53,7 @@ func EachBefore(ctx context.Context, do func(c *tap.Command)) context.Context {
 	}})
 }
 
-// EachAfter returns a context in which do is called after each command, with the command's error.
+// EachAfter returns a context that calls the function do after each command, with its error.
 func EachAfter(ctx context.Context, do func(c *tap.Command, err error)) context.Context {
 	return tap.With(ctx, &Tap{OnAfter: func(c *tap.Command, err error) error {
 		do(c, err)
