@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// After a run was interrupted, its buyers wait for their answers for interruptGrace more. With an
-// answer, the judge knows more than with an unknown outcome.
+// interruptGrace is how long buyers still wait for their answers after a run was interrupted. An
+// answer tells the judge more than an unknown outcome.
 const interruptGrace = time.Second
 
 // A caller makes the calls of one buyer after the other, over connections of its own. The type

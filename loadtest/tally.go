@@ -195,8 +195,8 @@ func (t *tally) countCode(r reply, call judge.CallKind) {
 }
 
 // recordCancellation counts a cancellation. doubt is true if one of its calls had no answer: then
-// the units may be back even if the last call was refused. wasSold is true if an order was
-// cancelled. If its units are certainly not back, they count as sold from now on.
+// the units may be back even if the last call was refused. wasSold is true if an order was to be
+// cancelled. If the order's units are certainly not back, they count as sold from now on.
 func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

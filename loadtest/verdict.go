@@ -97,7 +97,7 @@ func (r *Result) isUntried() bool {
 
 // isProven reports whether the violation is certain in spite of the run's problems.
 func (r *Result) isProven(v judge.Violation) bool {
-	sku, _ := v.Params["sku"].(int64) // 0 in a run of one SKU, whose violations do not name it
+	sku, _ := v.Params["sku"].(int64) // violations in a run of one SKU name no SKU: then sku is 0
 	switch {
 	case v.Rule == judge.RuleNothingSold: // perhaps because no request arrived
 		return false

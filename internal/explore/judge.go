@@ -105,8 +105,8 @@ func (s *Schedule) unitsWanted() int64 {
 	return units
 }
 
-// mayBeOfEarlierSale reports whether the answer to b may belong to the sale before a reset: a reset
-// had not finished when b came.
+// mayBeOfEarlierSale reports whether the answer to b may belong to the sale before a reset, because
+// a reset had not finished when b came.
 func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 	came := slices.IndexFunc(s.Steps, func(step Step) bool { return step.Who == b.Name })
 	return slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Action == Resets && o.Ended > came })

@@ -98,7 +98,7 @@ func (l *Live) findOption(ctx context.Context, c Choice) (o policy.Option, err e
 	return o, err
 }
 
-// End stops the schedule, or closes one that has ended.
+// End stops the schedule, or closes the schedule if it has ended.
 func (l *Live) End() { l.run.stop() }
 
 // A View is the state of a live schedule. Its lists are never null in JSON.

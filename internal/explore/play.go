@@ -166,8 +166,8 @@ func (a *actor) perform() {
 	actorKinds[a.Action].perform(tap.With(a.ctx, a), a.run.world, a.process, &a.outcome)
 }
 
-// runAlone lets only a take turns, until the function until returns true or a can take no turn.
-// Each turn is a choice between the next command of a and the given faults.
+// runAlone lets only the actor a take turns, until the function until returns true or the actor can
+// take no turn. Each turn is a choice between the actor's next command and the given faults.
 func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, until func() bool, faults ...Fault) error {
 	for {
 		if err := r.settle(ctx); err != nil {

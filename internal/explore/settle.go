@@ -64,8 +64,8 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 		return true, s.awaitRollback(ctx)
 	case s.reportComes(ctx, commands):
 		return false, nil
-	// Since the waits last passed their barriers, actors have continued and may have sent events to
-	// these waits.
+	// Actors have continued since the waits last passed their barriers. These actors may have sent
+	// events that end the waits.
 	case len(waits) > 0 && s.barriersPassed != s.handled:
 		s.barriersPassed = s.handled
 		over, err := passBarriers(ctx, waits)

@@ -6,7 +6,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Refusals that the domain has no error for.
+// These are errors for refusals that package seckill has no error for.
 var (
 	ErrForbidden           = errors.New("forbidden")
 	ErrNotFound            = errors.New("not found")

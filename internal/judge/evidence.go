@@ -141,7 +141,7 @@ type stockCount struct {
 
 // conflicts has conflicts among active orders, found while the orders are counted.
 type conflicts struct {
-	hasSeveral        map[int64]bool // has the users with an active order; true if a user has several
+	hasSeveral        map[int64]bool // has every user with an active order; the value is true if the user has several
 	severalOrders     examples       // examples of users with several active orders
 	ordersBeyondStock examples       // examples of orders for units beyond the initial stock
 	ordersBelowZero   examples       // examples of orders whose buyer was told that less than 0 units are left

@@ -28,7 +28,7 @@ type Comparison struct {
 	Done     int             `json:"done"`           // number of turns that have ended
 	Total    int             `json:"total"`          // number of all turns; 0 before the first turn
 	Turn     *compare.Step   `json:"turn,omitempty"` // the current turn
-	Seconds  float64         `json:"seconds"`        // time since the start; after the end, time from start to end
+	Seconds  float64         `json:"seconds"`        // the time from the start until now, or until the end
 	Verdicts *compare.Tally  `json:"verdicts,omitempty"`
 	Result   *compare.Result `json:"result,omitempty"` // nil in summaries, because it is large
 }

@@ -92,7 +92,7 @@ func (d Difference) String() string {
 		d.Cell.promise(), d.Cell.Text)
 }
 
-// promise returns the answer of the cell, and the rules that the strategy breaks.
+// promise returns a text with the answer of the cell and the rules that the strategy breaks.
 func (c Cell) promise() string {
 	return strings.TrimSpace(string(c.Answer) + " " + strings.Join(c.rules(), ", "))
 }

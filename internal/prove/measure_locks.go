@@ -160,8 +160,8 @@ func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, err
 }
 
 // refusedOrIn returns the cell for a buyer that did not wait for the holder. If err is nil, the
-// buyer got the lock, and the text is the argument in. If err is ErrBusy, the text is the argument
-// refused.
+// buyer got the lock, and the cell has the text of the parameter in. If err is ErrBusy, the cell
+// has the text of the parameter refused.
 func refusedOrIn(err error, refused, in string) (Cell, error) {
 	switch {
 	case err == nil:

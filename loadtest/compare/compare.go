@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) *Result {
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // ctx may also have ended between two sales
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()
-	if err := errors.Join(opened, bare.closeBaselines()); err != nil { // such as when the database has gone
+	if err := errors.Join(opened, bare.closeBaselines()); err != nil { // for example, the database has ended
 		c.result.Problems = append(c.result.Problems, fmt.Sprintf("the baselines: %v", err))
 	}
 	return c.result

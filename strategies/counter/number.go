@@ -159,7 +159,7 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	return left, nil
 }
 
-// States of a holding, as the orders in the ledger show them.
+// These are the states of a holding, as the orders in the ledger show them.
 const (
 	sold      = "sold"      // the purchase has an order
 	again     = "again"     // the purchase had an order before this attempt

@@ -171,9 +171,9 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 
 // releaseUnits gives an order's units back if the SQL condition in when holds
 // for its reservation. Only the first UPDATE changes the state: later ones
-// match no row. Every change of a reservation locks it first and the stock
-// last. placeReservation inserts the order before the reservation, but nobody
-// else can wait for these new rows.
+// match no row. Every change of a reservation locks the reservation first and
+// the stock last. placeReservation inserts the order before the reservation,
+// but nobody else can wait for these new rows.
 func (s *reserve) releaseUnits(
 	ctx context.Context, o ledger.Order, as, when string,
 ) (done bool, err error) {

@@ -14,9 +14,9 @@ import (
 )
 
 // LockInsert is a row that exists while the lock is held. The row names its
-// owner, so a buyer deletes only the own row at a release. It also names an
-// end, after which another buyer takes it over. Only a holder that works on
-// past its lease can break this lock.
+// owner, so a buyer who releases the lock deletes no row of another. The row
+// also has an end, after which another buyer takes it over. Only a holder that
+// works on past its lease can break this lock.
 var LockInsert = catalog.Info{
 	Name:       "lock-insert",
 	Source:     "C, unique index, with the repairs that C names; D, method 1",

@@ -53,7 +53,7 @@ var Redlock = catalog.Info{
 // matters if an attempt needs the vote of a node that does not answer.
 const redlockMaxAttempt = 0.05
 
-// A voter is one of the five nodes, as redsync asks it. It has three rules:
+// A voter sends redsync's commands to one of the five nodes, by three rules:
 //
 //  1. A command is not cancelled when its buyer goes on with the votes of
 //     other nodes.

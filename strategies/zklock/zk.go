@@ -194,7 +194,7 @@ func (me *zkContender) watchAhead() (
 }
 
 // repeat calls ask again when the connection breaks, because our node keeps
-// its place meanwhile. It also does so after errZKAgain.
+// its place meanwhile. It also calls ask again after errZKAgain.
 func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 	for failures := 0; ; {
 		err := ask()
