@@ -138,7 +138,7 @@ func (b *buyer) sendCall(p purchase, c call) reply {
 	}
 	_ = conn.SetDeadline(deadline)
 	interrupted := b.client.running
-	// A run interrupted just before had set a deadline, which the line above has replaced.
+	// If the run was interrupted before the line above, that line has replaced the deadline set then.
 	if interrupted.Err() != nil {
 		_ = conn.SetDeadline(longAgo)
 	}

@@ -179,7 +179,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	settling := r.config.settling
 	if r.config.Reserve > 0 {
-		settling.limit += r.config.Reserve // then every reservation has expired
+		settling.limit += r.config.Reserve // after that time, every reservation has expired
 	}
 	var reports []judge.Report
 	var failed error

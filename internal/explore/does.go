@@ -67,7 +67,7 @@ var actorKinds = map[Action]actorKind{
 		},
 		calls: purchaseCalls,
 	},
-	// A buyer that Comes buys, but its arrival is a step of its own. Without this step, all buyers
+	// With Comes, a buyer buys, and its arrival is a step of its own. Without this step, all buyers
 	// of a process have arrived when the first command is sent, and share one batch.
 	Comes: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {

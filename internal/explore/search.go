@@ -17,7 +17,7 @@ type Limits struct {
 	Time      time.Duration // bounds the schedules in order; the random schedules get the same time again
 	Reduce    bool          // see policy.Fewest.Reduce
 	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time
-	// cut the search in order short.
+	// ended the ordered search early.
 	Random int
 	Seed   uint64
 	// Broken reports whether a schedule ends the search. If Broken is nil, any problem ends it.

@@ -15,7 +15,7 @@ import (
 // each. If processes is 1, the buyers share one process; if it is 0, each has a process of its own.
 func FreePlay(info catalog.Info, buyers int, stock int64, processes int) Setting {
 	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(gameLimits.faults), MaxFaults: 2}}
-	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), gameLimits.maxBuyers+1)) // Check refuses one too many
+	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), gameLimits.maxBuyers+1)) // with one buyer too many, Check says so
 	if buyers > 0 {
 		s.Buyers[0].Quantity = 2
 	}

@@ -147,7 +147,7 @@ func checkInOrder(initial int64, ops []Op) Reason {
 	})
 	left, now := initial, int64(math.MinInt64)
 	course := []moment{{left, now}}
-	var before *Op // the latest sale so far that took effect at its own call
+	var before *Op // the latest sale so far that took effect at its call, not right after the sale before it
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -185,8 +185,8 @@ func salesOf(ops []Op) []*Op {
 // A moment says when the stock first fell to left or fewer units: at the time at.
 type moment struct{ left, at int64 }
 
-// checkSoldOut checks that no answer "sold out" came before too few units were left for its buyer.
-// course has the falls of the stock in the order of time.
+// checkSoldOut checks that each buyer who was told "sold out" got this answer after the stock had
+// fallen below the wanted units. course has the moments at which the stock fell, in order of time.
 func checkSoldOut(course []moment, ops []Op) Reason {
 	for _, o := range ops {
 		if o.Kind != OpSoldOut {

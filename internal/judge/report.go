@@ -36,7 +36,7 @@ type Violation struct {
 	Params   Params   `json:"params,omitempty"`
 	Count    int      `json:"count"`
 	Examples []string `json:"examples,omitempty"` // a few ids of orders, users or requests
-	Cases    []Case   `json:"cases,omitempty"`    // the same examples in the same order, for translation
+	Cases    []Case   `json:"cases,omitempty"`    // Examples as values, for pages in other languages
 }
 
 // Params has the numbers and the stock store in a violation's message, so that a page can write
@@ -261,9 +261,9 @@ type ask struct {
 // collectTraffic collects the times of sales and calls. In doubt it assumes that the sale went on:
 //
 //   - An order is sold at the moment of the buyer's answer. If the call may have lost its answer,
-//     the order may have been sold at any time from its first call until a retry was told, or
+//     the order may have been sold at any time from its first call until the answer to a retry, or
 //     until Patience after the buyer gave up. All that time counts as selling.
-//   - A buyer asks from sending a call until its answer. A call does not count if it was told
+//   - A buyer waits from sending a call until its answer. A call does not count if it was told
 //     duplicate, if its request had a final answer before, or if its buyer holds another order. A
 //     call that waited and bought in the end does count.
 func (h *evidence) collectTraffic() *traffic {

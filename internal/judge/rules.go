@@ -182,8 +182,8 @@ func listing(look func(h *evidence, broken *examples)) check {
 	}
 }
 
-// orderChecks has the function of each rule that perOrder makes. If Calls is nil, the evidence
-// keeps only the orders for which at least one of these functions returns true.
+// orderChecks has the function breaks of each call of perOrder. Without recorded calls, the
+// evidence keeps only the orders for which at least one of these functions returns true.
 var orderChecks []func(*orderRecord) bool
 
 // perOrder returns the check of a rule about single orders. An order breaks the rule if breaks returns true

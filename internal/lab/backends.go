@@ -169,7 +169,7 @@ func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 	return status, err
 }
 
-// checkGiven returns an error if a given backend does not answer, as a service process does when it starts.
+// checkGiven returns an error if a given backend does not answer. A service process checks the same when it starts.
 func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout/3)
 	defer cancel()

@@ -87,7 +87,7 @@ func (e *Ensemble) setDefaults(name string) {
 }
 
 // Reserve gives the ensemble to one caller at a time, and restarts killed nodes. The caller must
-// call release at the end. Nodes that are killed then are restarted by the next Reserve.
+// call release at the end. If nodes are still down at that moment, the next Reserve restarts them.
 func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 	select {
 	case e.reserved <- struct{}{}:

@@ -29,8 +29,8 @@ var reservationSchema = []string{
 ) ENGINE=InnoDB`,
 }
 
-// reservationColumns returns the SQL for the columns of a Reservation. SQLite gets none, because it
-// lacks the functions and has no reservations.
+// reservationColumns returns the SQL for the columns of a Reservation. SQLite gets
+// placeholders, because it has no reservations and lacks MySQL's functions of time.
 func reservationColumns(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "r.state, r.released, 0 AS ends, 0 AS `left` "

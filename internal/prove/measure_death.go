@@ -67,8 +67,8 @@ func roundSeconds(n float64) float64 {
 	return 40
 }
 
-// immediate is so short that a buyer who waited no longer cannot have waited for the end of a lease
-// or session.
+// immediate is much shorter than a lease or session. A buyer who waited for at most this time did
+// not wait until a lease or session ended.
 const immediate = realLease / 4
 
 // dieBefore kills a process whose buyer stands before command n, and lets the next buyer come at

@@ -248,8 +248,8 @@ var giveBackLua string
 
 var giveBackScript = redis.NewScript(giveBackLua)
 
-// giveBack gives the units back and returns why. If the reply is lost, the
-// units may be back: it returns ErrUnknown and does not repeat.
+// giveBack gives the units back and returns cause. If the reply is lost, the
+// units may be back: giveBack returns ErrUnknown and does not repeat.
 func (n *number) giveBack(
 	ctx context.Context, sku, quantity int64, sale string, cause error,
 ) error {

@@ -239,7 +239,8 @@ func (s *redisCounterMySQL) keys(sku int64) []string {
 		openKey(sku)}
 }
 
-// anyRun means that a reply was lost, and with it the run of the number.
+// anyRun stands for any run of the sale. settle needs it after a lost reply,
+// which would have said the run for which the units were taken.
 const anyRun = 0
 
 // settle closes p in Redis. If that fails, p stays open until a buyer who

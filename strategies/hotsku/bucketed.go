@@ -140,8 +140,8 @@ func readPieces(
 }
 
 // sellUnits writes the order and calls take to take its units, in one
-// transaction. The order's remaining units are the units seen before, less the
-// order's own units.
+// transaction. The order's column remaining gets the units seen before, less
+// the units of this order.
 func (s *bucketStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	take func(tx *gorm.DB) error,

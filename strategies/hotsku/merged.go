@@ -202,8 +202,8 @@ type group struct {
 
 // A stockHint has the values of the stock row. If the hint is certain, the
 // values were read. Otherwise they are the expected values after the COMMIT of
-// the previous batch, and may be wrong. Such a hint is not enough to tell a
-// buyer sold out.
+// the previous batch, and may be wrong. Such a hint is not enough to answer
+// that the stock is sold out.
 type stockHint struct {
 	run, num int64
 	certain  bool

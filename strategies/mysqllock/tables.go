@@ -171,8 +171,8 @@ func (l *namedRow) Clear(ctx context.Context, key string) error {
 	return err
 }
 
-// A nameLease is the lease of a nameLocker. Unlike lock.Hold, it also sends a
-// second Release, which releases the lock of the next holder.
+// A nameLease is the lease of a nameLocker. If its holder calls Release twice,
+// it sends both, unlike lock.Hold. The second releases the next holder's lock.
 type nameLease struct {
 	lock nameLocker
 	key  string

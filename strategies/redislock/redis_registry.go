@@ -63,7 +63,7 @@ func (l *registryLock) Acquire(
 	if wait > 0 {
 		wait = max(0, time.Until(end))
 	}
-	// Draw the turn under the permit: a later holder's turn is higher.
+	// Only the permit's holder takes a turn, so a later holder's is higher.
 	owner := fmt.Sprint(l.client, "-", l.turns.Add(1))
 	release := func(ctx context.Context) error {
 		return releaseByToken(ctx, l.redis, compareAndDelete,

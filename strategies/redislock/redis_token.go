@@ -29,7 +29,7 @@ var RedisToken = catalog.Info{
 	Key: stockKey,
 }
 
-// The source, article D, polls every 10 ms. Its lease is 60 s.
+// In the source, article D, the lock polls every 10 ms, for a lease of 60 s.
 type tokenLock struct{ keyLock }
 
 func (l *tokenLock) Acquire(
