@@ -127,7 +127,7 @@ func (l *load) sendRequests(ctx context.Context) {
 	l.started = time.Now()
 	callIfSet(l.onStart)
 	sent := l.sendWhenDue(ctx, make(chan struct{}, maxBusy))
-	if ctx.Err() == nil { // the run was not interrupted: requests without a connection were dropped
+	if ctx.Err() == nil { // all requests were due; those without a free connection were not sent
 		l.tally.updateResult(func(r *Result) { r.Dropped = l.plan.requests - sent })
 	}
 	l.inFlight.Wait()

@@ -115,7 +115,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	result.Fault = happened
 	written := report.Of(result)
-	written.JSON = struct { // adds the origin of the result, as a comparison has it
+	written.JSON = struct { // the result and where it comes from; a comparison has the same fields
 		Command string         `json:"command"` // the command line, without passwords
 		Version string         `json:"version"` // version of seckill
 		Machine tables.Machine `json:"machine"`

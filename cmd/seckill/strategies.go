@@ -96,7 +96,7 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
-// pickNamed returns the elements of all whose names the flag lists, in the order of the flag.
+// pickNamed returns those elements of the slice all whose names are in named, in the order of named.
 func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) ([]T, error) {
 	var chosen []T
 	for n, name := range named {

@@ -76,7 +76,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	l, err := u.startLab(ctx, stderr)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("stopped before everything was up: %w", err) // the error says if something is left
+		return fmt.Errorf("stopped before everything was up: %w", err) // err says what is left running, if anything
 	case err != nil:
 		return err
 	}

@@ -67,7 +67,7 @@ const (
 	loadAfterFault  = time.Second
 	firstPart       = loadBeforeFault + faultDuration + loadAfterFault
 
-	maxStandstill  = 10 * time.Second // the second part ends after this time without a sale
+	maxStandstill  = 10 * time.Second // the second part of a run ends after this time without a sale
 	maxSecondPart  = 6 * maxStandstill
 	followUpBuyers = 16 // buyers at the same time in the second part
 	extraBuyers    = 50 // buyers of the second part beyond those needed

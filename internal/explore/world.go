@@ -322,7 +322,7 @@ func (w *World) closeTainted() {
 		}
 		delete(w.processes, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		// Kill statements that still wait in the server. They would look like a later buyer's.
+		// End the statements that still wait in the server. They would look like those of a later buyer.
 		_, _ = w.probes.Kill(ctx, p.sqlPorts())
 		cancel()
 		w.closing.Go(func() { _ = p.In.Close() })

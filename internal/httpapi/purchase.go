@@ -287,7 +287,7 @@ func readKey(c *gin.Context) (string, error) {
 	}
 }
 
-// replay returns the answer that a request got before, from its order or refusal known.
+// replay returns the answer that a request got before. known is its order or refusal.
 func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	if known.Quantity != p.Quantity {
 		return Answer{}, newProblem(seckill.ErrMismatch, fmt.Sprintf(

@@ -467,10 +467,10 @@ func (h *Holders) findShared() examples {
 	return found
 }
 
-// visitShared visits each order b that holds a unit of an earlier order a. units is the number of
-// these units that had one holder before. It goes from the order with the highest unit to the order
-// with the lowest. So every unit from b's highest one up to the lowest unit so far has a holder,
-// and the units with two holders are one range.
+// visitShared visits each order b that shares units with an order a that was visited before b. The
+// argument units is the number of these units that had one holder until then. The orders come by
+// their highest units, from the top down. So the units visited so far have no gap, and those with
+// two holders are the upper part of them.
 func (h *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if h.ambiguous {
 		return

@@ -461,7 +461,7 @@ func (h *evidence) mayHaveHadOrderDuring(t *Call) bool {
 		switch {
 		case c.User != t.User:
 			return false
-		case c.Outcome == OutcomeDuplicate: // t itself is such a call, too
+		case c.Outcome == OutcomeDuplicate: // c left no order; t is one of these calls
 		case c.RequestID == t.RequestID && c.succeeded():
 			return true
 		case c.Sent <= t.answeredAt() && (t.Sent <= c.answeredAt() || c.maySucceed() && !c.succeeded()):

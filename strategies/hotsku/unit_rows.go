@@ -78,8 +78,8 @@ const (
 	// maxUnits is the largest stock that gets a row for each unit. Every reset
 	// writes these rows, even if another strategy sells the SKU.
 	maxUnits = 20_000
-	// maxCounted bounds how many units beyond the buyer's own a purchase
-	// counts. Without a bound, a large stock would make each purchase slow.
+	// maxCounted bounds the free units that a purchase counts, apart from its
+	// own. Without a bound, a large stock would make each purchase slow.
 	maxCounted = 1000
 	// maxMarked bounds the units that one statement marks as sold.
 	maxMarked = 1000

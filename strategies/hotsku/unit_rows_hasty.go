@@ -45,7 +45,7 @@ func (s *unitRowsHasty) Deduct(
 	r, err := s.sellUnits(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
 		return s.lockFree(tx, p, seen)
 	})
-	if errors.Is(err, errTooFew) { // the flaw: others may give up
+	if errors.Is(err, errTooFew) { // the flaw: units may return
 		err = seckill.ErrSoldOut
 	}
 	return r, err

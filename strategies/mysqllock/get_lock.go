@@ -35,7 +35,7 @@ var GetLock = catalog.Info{
 
 type userLock struct {
 	db    *gorm.DB
-	limit time.Duration // the longest GET_LOCK: the pool waits a little longer
+	limit time.Duration // the longest wait of one GET_LOCK
 }
 
 // Acquire waits for the lock key. o.Lease has no effect: the lock lives as
