@@ -144,26 +144,32 @@ const (
 const closeLimit = 30 * time.Second
 
 // AwaitClosed waits until the server has forgotten the connections from the given ports, which it
-// does after rolling back. If idle is true, AwaitClosed ignores connections that wait for a row,
-// because they notice nothing before they get the row.
-func (s *SQL) AwaitClosed(ctx context.Context, ports []string, idle bool) error {
+// does after rolling back. If exceptWaiting is true, AwaitClosed ignores connections that wait for
+// a lock, because they notice nothing before they get the lock.
+func (s *SQL) AwaitClosed(ctx context.Context, ports []string, exceptWaiting bool) error {
 	if len(ports) == 0 {
 		return nil
 	}
-	query := "SELECT COUNT(*) FROM " + ourConnections + " AND " + clientPort + " IN ?"
-	if idle {
-		query += " AND COMMAND = 'Sleep'"
-	}
+	query := "SELECT " + clientPort + " FROM " + ourConnections + " AND " + clientPort + " IN ?"
 	for begun := time.Now(); ; {
-		var n int
-		if err := s.db.WithContext(ctx).Raw(query, ports).Scan(&n).Error; err != nil {
+		var open []string
+		if err := s.db.WithContext(ctx).Raw(query, ports).Scan(&open).Error; err != nil {
 			return fmt.Errorf("ask the SQL server for its connections: %w", err)
 		}
-		if n == 0 {
+		if exceptWaiting && len(open) > 0 {
+			waits, err := s.waits(ctx)
+			if err != nil {
+				return err
+			}
+			open = slices.DeleteFunc(open, func(port string) bool {
+				return slices.ContainsFunc(waits, func(w Wait) bool { return w.Port == port })
+			})
+		}
+		if len(open) == 0 {
 			return nil
 		}
 		if time.Since(begun) > closeLimit {
-			return fmt.Errorf("%d connections were closed %v ago, and the SQL server still has them", n, closeLimit)
+			return fmt.Errorf("%d connections were closed %v ago, and the SQL server still has them", len(open), closeLimit)
 		}
 		time.Sleep(200 * time.Microsecond)
 	}
