@@ -56,7 +56,7 @@ prove: build
 	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --markdown docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (about forty minutes on two processors); FIGURES="--strategies conditional,zk" measures a few
+## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (about twenty-five minutes on two processors); FIGURES="--strategies conditional,zk" measures a few
 figures: build
 	@deploy/deps.sh
 	deploy/figures.sh $(FIGURES)

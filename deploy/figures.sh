@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the figures of docs/figures.md, the page and the lessons anew: deploy/figures.sh [FLAG of seckill compare]...
-# It takes about forty minutes on an idle machine with two processors. With flags, such as --strategies conditional,zk, every sale is
+# It takes about twenty-five minutes on an idle machine with two processors. With flags, such as --strategies conditional,zk, every sale is
 # measured with these strategies only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,9 +31,9 @@ sale() {
 
 all=(all)
 [ ${#chosen[@]} -gt 0 ] || all+=(--all-rounds "$quoted")
-sale "${all[@]}" --preset flash-sale --turn 2s --rounds 5
-sale "$hot_row" --preset hot-row --turn 2s --rounds 5
-sale "$many_skus" --preset many-skus --turn 500ms --stock 3 --buyers 300
-sale "$few_buyers" --preset few-buyers --turn 2s
+sale "${all[@]}" --preset flash-sale --stock 50 --buyers 1000 --turn 2s --rounds 5
+sale "$hot_row" --preset hot-row --turn 1s --rounds 5
+sale "$many_skus" --preset many-skus --turn 500ms --skus 20 --stock 8 --buyers 320
+sale "$few_buyers" --preset few-buyers --turn 1s
 "$program" bench locks --contenders 8,64 --crowd "$crowd" --gated redis-lua,zk --for 300ms "${into[@]}"
 "$program" bench articles --for 500ms "${into[@]}"

@@ -33,7 +33,7 @@ export function Measured({ command }) {
  */
 export function repeated(command, figures) {
   const run = command.startsWith('seckill compare') ? figures[command.match(/--preset ([\w-]+)/)?.[1] ?? 'flash-sale'] : undefined;
-  return command + (run?.command.match(/ --(?:stock|buyers|rounds|turn) \S+/g) ?? []).join('');
+  return command + (run?.command.match(/ --(?:skus|stock|buyers|rounds|turn) \S+/g) ?? []).join('');
 }
 
 /** @param {string} server with how it was had: given, private or embedded */
