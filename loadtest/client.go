@@ -180,7 +180,7 @@ func (b *buyer) exchangeMessages(c *connection) (response, error) {
 		return response{}, err
 	}
 	c.limit.N = maxHeader + maxBody
-	r, err := http.ReadResponse(c.reader, nil)
+	r, err := http.ReadResponse(c.reader, nil) //nolint:bodyclose // the body is read to its end; the connection is kept
 	if err == nil && (r.StatusCode < http.StatusOK || r.StatusCode > 599) {
 		return response{}, malformedResponse("a status of " + strconv.Itoa(r.StatusCode))
 	}

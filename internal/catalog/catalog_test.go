@@ -217,6 +217,7 @@ func TestNoNameLeadsToTwoStrategies(t *testing.T) {
 
 func TestAWrongNameIsAnsweredWithTheNearest(t *testing.T) {
 	for wrong, want := range map[string]string{
+		//nolint:misspell // these are the wrong names that people type
 		"conditonal": "conditional", "optimisitc": "version", "zookeper": "zk", "redislua": "redis-lua", "乐观": "version",
 		"redis-loc": "redis-lua, ", "xyzzy": "", "a": "", "": "", strings.Repeat("version", 100): "",
 	} {

@@ -157,7 +157,7 @@ func (r *run) addActor(ctx context.Context, b Buyer) error {
 func (a *actor) perform() {
 	defer func() {
 		switch p := recover(); {
-		case p == errPanics:
+		case p == errPanics: //nolint:errorlint // p is what was passed to panic, not an error that was wrapped
 			a.outcome.Err = fmt.Errorf("%w: %w", seckill.ErrUnknown, errPanics)
 		case p != nil:
 			panic(p)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -214,11 +215,8 @@ func answerUnknown(r purchaseRequest, known judge.Order, err error) (Answer, err
 // isTransient reports whether err means that nothing was taken, and that the same purchase
 // may succeed later.
 func isTransient(err error) bool {
-	switch judge.CodeOf(err).Err {
-	case seckill.ErrBusy, seckill.ErrConflict, seckill.ErrUnavailable:
-		return true
-	}
-	return false
+	code := judge.CodeOf(err).Err
+	return slices.Contains([]error{seckill.ErrBusy, seckill.ErrConflict, seckill.ErrUnavailable}, code)
 }
 
 // mentionEarlierCalls returns the refusal for the given cause. If the buyer may have sent the

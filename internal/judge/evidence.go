@@ -350,13 +350,15 @@ func (h *evidence) groupRequests() {
 			cmp.Compare(a.Sent, b.Sent))
 	})
 	h.requests = make([]request, 0, len(h.purchases))
-	for begin, end := 0, 0; begin < len(h.purchases); begin = end {
+	for begin := 0; begin < len(h.purchases); {
 		first := h.purchases[begin]
 		isCopy := func(t *Call) bool { return t.User == first.User && t.RequestID == first.RequestID }
-		for end = begin + 1; end < len(h.purchases) && isCopy(h.purchases[end]); {
+		end := begin + 1
+		for end < len(h.purchases) && isCopy(h.purchases[end]) {
 			end++
 		}
 		h.requests = append(h.requests, request{user: first.User, key: first.RequestID, calls: h.purchases[begin:end]})
+		begin = end
 	}
 }
 

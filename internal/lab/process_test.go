@@ -143,7 +143,7 @@ func TestRelay(t *testing.T) {
 	hear := func() string {
 		buffer := make([]byte, 100)
 		n, err := c.Read(buffer)
-		if n == 0 && err != io.EOF {
+		if n == 0 && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
 		return string(buffer[:n]) // "" if the connection has ended

@@ -44,6 +44,7 @@ func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Repor
 func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(), err error) {
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	waiting := context.AfterFunc(ctx, letGo)
+	//nolint:bodyclose // letGo ends the call, and the body with it
 	answer, err := c.ask(holding, http.MethodPost, "points", o)
 	if err == nil { // the rest of the body comes when the purchase goes on
 		err = json.NewDecoder(answer.Body).Decode(&caught)

@@ -108,8 +108,8 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 // average, one buyer leaves every meanStay/atOnce. The new buyer gets in when
 // all waiting buyers have got in and one more buyer has left.
 func (l *line) estimateWait(atOnce int) time.Duration {
-	ahead := time.Duration(l.waiting.Len() + 1)
-	return ahead * l.meanStay / time.Duration(atOnce)
+	ahead := int64(l.waiting.Len() + 1)
+	return time.Duration(ahead * int64(l.meanStay) / int64(atOnce))
 }
 
 // leaveLine notes that a buyer is inside no more, and lets the next one in.
