@@ -112,7 +112,7 @@ func (s *sale) of(strategies ...string) judge.Stock {
 	return set
 }
 
-// Somebody puts the stock row back to an older state than its orders, as a backup would.
+// The stock row returns to an older state than its orders, as it does when a backup is restored.
 func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
 	s := newSale(t)
 	s.of()
@@ -188,7 +188,7 @@ func TestNamesThatPeopleTypeLeadToAStrategy(t *testing.T) {
 	}
 }
 
-// If two strategies shared a name, in any form or as another name, nobody could reach the second.
+// If two strategies shared a name, in any form or as another name, the second could not be chosen.
 func TestNoNameLeadsToTwoStrategies(t *testing.T) {
 	all, names, leads := strategies.All(), []string{}, map[string]string{}
 	for _, i := range all {

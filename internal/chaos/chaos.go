@@ -216,7 +216,7 @@ func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if began.IsZero() { // nobody set the stock, so the second part could not sell either
+	if began.IsZero() { // the stock was never set, so the second part could not sell either
 		return 0, fmt.Errorf("no buyer came: %v", first.Problems)
 	}
 	if all := in.Faults(); len(all) > 0 {

@@ -135,7 +135,7 @@ type Step struct {
 	// Values is what the servers stored after the step, if the run reads them (see run.peek).
 	Values []probe.Value `json:"values,omitempty"`
 
-	// ByItself is true for a step that nobody chose: time passed until the step had to happen.
+	// ByItself is true for a step that was not chosen: time passed until the step had to happen.
 	ByItself bool `json:"by_itself,omitempty"`
 }
 

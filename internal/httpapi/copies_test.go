@@ -209,7 +209,7 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 	}
 }
 
-// While Redis does not answer, nobody knows what became of a request. The process is then alive,
+// While Redis does not answer, the outcome of a request is unknown. The process is then alive,
 // but not ready. (testdata/calls/accepted.txt shows what becomes of accepted requests.)
 func TestRedisIsSilent(t *testing.T) {
 	in := onMySQL(t, backend.Redis)

@@ -28,7 +28,7 @@ type Evidence struct {
 	// StockStoreOf has the stock store of each strategy; nil means that all use the stock row.
 	StockStoreOf map[string]seckill.StockStore
 	// Calls has the calls of all buyers with their answers. If only the ledger is judged, Calls is
-	// nil. An empty slice that is not nil means that nobody asked to buy.
+	// nil. An empty slice that is not nil means that no buyer asked to buy.
 	Calls []Call
 	// Ours reports whether an order belongs to one of the buyers in Calls; nil means that all do.
 	// Orders of other buyers count only in the balance of the stock.

@@ -507,7 +507,7 @@ func (h *evidence) mayBeUndone(r *request) bool {
 	if len(h.stores) > 0 {
 		return h.report.StockStore == seckill.InRedis
 	}
-	// Without an order nobody knows which store this run used.
+	// Without an order, the ledger does not say which store this run used.
 	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), seckill.InRedis)
 }
 

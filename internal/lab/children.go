@@ -113,7 +113,7 @@ func (c *children) killAll(ctx context.Context) error {
 func (c *children) dismissKeeper() {
 	c.tell.Close()
 	if c.keeper != nil {
-		_ = c.keeper.Wait() // an error means that somebody killed the keeper
+		_ = c.keeper.Wait() // an error means that the keeper was killed
 	}
 }
 

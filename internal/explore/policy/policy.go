@@ -51,7 +51,7 @@ type Option struct {
 	// processes that touch different things lead to the same state in either order.
 	Touches string
 	Process int // number of the process whose memory the step may change or read
-	// Forced is set on the first option if a step that nobody chose has happened since the last
+	// Forced is set on the first option if a step that was not chosen has happened since the last
 	// choice.
 	Forced bool
 }
