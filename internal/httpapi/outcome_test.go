@@ -173,7 +173,14 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 // the request may have an order from an earlier call. Then the refusal says that it concerns this
 // call only, and where to look up the request.
 func TestUnreadStartOfASale(t *testing.T) {
-	s := serverWith(t, sells(), httpapi.Config{})
+	in := embedded(t)
+	s := serverWith(t, sells(), httpapi.Config{Instance: in})
+	pool, err := in.DB.DB()
+	labtest.Must(t, err)
+	pool.SetMaxOpenConns(1)
+	only, err := pool.Conn(t.Context()) // the read waits for this connection
+	labtest.Must(t, err)
+	defer only.Close()
 	closed, end := context.WithCancel(t.Context())
 	end()
 	for header, asks := range map[string]bool{key: true, "X-Request-Id: mine": false} {
