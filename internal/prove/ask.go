@@ -8,8 +8,18 @@ import (
 	"seckill/internal/judge"
 )
 
-// answerQuestion asks the question q about the strategy and returns the answer.
+// answerQuestion asks the question q about the strategy and returns the answer:
+//
+//  1. A question that does not apply to the strategy is not asked.
+//  2. A measurement that makes sense even for a broken strategy has no premise. It is made at once.
+//  3. The scenarios without faults are searched, unless an earlier question has done so (faultless.go).
+//  4. If the strategy breaks in these, the question is not asked, or only with buyers in one process.
+//  5. The question's own scenarios are searched, or its function ask is called.
+//  6. If nothing breaks the strategy, followUp completes the answer.
 func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
+	if err := t.openWorld(ctx); err != nil {
+		return Cell{}, err
+	}
 	if q.applies != nil {
 		if why, err := q.applies(ctx, t); why != "" || err != nil {
 			return Cell{Answer: NotAsked, Text: why}, err
@@ -19,13 +29,13 @@ func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 		return q.ask(ctx, t)
 	}
 	var err error
-	t.processes, err = t.processesWithoutFlaw(ctx)
+	t.flaw, err = t.findFlaw(ctx)
 	switch {
 	case err != nil:
 		return Cell{}, err
-	case t.processes == 0 && q.premise != "":
+	case t.flaw == inOneProcess && q.premise != "":
 		return notAsked(q.premise)
-	case t.processes == 1 && q.across != "":
+	case t.flaw == acrossProcesses && q.across != "":
 		return notAsked(q.across)
 	case q.ask != nil:
 		return q.ask(ctx, t)

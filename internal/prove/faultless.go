@@ -38,13 +38,6 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	if s := t.faultless[processes]; s != nil {
 		return s, nil
 	}
-	if t.world == nil {
-		w, err := explore.Open(ctx, t.info, t.servers.Config().Only(t.info.Uses()...), explore.Options{})
-		if err != nil {
-			return nil, err
-		}
-		t.world = w
-	}
 	s := &faultlessResult{cell: Cell{Answer: Holds, Exhausted: true}, broken: &brokenRules{counts: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 2*l.Schedules
@@ -64,19 +57,34 @@ func (s *faultlessResult) sellsWrongly() bool {
 	return slices.ContainsFunc(s.broken.list, func(r brokenRule) bool { return explore.LedgerRule(r.rule) })
 }
 
-// processesWithoutFlaw returns the number of processes for questions about faults: 2, or 1 if the
-// strategy sells wrongly in two processes without a fault, or 0 if it does so even in one.
-func (t *trial) processesWithoutFlaw(ctx context.Context) (int, error) {
-	for _, n := range []int{2, 1} {
-		s, err := t.searchFaultless(ctx, n)
-		if err != nil {
-			return 0, err
-		}
-		if !s.sellsWrongly() {
-			return n, nil
-		}
+// A flaw says where a strategy sells wrongly without a fault.
+type flaw int
+
+const (
+	nowhere         flaw = iota
+	acrossProcesses      // only if its buyers are in two processes
+	inOneProcess         // even if its buyers are in one process
+)
+
+func (t *trial) findFlaw(ctx context.Context) (flaw, error) {
+	two, err := t.searchFaultless(ctx, 2)
+	if err != nil || !two.sellsWrongly() {
+		return nowhere, err
 	}
-	return 0, nil
+	one, err := t.searchFaultless(ctx, 1)
+	if err != nil || !one.sellsWrongly() {
+		return acrossProcesses, err
+	}
+	return inOneProcess, nil
+}
+
+// processes returns the number of processes for the buyers of the current question: 2, or 1 if the
+// strategy has a flaw. Two processes would then break it without a fault.
+func (t *trial) processes() int {
+	if t.flaw == nowhere {
+		return 2
+	}
+	return 1
 }
 
 // askFaultless returns a Question.ask that takes the answer from the searches without faults.

@@ -46,7 +46,7 @@ func (t *trial) openSale(ctx context.Context) (p *client, sku int64, err error) 
 }
 
 func (t *trial) openClient(ctx context.Context) (*client, error) {
-	config := t.servers.Config().Only(t.info.Uses()...)
+	config := t.config()
 	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, realSession, 24
 	p, err := explore.StartProcess(ctx, config, t.info, realSettings(), nil)
 	if err != nil {

@@ -20,9 +20,6 @@ import (
 // purchase's transaction. Inside the transaction the holder would also have locked the stock row,
 // and the next buyer would wait for that row with any kind of lock.
 
-// whyNoLock is the reason why questions about locks are not asked about a strategy without a lock.
-const whyNoLock = "it is not a lock: a buyer holds nothing between reading and writing"
-
 // A buyer takes the lock once, in real time.
 type buyer struct {
 	*client
@@ -124,7 +121,7 @@ func atLock(measure func(_ context.Context, _ *trial, _ *client, sku int64) (Cel
 		defer p.In.Close()
 		locks, err := p.takesLock(ctx, sku)
 		if err != nil || !locks {
-			return Cell{Answer: NotAsked, Text: whyNoLock}, err
+			return Cell{Answer: NotAsked, Text: "it is not a lock: a buyer holds nothing between reading and writing"}, err
 		}
 		return measure(ctx, t, p, sku)
 	}
@@ -353,7 +350,7 @@ func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
 // whether the next buyer gets the lock.
 func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cell, error) {
 	next := p
-	if t.processes > 1 {
+	if t.processes() > 1 {
 		other, err := t.openClient(ctx)
 		if err != nil {
 			return Cell{}, err

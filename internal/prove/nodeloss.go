@@ -72,8 +72,8 @@ func LoseNode(
 	if whyNot != "" {
 		return nil, fmt.Errorf("%s cannot lose a node: %s", info.Name, whyNot)
 	}
-	b := &trial{info: info, servers: servers}
-	losses, err := b.searchNodeLoss(ctx, name, choices)
+	t := &trial{info: info, servers: servers}
+	losses, err := t.searchNodeLoss(ctx, name, choices)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (t *trial) loseNode(
 	}
 	what, with := lostNode[role][0], lostNode[role][1]
 	// With this configuration, clients try the lost node first, and then the other nodes.
-	w, err := explore.Open(ctx, t.info, e.Config(t.servers.Config().Only(t.info.Uses()...), lost),
+	w, err := explore.Open(ctx, t.info, e.Config(t.config(), lost),
 		explore.Options{Node: &explore.Node{
 			Name: what + with, Lag: e.StopReplication,
 			Lose: func(ctx context.Context) error { return e.KillNode(ctx, lost) }}})

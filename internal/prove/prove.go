@@ -126,12 +126,10 @@ type trial struct {
 	info      catalog.Info
 	servers   Servers
 	options   Options
-	world     *explore.World           // opened by searchFaultless, before any other search
+	world     *explore.World           // see openWorld
 	faultless map[int]*faultlessResult // results of searchFaultless, by number of processes
+	flaw      flaw                     // what findFlaw last found
 	cells     map[string]Cell          // the answers so far, by question
-	// processes is the number of processes for the buyers of the current question. It is 0 if the
-	// strategy breaks without a fault even in one process.
-	processes int
 }
 
 func (t *trial) answerAll(ctx context.Context, questions []Question, record func(Question, Cell)) error {
@@ -174,6 +172,17 @@ func (t *trial) missingBackend() string {
 		}
 	}
 	return ""
+}
+
+// config returns the configuration of an instance that uses only the strategy's backends.
+func (t *trial) config() backend.Config { return t.servers.Config().Only(t.info.Uses()...) }
+
+// openWorld opens the world in which the schedules run, unless it is open.
+func (t *trial) openWorld(ctx context.Context) (err error) {
+	if t.world == nil {
+		t.world, err = explore.Open(ctx, t.info, t.config(), explore.Options{})
+	}
+	return err
 }
 
 func (t *trial) closeWorld() {

@@ -32,7 +32,7 @@ type Question struct {
 	notSeen string
 	// breaks reports whether a rule counts for the question.
 	breaks func(rule string) bool
-	// scenarios returns the scenarios to search, with buyers in trial.processes processes.
+	// scenarios returns the scenarios to search, with buyers in trial.processes() processes.
 	scenarios func(*trial) []*explore.Scenario
 	// followUp completes the answer if no scenario has broken the strategy. It may be nil.
 	followUp func(context.Context, *trial, Cell) (Cell, error)

@@ -71,14 +71,14 @@ func faultQuestions() []Question {
 func deadHolderScenarios(t *trial) []*explore.Scenario {
 	list := append([]*explore.Scenario{
 		t.sale("two buyers, one may die", 5, dies, explore.Buys, explore.Buys),
-	}, t.sharedTransactions(t.processes, explore.Buys,
+	}, t.sharedTransactions(t.processes(), explore.Buys,
 		explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
 			Stock: 6, Faults: []explore.Fault{explore.Dies, explore.Leaves}})...)
 	if t.info.Locker == nil {
 		return list
 	}
-	contenders := newBuyers(t.processes, explore.Locks, explore.Locks, explore.Locks)
-	again := newBuyers(t.processes, explore.Locks, explore.Locks)
+	contenders := t.buyers(explore.Locks, explore.Locks, explore.Locks)
+	again := t.buyers(explore.Locks, explore.Locks)
 	again[0].Again = 1
 	if slices.Contains(t.info.Needs, backend.ZooKeeper) || slices.Contains(t.info.Needs, backend.Etcd) {
 		list = append(list, &explore.Scenario{Name: "one has the lock, one waits for it, a third comes, and the " +
@@ -115,18 +115,18 @@ func leaseEndScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys, one cancels, the holder's lease ends", 4, ends, explore.Buys, explore.Cancels)}
 	if t.info.Stock == seckill.InRowAndRedis { // Redis stores the open orders of each user
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys, a lease ends", Stock: 4, Next: true,
-			Buyers: oneUser(t.processes, explore.Buys), Faults: ends})
+			Buyers: t.oneUser(explore.Buys), Faults: ends})
 	}
 	return list
 }
 
 func clocksDisagreeScenarios(t *trial) []*explore.Scenario {
 	return []*explore.Scenario{{Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
-		Buyers: newBuyers(t.processes, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ClockJumps}}}
+		Buyers: t.buyers(explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ClockJumps}}}
 }
 
 func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
-	three := newBuyers(t.processes, explore.Locks, explore.Locks, explore.Locks)
+	three := t.buyers(explore.Locks, explore.Locks, explore.Locks)
 	// Two contenders are in one process, and a third one is in another process. A lock may tell
 	// processes apart, but not the buyers of one process.
 	neighbours := slices.Clone(three)
@@ -142,12 +142,12 @@ func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
 }
 
 func lostReplyScenarios(t *trial) []*explore.Scenario {
-	one := newBuyers(t.processes, explore.Buys, explore.Cancels)
+	one := t.buyers(explore.Buys, explore.Cancels)
 	if t.info.Accepts {
 		one[0].Action = explore.Accepts
 	}
 	one[0].Again, one[1].Again = 1, 1
-	return append(append(t.sharedTransactions(t.processes, explore.Buys, explore.Scenario{
+	return append(append(t.sharedTransactions(t.processes(), explore.Buys, explore.Scenario{
 		Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
 		t.sale("two buyers, a reply or a command is lost", 5, lost, explore.Buys, explore.Buys)),
 		t.refusedCommands("one buys, one cancels, and again; Redis refuses a command, perhaps of a script", one,
@@ -155,13 +155,13 @@ func lostReplyScenarios(t *trial) []*explore.Scenario {
 }
 
 func lateCommandScenarios(t *trial) []*explore.Scenario {
-	return append(t.sharedTransactions(t.processes, explore.Buys, explore.Scenario{
+	return append(t.sharedTransactions(t.processes(), explore.Buys, explore.Scenario{
 		Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
 		t.sale("two buyers, a command is late", 5, late, explore.Buys, explore.Buys))
 }
 
 func renewersScenarios(t *trial) []*explore.Scenario {
-	two := newBuyers(t.processes, explore.Locks, explore.Locks)
+	two := t.buyers(explore.Locks, explore.Locks)
 	return []*explore.Scenario{
 		{Name: "two contenders, renewers act", Renewals: 2, Next: true, Buyers: two},
 		{Name: "two contenders, renewers act, and the lease ends or a reply is lost",

@@ -13,16 +13,16 @@ func lockQuestions() []Question {
 			ask:  atLock(measureOrder)},
 		{ID: "reentrant", Title: "reentrant",
 			Asks: "Does the holder get the lock again when it passes its lease's context on?",
-			applies: func(_ context.Context, b *trial) (string, error) {
-				if b.info.Locker == nil {
+			applies: func(_ context.Context, t *trial) (string, error) {
+				if t.info.Locker == nil {
 					return "not a lock", nil
 				}
 				return "", nil
 			}, ask: atLock(measureReentrancy)},
 		{ID: NodeLossQuestion, Title: "loss of one node",
 			Asks: "One server of the lock's backend is lost while the lock is held.",
-			applies: func(_ context.Context, b *trial) (string, error) {
-				_, whyNot := ensembleOf(b.info)
+			applies: func(_ context.Context, t *trial) (string, error) {
+				_, whyNot := ensembleOf(t.info)
 				return whyNot, nil
 			}, premise: "it breaks with every node alive", ask: loseNodes},
 	}

@@ -49,7 +49,7 @@ func requestQuestions() []Question {
 }
 
 func cancellingScenarios(t *trial) []*explore.Scenario {
-	beside := newBuyers(t.processes, explore.Buys, explore.Cancels)
+	beside := t.buyers(explore.Buys, explore.Cancels)
 	beside[1].Again = 1
 	more := append(t.sharedTransactions(2, explore.Cancels,
 		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
@@ -64,18 +64,18 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 		&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
 			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)},
 		&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true,
-			Buyers: twoCopies(t.processes, 0, explore.Cancels)},
+			Buyers: t.twoCopies(0, explore.Cancels)},
 		&explore.Scenario{Name: "two cancel the same order, and again; a reply or a command is lost, or one dies",
 			Stock: 4, Next: true,
-			Buyers: twoCopies(t.processes, 1, explore.Cancels), Faults: fails},
+			Buyers: t.twoCopies(1, explore.Cancels), Faults: fails},
 		&explore.Scenario{Name: "one buys, one cancels, and again; a reply or a command is lost, or one dies",
 			Stock: 4, Next: true,
 			Buyers: beside, Faults: fails})
 }
 
 func restockingScenarios(t *trial) []*explore.Scenario {
-	sameKey := append(twoCopies(t.processes, 1, explore.Restocks),
-		newBuyers(t.processes, explore.Buys, explore.Buys, explore.Buys)[2])
+	sameKey := append(t.twoCopies(1, explore.Restocks),
+		t.buyers(explore.Buys, explore.Buys, explore.Buys)[2])
 	list := t.sharedTransactions(2, explore.Restocks,
 		explore.Scenario{Name: "a shared transaction while units are added", Stock: 3})
 	repeated := []*explore.Scenario{
@@ -105,10 +105,10 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 	// With these stock stores, Redis may admit a buyer whom the stock row then refuses.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
-			Buyers: oneUser(t.processes, explore.Buys, explore.Starts)})
+			Buyers: t.oneUser(explore.Buys, explore.Starts)})
 	}
 	if t.info.Accepts { // a reset also forgets requests that were only accepted
-		copies := append(twoCopies(t.processes, 0, explore.Accepts), newBuyers(t.processes, explore.Buys, explore.Buys,
+		copies := append(t.twoCopies(0, explore.Accepts), t.buyers(explore.Buys, explore.Buys,
 			explore.Resets)[2])
 		list = append(list, &explore.Scenario{Name: "two accept the same request while the sale is set anew",
 			Stock: 4, Next: true,
@@ -117,7 +117,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 	if t.info.Stock.Counter() != "" {
 		list = append(list, t.refusedCommands("one cancels while the sale is set anew; Redis refuses a command, "+
 			"perhaps of a script",
-			newBuyers(t.processes, explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
+			t.buyers(explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 	}
 	// A writer may be paused after it has read an entry. Meanwhile another writer may refuse that entry.
 	if t.info.Stock == seckill.InStream {
@@ -137,40 +137,42 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 }
 
 func sameKeyScenarios(t *trial) []*explore.Scenario {
-	used := newBuyers(t.processes, explore.Asks, explore.Asks, explore.Asks)
+	used := t.buyers(explore.Asks, explore.Asks, explore.Asks)
 	used[1].Same, used[2].Same, used[2].Other = "A", "A", true
-	list := append(t.sharedTransactions(t.processes, explore.Buys,
+	oneKey := t.twoCopies(1, explore.Asks)
+	oneKey[1].User = oneKey[1].Name // different users, whose requests are different ones
+	list := append(t.sharedTransactions(t.processes(), explore.Buys,
 		explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
-			Faults: []explore.Fault{explore.IDTaken}}), t.acceptedRequests(t.processes)...)
+			Faults: []explore.Fault{explore.IDTaken}}), t.acceptedRequests()...)
 	list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used},
-		&explore.Scenario{Name: "two users happen to have one key", Stock: 5, Buyers: oneKey(t.processes)})
+		&explore.Scenario{Name: "two users happen to have one key", Stock: 5, Buyers: oneKey})
 	if t.info.Reserves {
-		used := newBuyers(t.processes, explore.Asks, explore.Reserves)
+		used := t.buyers(explore.Asks, explore.Reserves)
 		used[1].Same, used[1].Quantity = "A", used[0].Quantity
 		list = append(list, &explore.Scenario{Name: "one key for a purchase and a reservation", Stock: 4, Buyers: used})
 	}
 	return append(list,
 		&explore.Scenario{Name: "a request that has its order is sent again beside another buyer", Stock: 5,
-			Buyers: newBuyers(t.processes, explore.Repeats, explore.Asks)},
+			Buyers: t.buyers(explore.Repeats, explore.Asks)},
 		&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2,
-			Buyers: twoCopies(t.processes, 1, explore.Asks)},
+			Buyers: t.twoCopies(1, explore.Asks)},
 		&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost, or one dies", Stock: 4,
-			Buyers: twoCopies(t.processes, 1, explore.Asks), Faults: fails},
+			Buyers: t.twoCopies(1, explore.Asks), Faults: fails},
 		&explore.Scenario{Name: "two copies of one request, for the last units; a command comes late", Stock: 2,
-			Buyers: twoCopies(t.processes, 1, explore.Asks), Faults: late},
-		&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser(t.processes, explore.Asks)})
+			Buyers: t.twoCopies(1, explore.Asks), Faults: late},
+		&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: t.oneUser(explore.Asks)})
 }
 
 // acceptedRequests returns the scenarios of buyers that are answered before their orders are
 // written. It returns none if the strategy always writes the order first.
-func (t *trial) acceptedRequests(processes int) []*explore.Scenario {
+func (t *trial) acceptedRequests() []*explore.Scenario {
 	if !t.info.Accepts {
 		return nil
 	}
 	// The first buyer does not wait for the order; the second one does. In two processes the first
 	// buyer repeats a request whose answer was lost. In one process it does not repeat the request,
 	// because the second answer would hide a wrong first answer.
-	one, two := newBuyers(1, explore.Accepts, explore.Buys), newBuyers(processes, explore.Accepts, explore.Buys)
+	one, two := newBuyers(1, explore.Accepts, explore.Buys), t.buyers(explore.Accepts, explore.Buys)
 	two[0].Again = 1
 	faults := append(slices.Clone(dies), lost...)
 	return []*explore.Scenario{
@@ -180,7 +182,7 @@ func (t *trial) acceptedRequests(processes int) []*explore.Scenario {
 		{Name: "one accepts, another writes; a reply or a command is lost, or one dies", Stock: 6, Next: true,
 			Buyers: two, Faults: faults},
 		{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
-			Buyers: twoCopies(processes, 1, explore.Accepts), Faults: faults}}
+			Buyers: t.twoCopies(1, explore.Accepts), Faults: faults}}
 }
 
 // reservations returns the scenarios in which a payment, a cancellation and sweepers act on one
@@ -254,7 +256,7 @@ func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 	c, broken := Cell{Answer: Holds}, t.brokenRules(wrongStock)
 	for _, second := range []explore.Action{explore.Buys, explore.Cancels} {
 		s := &explore.Scenario{Name: "two actors, two faults", Stock: 5, Next: true,
-			Buyers: newBuyers(t.processes, explore.Buys, second), Faults: faults, MaxFaults: 2}
+			Buyers: t.buyers(explore.Buys, second), Faults: faults, MaxFaults: 2}
 		l := t.searchLimits(broken)
 		l.Schedules, l.Random = 1, max(t.options.Schedules/2, 1)
 		res, err := t.world.Search(ctx, s, l)

@@ -32,14 +32,14 @@ func saleQuestions() []Question {
 }
 
 func soldOutScenarios(t *trial) []*explore.Scenario {
-	all, more := newBuyers(t.processes, explore.Buys, explore.Buys), newBuyers(t.processes, explore.Buys, explore.Buys)
+	all, more := t.buyers(explore.Buys, explore.Buys), t.buyers(explore.Buys, explore.Buys)
 	all[1].Quantity = 2
 	more[0].Quantity, more[1].Quantity = 3, 2
 	list := []*explore.Scenario{
 		{Name: "two buyers each want all units", Stock: 2, Buyers: all},
 		{Name: "one wants all units, one more than there are", Stock: 2, Buyers: more},
 	}
-	if t.processes > 1 { // two processes, because the buyers of one process would die together
+	if t.processes() > 1 { // two processes, because the buyers of one process would die together
 		list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 			Buyers: all, Faults: dies})
 	}

@@ -7,17 +7,9 @@ import (
 )
 
 // oneUser returns two buyers who are the same user, and further buyers.
-func oneUser(processes int, twice explore.Action, others ...explore.Action) []explore.Buyer {
-	all := newBuyers(processes, append([]explore.Action{twice, twice}, others...)...)
+func (t *trial) oneUser(twice explore.Action, others ...explore.Action) []explore.Buyer {
+	all := t.buyers(append([]explore.Action{twice, twice}, others...)...)
 	all[1].User = all[0].Name
-	return all
-}
-
-// oneKey returns two buyers who are different users and send the same Idempotency-Key. Their
-// requests are different ones.
-func oneKey(processes int) []explore.Buyer {
-	all := twoCopies(processes, 1, explore.Asks)
-	all[1].User = all[1].Name
 	return all
 }
 
@@ -34,16 +26,21 @@ func newBuyers(processes int, does ...explore.Action) []explore.Buyer {
 	return list
 }
 
-// sale returns a scenario with an actor for each of the actions, in t.processes processes, and with
-// one more buyer when they are done (Scenario.Next).
+// buyers returns an actor for each of the actions, in t.processes() processes.
+func (t *trial) buyers(does ...explore.Action) []explore.Buyer {
+	return newBuyers(t.processes(), does...)
+}
+
+// sale returns a scenario with an actor for each of the actions (t.buyers), and with one more buyer when
+// they are done (Scenario.Next).
 func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...explore.Action) *explore.Scenario {
-	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: newBuyers(t.processes, does...),
+	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: t.buyers(does...),
 		Faults: faults}
 }
 
 // twoCopies returns two actors that act on the same order or send the same request.
-func twoCopies(processes, again int, does explore.Action) []explore.Buyer {
-	list := newBuyers(processes, does, does)
+func (t *trial) twoCopies(again int, does explore.Action) []explore.Buyer {
+	list := t.buyers(does, does)
 	list[1].Same, list[1].Quantity = "A", list[0].Quantity
 	for i := range list {
 		list[i].Again = again
