@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,20 @@ func (addressList) Decode(c *kong.DecodeContext, into reflect.Value) error {
 }
 
 // givenFlags returns the values of the flags that are on the command line, by name.
+var negative = regexp.MustCompile(`^-[0-9.]`)
+
+// joinNegatives writes --stock -1 as --stock=-1. Otherwise, the parser takes -1 for a flag.
+func joinNegatives(args []string) (joined []string) {
+	for i, arg := range args {
+		if i > 0 && negative.MatchString(arg) && strings.HasPrefix(args[i-1], "--") {
+			joined[len(joined)-1] += "=" + arg
+		} else {
+			joined = append(joined, arg)
+		}
+	}
+	return joined
+}
+
 func givenFlags(line *kong.Context) map[string]any {
 	given := map[string]any{}
 	for _, p := range line.Path {

@@ -99,7 +99,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(joinNegatives(args))
 	if err != nil {
 		at := "seckill" // if flags are wrong, the name of their command
 		var wrong *kong.ParseError
