@@ -82,7 +82,7 @@ func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr s
 
 // BenchLocksCmd measures the locks of all strategies.
 type BenchLocksCmd struct {
-	Locks   []string      `placeholder:"NAME" help:"Locks to measure, by comma. Default: all but the broken ones."`
+	Locks   []string      `placeholder:"NAME" help:"Locks to measure. Default: all but the broken ones."`
 	Options bench.Options `embed:""`
 	BenchFlags
 }
@@ -90,7 +90,6 @@ type BenchLocksCmd struct {
 // statusOverlap is the exit status if a lock had two holders at the same time.
 const statusOverlap = 10
 
-// Help returns the text of seckill bench locks --help below the flags.
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that you do not give are started for this run and stopped after it.
 Use given servers for nothing else meanwhile. The locks are those of a SKU that is not on sale;
@@ -102,7 +101,6 @@ Exit status: 0 everything was measured, 1 something could not be measured, 2 wro
 %d a lock had two holders at a time.`, statusOverlap)
 }
 
-// Validate checks the flags.
 func (c *BenchLocksCmd) Validate() error {
 	for _, n := range c.Options.Contenders {
 		if n < 2 || n > 512 {
@@ -110,9 +108,7 @@ func (c *BenchLocksCmd) Validate() error {
 		}
 	}
 	slices.Sort(c.Options.Contenders)
-	if distinct := slices.Compact(slices.Clone(c.Options.Contenders)); len(distinct) < len(c.Options.Contenders) {
-		return errors.New("--contenders names a number twice")
-	}
+	c.Options.Contenders = slices.Compact(c.Options.Contenders)
 	if c.Options.Hold < 0 || c.Options.Hold > time.Second {
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
 	}
@@ -162,7 +158,6 @@ func (c *BenchArticlesCmd) benchOptions() bench.Options {
 		Locks: []catalog.Info{mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua}}
 }
 
-// Validate checks the flags.
 func (c *BenchArticlesCmd) Validate() error {
 	return c.checkBench(bench.ArticlesName, c.benchOptions())
 }

@@ -21,7 +21,7 @@ import (
 
 // ChaosCmd runs a sale of each strategy with each fault in the middle of the sale.
 type ChaosCmd struct {
-	Strategies []string `default:"all" help:"Strategies by comma, all, or six." placeholder:"NAME"`
+	Strategies []string `default:"all" help:"${StrategyNames}" placeholder:"NAME"`
 	Faults     []string `default:"all" help:"${Faults}" placeholder:"FAULT"`
 	List       bool     `help:"List the faults."`
 	Resume     string   `placeholder:"FILE" help:"${Resume}"`
@@ -38,7 +38,6 @@ type ChaosCmd struct {
 	earlier  *chaos.Result // the result that --resume names; nil if there is none
 }
 
-// Help returns the text of seckill chaos --help below the flags.
 func (ChaosCmd) Help() string {
 	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy what is left.
 It starts a lab of its own, and harms nothing else.

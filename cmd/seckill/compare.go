@@ -30,7 +30,6 @@ type CompareCmd struct {
 	chosen []catalog.Info
 }
 
-// Help returns the text of seckill compare --help below the flags.
 func (CompareCmd) Help() string {
 	var presets strings.Builder
 	for _, p := range compare.Presets() {

@@ -37,7 +37,7 @@ var helpTexts = kong.Vars{
 	"JSON":     "Write the result as JSON; - is standard output.",
 	"CSV":      "Write the figures as CSV; - is standard output.",
 	"Shutdown": "How long a shutdown waits for purchases in flight.",
-	"Faults":   "Faults by comma, or all; none is a sale without a fault. See seckill chaos --list.",
+	"Faults":   "Faults, separated by commas, or all; none is a sale without a fault. --list shows them.",
 	"BenchFor": "Duration of one measurement; longer if needed for ten turns of each contender.",
 	"Gated":    "Locks to measure once more behind a gate, which lets one contender of this process wait for the lock.",
 	"HelpAll":  "Show the rare flags and the environment variables, too.",
@@ -53,11 +53,12 @@ var helpTexts = kong.Vars{
 	"Topologies": strings.Join(lab.TopologyNames, ","),
 	"MySQLConns": "Maximum number of connections to the SQL database.",
 	"Tiers":      "Where backends come from (given, private, embedded), to be shown.",
-	"Word": "Only strategies whose name, family or title has this word, or that people call so " +
-		"(optimistic, 乐观锁).",
-	"Thorough": "Also send copies, cut connections and, where there are any, reserve; and kill a service process, " +
-		"or the database, of the lab that is started.",
-	"Token": "Token of admin calls. Better in the environment: every user of the machine can read flags.",
+	"Word": "List only strategies with this word in their name, family or title, or known by it, such as " +
+		"optimistic or 乐观锁.",
+	"StrategyNames": "Strategies, separated by commas; all; or six: those that people ask for first.",
+	"Thorough": "Also send copies of requests, cut connections, and reserve if the strategy can; and kill a service " +
+		"process, or the database, of the lab that is started.",
+	"Token": "Token of admin calls. Better in SECKILL_TOKEN: every user of the machine can read flags.",
 	"PageToken": "Token for calls that change something, except a buyer's. Needed to listen on addresses other than " +
 		"this machine's own.",
 	"History": "Where runs and comparisons are kept. Default: seckill in $XDG_DATA_HOME or in " +
@@ -98,7 +99,6 @@ func (addressList) Decode(c *kong.DecodeContext, into reflect.Value) error {
 	return nil
 }
 
-// givenFlags returns the values of the flags that are on the command line, by name.
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
 // joinNegatives writes --stock -1 as --stock=-1. Otherwise, the parser takes -1 for a flag.
@@ -113,6 +113,7 @@ func joinNegatives(args []string) (joined []string) {
 	return joined
 }
 
+// givenFlags returns the values of the flags that are on the command line, by name.
 func givenFlags(line *kong.Context) map[string]any {
 	given := map[string]any{}
 	for _, p := range line.Path {

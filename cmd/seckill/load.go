@@ -26,7 +26,7 @@ type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
 	Target   []string          `placeholder:"URL" help:"${Target}"`
 	Strategy string            `group:"sale" placeholder:"NAME" help:"${Strategy}"`
-	File     string            `name:"scenario" placeholder:"FILE" help:"YAML file with some of the flags below."`
+	File     string            `name:"scenario" placeholder:"FILE" help:"YAML file with values of the flags below, such as stock: 100."`
 	Thorough bool              `group:"sale" help:"${Thorough}"`
 	Scenario loadtest.Scenario `embed:""`
 

@@ -24,7 +24,7 @@ type commands struct {
 	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
 	Load       LoadCmd       `cmd:"" help:"Send the purchases of many buyers to a sale and judge it from the ledger."`
 	Compare    CompareCmd    `cmd:"" help:"Run the same sale with several strategies, and compare speed and verdicts."`
-	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix, by running the schedules of each strategy."`
+	Prove      ProveCmd      `cmd:"" help:"Run buyers' commands in one order after another, and say what breaks."`
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, or repeat the experiments of the articles."`

@@ -42,7 +42,6 @@ type PlaceFlags struct {
 	Given backend.Config `embed:"" group:"rare"`
 }
 
-// checkPlace checks the flags.
 func (f PlaceFlags) checkPlace(targets []string) error {
 	elsewhere := ""
 	if len(targets) > 0 {

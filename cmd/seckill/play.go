@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ type PlayCmd struct {
 	Language string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
 
 	Record    string        `placeholder:"FOLDER" help:"${Record}"`
-	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"How long a level begins schedules (${default})."`
+	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"Time to record each level (${default})."`
 
 	// Given has the servers on which the game runs. The others are started privately.
 	Given backend.Config `embed:""`
@@ -41,7 +40,6 @@ type PlayCmd struct {
 	info  catalog.Info
 }
 
-// Help returns the text of seckill play --help below the flags.
 func (PlayCmd) Help() string {
 	return `You are the scheduler: each move lets the next real command of one buyer run. Type moves and Enter,
 or pipe them in:
@@ -361,15 +359,15 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 				return nil // go on with the other levels
 			}
 			r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
-			size, err := writeRecording(filepath.Join(c.Record, level.Name+".json.gz"), r)
+			err = writeFile(filepath.Join(c.Record, level.Name+".json.gz"), r.Write)
 			printing.Lock()
 			defer printing.Unlock()
 			bound := "every schedule"
 			if !r.Whole {
 				bound = fmt.Sprintf("at most %d turns", r.Turns)
 			}
-			fmt.Fprintf(stdout, "%2d  %-24s %6d schedules  %6d positions  %7d bytes  %5.1f s  %s\n",
-				level.Number, level.Name, r.Schedules, len(r.Positions), size, time.Since(began).Seconds(), bound)
+			fmt.Fprintf(stdout, "%2d  %-24s %6d schedules  %6d positions  %5.1f s  %s\n",
+				level.Number, level.Name, r.Schedules, len(r.Positions), time.Since(began).Seconds(), bound)
 			return err
 		})
 	}
@@ -377,13 +375,4 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 		return err
 	}
 	return errors.New("some levels were not recorded")
-}
-
-// writeRecording writes a recording into a file, and returns the size of the file.
-func writeRecording(name string, r *game.Recording) (int, error) {
-	var text bytes.Buffer
-	if err := r.Write(&text); err != nil {
-		return 0, err
-	}
-	return text.Len(), os.WriteFile(name, text.Bytes(), 0o666)
 }

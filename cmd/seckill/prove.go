@@ -23,7 +23,7 @@ import (
 
 // ProveCmd computes the guarantee matrix, or replays one schedule.
 type ProveCmd struct {
-	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies by comma, all, or six."`
+	Strategies []string      `default:"all" placeholder:"NAME" help:"${StrategyNames}"`
 	Options    prove.Options `embed:""`
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output."`
@@ -54,7 +54,6 @@ const (
 	statusDiverged = 11 // the strategy sends other commands than the replayed schedule contains
 )
 
-// Help returns the text of seckill prove --help below the flags.
 func (*ProveCmd) Help() string {
 	return fmt.Sprintf(`A schedule is one interleaving of the buyers' backend commands, run to its end on real servers.
 In the table:
@@ -156,7 +155,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return errors.Join(err, werr)
 	}
 	if len(differences) > 0 && !c.Quiet {
-		fmt.Fprintln(stderr, "\nWhat came out otherwise than expected")
+		fmt.Fprintln(stderr, "\nUnexpected answers")
 		for _, d := range differences {
 			fmt.Fprintf(stderr, "  %s\n", d)
 		}
@@ -261,8 +260,8 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	}
 	f, err := files.Open(file)
 	if err != nil {
-		return e, info, fmt.Errorf("--replay %q is no counterexample of this program (STRATEGY.QUESTION), "+
-			"no schedule (STRATEGY:MOVES) and no FILE.json that can be read: %w", c.Replay, err)
+		return e, info, fmt.Errorf("--replay: %q is no counterexample that can be read: "+
+			"give STRATEGY.QUESTION of a ✗ in docs/guarantees.md, STRATEGY:MOVES, or FILE.json", c.Replay)
 	}
 	defer f.Close()
 	if e, err = game.ReadExample(f); err == nil {

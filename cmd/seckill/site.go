@@ -14,10 +14,9 @@ import (
 // SiteCmd writes the page as static files, in which the game works without a lab.
 type SiteCmd struct {
 	Dir    string `arg:"" help:"Folder of the site: a new one, an empty one, or one that holds an older site."`
-	Source string `default:"." placeholder:"FOLDER" help:"Source of this program, which has README.md and docs."`
+	Source string `default:"." placeholder:"FOLDER" help:"Folder with this program's README.md and docs (${default})."`
 }
 
-// Help returns the text of seckill site --help below the flags.
 func (SiteCmd) Help() string {
 	return `The folder works on any web server and below any path, such as: python3 -m http.server --directory DIR.
 It loads nothing from other servers. A screen that needs a lab says so.`

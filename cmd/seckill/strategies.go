@@ -38,8 +38,8 @@ func (c StrategiesCmd) Run(stdout io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\n%s: with a fault, a second process or the last units; "+
-		"docs/guarantees.md and the page say which.\n", sometimes)
+	_, err := fmt.Fprintf(stdout, "\nSELLS WRONGLY is empty if nothing that was tried breaks the strategy. %s: with a fault, "+
+		"a second process or the last units; docs/guarantees.md says which.\n", sometimes)
 	return err
 }
 

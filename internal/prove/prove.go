@@ -24,7 +24,7 @@ import (
 // Options define what is proved, on which servers, and how thoroughly.
 type Options struct {
 	Infos     []catalog.Info `kong:"-"`
-	Questions []string       `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
+	Questions []string       `placeholder:"ID" help:"Questions to ask: columns of docs/guarantees.md. Default: all."`
 	// Schedules should end each search, so that two runs give the same answers. Budget is a time
 	// limit that only slow machines reach.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
