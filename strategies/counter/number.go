@@ -3,7 +3,6 @@ package counter
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,19 +44,16 @@ func newestKey(sku int64) string { return companion(sku, "runs") }
 //go:embed seed.lua
 var seedLua string
 
-//go:embed count.lua
-var countLua string
+var seedScript = redis.NewScript(seedLua)
 
-var (
-	seedScript  = redis.NewScript(seedLua)
-	countScript = redis.NewScript(countLua)
-)
-
-// sale returns the value of the second key for the given run: "IDENTITY RUN".
+// sale returns the value of the second key for the given run.
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
-	return fmt.Sprint(id, " ", run), err
+	return saleIn(id, strconv.FormatInt(run, 10)), err
 }
+
+// saleIn returns the value of the second key: "IDENTITY RUN".
+func saleIn(id, run string) string { return id + " " + run }
 
 // runOf returns the run in a value of the second key. If there is no value, or
 // it names another database, nothing may be sold: runOf returns an error.
@@ -129,9 +125,9 @@ func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 
 // Count returns the units left: the number, and the units of open purchases
 // without an order. An open purchase is under way, or its process died. If no
-// order comes, its units return. Only redis-counter-mysql opens purchases.
+// order comes, its units return. See holding.go.
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
-	left, sale, open, err := n.look(ctx, sku, "+inf", everything)
+	left, sale, open, err := n.readOpen(ctx, sku, "+inf", everything)
 	if err != nil {
 		return 0, err
 	}
@@ -147,87 +143,16 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 		return 0, fmt.Errorf("%w: %s was not set for run %d",
 			seckill.ErrUnknownSKU, numberKey(sku), current)
 	}
-	for _, h := range open {
-		known, err := n.known(ctx, sku, h)
+	for _, p := range open {
+		known, err := n.findState(ctx, p)
 		if err != nil {
 			return 0, err
 		}
 		if known != sold {
-			left += h.quantity
+			left += p.Quantity
 		}
 	}
 	return left, nil
-}
-
-// These are the states of a holding, as the orders in the ledger show them.
-const (
-	sold      = "sold"      // the purchase has an order
-	again     = "again"     // the purchase had an order before this attempt
-	void      = "void"      // the purchase has no order and never will
-	absent    = "absent"    // there is no order yet; a COMMIT may be under way
-	cancelled = "cancelled" // the order is cancelled
-)
-
-// known returns the state of h: one of the constants above.
-func (n *number) known(
-	ctx context.Context, sku int64, h holding,
-) (string, error) {
-	o, err := n.store.FindRequest(ctx, sku, h.user, h.request)
-	switch {
-	case errors.Is(err, seckill.ErrUnknownOrder):
-		return absent, nil
-	case err != nil:
-		return "", err
-	case o.Status == ledger.Refused:
-		return void, nil
-	case o.Status != ledger.Active:
-		return cancelled, nil
-	}
-	return sold, nil
-}
-
-// A holding is a purchase that has taken units from the number.
-type holding struct {
-	user, quantity int64
-	request        string
-}
-
-const everything = -1
-
-// look reads the number and its sale. It also reads the holdings that have
-// been open since the given time or longer, at most as many as most says.
-func (n *number) look(
-	ctx context.Context, sku int64, before string, most int,
-) (left int64, sale string, open []holding, err error) {
-	found, err := countScript.Run(ctx, n.redis,
-		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
-		before, most).StringSlice()
-	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
-		// A read takes no units, so its failure must not count as an unknown
-		// outcome. With %v, errors.Is does not find ErrUnknown.
-		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
-	}
-	if err != nil {
-		return 0, "", nil, err
-	}
-	if sale = found[1]; sale == "" {
-		return 0, "", nil, fmt.Errorf("%w: there is no %s",
-			seckill.ErrUnknownSKU, numberKey(sku))
-	}
-	if left, err = strconv.ParseInt(found[0], 10, 64); err != nil {
-		return 0, "", nil, fmt.Errorf("%w: %s holds %q",
-			seckill.ErrUnknownSKU, numberKey(sku), found[0])
-	}
-	for i := 2; i+1 < len(found); i += 2 {
-		h := holding{}
-		user, _, _ := strings.Cut(found[i], " ")
-		h.user, _ = strconv.ParseInt(user, 10, 64)
-		quantity, request, _ := strings.Cut(found[i+1], " ")
-		h.quantity, _ = strconv.ParseInt(quantity, 10, 64)
-		h.request = request
-		open = append(open, h)
-	}
-	return left, sale, open, nil
 }
 
 // missing returns the error of a purchase without a number: the SKU does not

@@ -26,7 +26,8 @@ var RedisCounter = catalog.Info{
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"MULTI", "DECRBY", "GET", "EXEC"},
 	Stock: seckill.InRedis,
-	Also:  []string{"give_back.lua", "number.go", "seed.lua", "count.lua"},
+	Also: []string{"give_back.lua", "number.go", "seed.lua", "holding.go",
+		"count.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounter{number{d.Redis, d.Ledger}}, nil
 	},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -48,8 +47,8 @@ var RedisCounterMySQL = catalog.Info{
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: seckill.InRowAndRedis,
 	Also: []string{
-		"take.lua", "settle.lua", "undo.lua", "open.lua", "number.go",
-		"seed.lua", "count.lua", "give_back.lua"},
+		"take.lua", "holding.go", "settle.lua", "undo.lua", "open.lua",
+		"count.lua", "number.go", "seed.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil
 	},
@@ -67,83 +66,85 @@ func (s *redisCounterMySQL) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// If too few units are left for p, units is the number in the stock row.
-	run, units := in.run, int64(0)
+	var tooFew *refusedByRow
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
 				"WHERE id = ? AND run = ? AND num - ? >= 0",
-			p.Quantity, p.SKU, run, p.Quantity)
+			p.Quantity, p.SKU, in.run, p.Quantity)
 		if err != nil {
 			return err
 		}
 		if rows == 0 {
-			units, err = s.explainNoRow(tx, p, run)
+			tooFew, err = s.explainNoRow(tx, p, in)
 			return err
 		}
-		r, err = s.store.Record(tx, p, run, left)
+		r, err = s.store.Record(tx, p, in.run, left)
 		return err
 	})
 	switch {
 	case err == nil:
-		s.settle(ctx, p, run, sold)
+		s.settle(ctx, p, in.sale, sold, nil)
 		return r, nil
 	case errors.Is(err, seckill.ErrDuplicate):
-		s.settleDuplicate(ctx, p, run)
-		return seckill.Receipt{}, err
-	case errors.Is(err, seckill.ErrSoldOut):
-		s.settle(ctx, p, run, void, units, in.left, in.buyers)
+		s.settleDuplicate(ctx, p, in.sale)
 		return seckill.Receipt{}, err
 	case seckill.NothingTaken(err):
-		s.settle(ctx, p, run, void)
+		s.settle(ctx, p, in.sale, void, tooFew)
 		return seckill.Receipt{}, err
 	}
-	return s.findOrder(ctx, p, run, err)
+	return s.findOrder(ctx, p, in, err)
+}
+
+// A refusedByRow tells settle that the row had too few units for a purchase.
+// Then the number in Redis is too high, and settle lowers it.
+type refusedByRow struct {
+	units        int64 // the units in the row
+	left, buyers int64 // the units and buyers in Redis, as take.lua answered
 }
 
 // explainNoRow finds out why the UPDATE changed no row. Either the SKU is sold
 // out or does not exist, or the row belongs to another run than the number in
-// Redis that admitted the buyer. explainNoRow returns the units in the row.
+// Redis that admitted the buyer.
 func (s *redisCounterMySQL) explainNoRow(
-	tx *gorm.DB, p seckill.Purchase, run int64,
-) (units int64, err error) {
+	tx *gorm.DB, p seckill.Purchase, in admission,
+) (*refusedByRow, error) {
 	var row struct{ Num, Run int64 }
-	err = s.store.ReadIn(tx, &row,
+	err := s.store.ReadIn(tx, &row,
 		"SELECT num, run FROM stock WHERE id = ?", p.SKU)
 	switch {
 	case err != nil:
-		return 0, err
-	case row.Run != run:
-		return 0, fmt.Errorf("%w: the sale was reset meanwhile",
+		return nil, err
+	case row.Run != in.run:
+		return nil, fmt.Errorf("%w: the sale was reset meanwhile",
 			seckill.ErrConflict)
 	}
-	return row.Num, seckill.ErrSoldOut
+	return &refusedByRow{row.Num, in.left, in.buyers}, seckill.ErrSoldOut
 }
 
 // findOrder looks for the order after a COMMIT without an answer. If there is
 // an order, the purchase is sold. Otherwise the order may still come: the
 // purchase stays open, and buyers who depend on its units look again later.
 func (s *redisCounterMySQL) findOrder(
-	ctx context.Context, p seckill.Purchase, run int64, unknown error,
+	ctx context.Context, p seckill.Purchase, in admission, unknown error,
 ) (seckill.Receipt, error) {
 	asking, cancel := detached(ctx)
 	defer cancel()
 	o, err := s.store.FindRequest(asking, p.SKU, p.User, p.RequestID)
-	if err != nil || o.Run != run || o.Status == ledger.Refused {
+	if err != nil || o.Run != in.run || o.Status == ledger.Refused {
 		return seckill.Receipt{}, unknown
 	}
-	s.settle(ctx, p, run, sold)
+	s.settle(ctx, p, in.sale, sold, nil)
 	return o.Receipt(), nil
 }
 
 // settleDuplicate closes a purchase whose user or request has an order.
 func (s *redisCounterMySQL) settleDuplicate(
-	ctx context.Context, p seckill.Purchase, run int64,
+	ctx context.Context, p seckill.Purchase, sale string,
 ) {
 	asking, cancel := detached(ctx)
 	defer cancel()
-	known, err := s.known(asking, p.SKU,
-		holding{p.User, p.Quantity, p.RequestID})
+	known, err := s.findState(asking, p)
 	switch {
 	case err != nil: // the purchase stays open until somebody needs its units
 		return
@@ -152,11 +153,14 @@ func (s *redisCounterMySQL) settleDuplicate(
 	case known == sold: // a copy of this request has bought
 		known = again
 	}
-	s.settle(ctx, p, run, known)
+	s.settle(ctx, p, sale, known, nil)
 }
 
 // An admission is the answer of take.lua to a buyer who may go on to MySQL.
-type admission struct{ run, left, buyers int64 }
+type admission struct {
+	sale              string // the sale of run
+	run, left, buyers int64
+}
 
 // admit takes units from the number. If too few are left, open purchases may
 // still return theirs. Then admit waits, and looks up those that have been
@@ -164,19 +168,24 @@ type admission struct{ run, left, buyers int64 }
 func (s *redisCounterMySQL) admit(
 	ctx context.Context, p seckill.Purchase,
 ) (in admission, err error) {
+	id, err := s.store.Identity(ctx)
+	if err != nil {
+		return in, err
+	}
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for {
-		state, in, err := s.take(ctx, p)
+		answer, in, err := s.take(ctx, p, id)
 		if errors.Is(err, redis.ErrPoolTimeout) {
 			return in, backend.RedisError(err)
 		}
 		if err != nil {
 			// The script may have admitted the buyer. Or a copy of the request
-			// in another process was admitted, and goes on to sell.
-			s.settle(ctx, p, anyRun, absent)
+			// in another process was admitted, and goes on to sell. Only the
+			// reply would have said in which run.
+			s.settle(ctx, p, saleIn(id, anyRun), absent, nil)
 			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
-		switch state {
+		switch answer {
 		case "taken":
 			return in, nil
 		case "seen":
@@ -186,52 +195,34 @@ func (s *redisCounterMySQL) admit(
 		case "foreign":
 			return in, foreign(p.SKU)
 		case "missing":
-			if err := s.rebuild(ctx, p.SKU); err != nil {
-				return in, err
-			}
-			continue
-		case "undecided": // open purchases may return missing units
+			err = s.rebuild(ctx, p.SKU)
+		case "undecided":
+			err = s.awaitOpen(ctx, p.SKU, end)
 		}
-		closed, err := s.reconcile(ctx, p.SKU)
 		if err != nil {
 			return in, err
-		}
-		if closed {
-			continue
-		}
-		left := time.Until(end)
-		if left <= 0 {
-			return in, fmt.Errorf("%w: purchases before this one are open",
-				seckill.ErrBusy)
-		}
-		pause := min(s.deps.Settings.LockPoll, left)
-		if err := tap.Sleep(ctx, pause); err != nil {
-			return in, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 		}
 	}
 }
 
 func (s *redisCounterMySQL) take(
-	ctx context.Context, p seckill.Purchase,
-) (state string, in admission, err error) {
-	id, err := s.store.Identity(ctx)
-	if err != nil {
-		return "", in, err
-	}
-	answer, err := takeScript.Run(ctx, s.redis, s.keys(p.SKU),
+	ctx context.Context, p seckill.Purchase, id string,
+) (answer string, in admission, err error) {
+	all, err := takeScript.Run(ctx, s.redis, s.keys(p.SKU),
 		p.Quantity, p.User, p.RequestID, s.deps.Now().UnixMilli(),
 		id).Slice()
 	if err != nil {
 		return "", in, err
 	}
-	state, _ = answer[0].(string)
-	if state == "taken" {
-		in.left, _ = answer[1].(int64)
-		text, _ := answer[2].(string)
-		in.buyers, _ = answer[3].(int64)
-		in.run, err = strconv.ParseInt(text, 10, 64)
+	answer, _ = all[0].(string)
+	if answer == "taken" {
+		in.left, _ = all[1].(int64)
+		run, _ := all[2].(string)
+		in.buyers, _ = all[3].(int64)
+		in.sale = saleIn(id, run)
+		in.run, err = strconv.ParseInt(run, 10, 64)
 	}
-	return state, in, err
+	return answer, in, err
 }
 
 func (s *redisCounterMySQL) keys(sku int64) []string {
@@ -239,33 +230,49 @@ func (s *redisCounterMySQL) keys(sku int64) []string {
 		openKey(sku)}
 }
 
-// anyRun stands for any run of the sale. settle needs it after a lost reply,
-// which would have said the run for which the units were taken.
-const anyRun = 0
+// anyRun makes settle accept any run of the database.
+const anyRun = ""
 
-// settle closes p in Redis. If that fails, p stays open until a buyer who
-// needs its units closes it. If the row had too few units for p, seen has the
-// units in the row, and the units and the buyers of the admission.
+// settle closes p in Redis with what is known of p. If that fails, p stays
+// open until a buyer who needs its units closes it. tooFew is nil unless the
+// row had too few units.
 func (s *redisCounterMySQL) settle(
-	ctx context.Context, p seckill.Purchase, run int64, known string,
-	seen ...any,
+	ctx context.Context, p seckill.Purchase, sale, known string,
+	tooFew *refusedByRow,
 ) (closed bool) {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	sale, err := s.sale(ctx, run)
-	if run == anyRun {
-		sale = strings.TrimSuffix(sale, "0")
+	args := []any{sale, p.User, p.Quantity, p.RequestID, known}
+	if tooFew != nil {
+		args = append(args, tooFew.units, tooFew.left, tooFew.buyers)
 	}
-	if err == nil {
-		err = settleScript.Run(ctx, s.redis, s.keys(p.SKU),
-			append([]any{sale, p.User, p.Quantity, p.RequestID, known},
-				seen...)...).Err()
-	}
+	err := settleScript.Run(ctx, s.redis, s.keys(p.SKU), args...).Err()
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "a purchase stays open in Redis",
 			"sku", p.SKU, "user", p.User, "error", err)
 	}
 	return err == nil
+}
+
+// awaitOpen closes purchases that have been open for long. If there are none,
+// it waits a moment, but not beyond end: then it returns ErrBusy.
+func (s *redisCounterMySQL) awaitOpen(
+	ctx context.Context, sku int64, end time.Time,
+) error {
+	closed, err := s.reconcile(ctx, sku)
+	if err != nil || closed {
+		return err
+	}
+	left := time.Until(end)
+	if left <= 0 {
+		return fmt.Errorf("%w: purchases before this one are open",
+			seckill.ErrBusy)
+	}
+	err = tap.Sleep(ctx, min(s.deps.Settings.LockPoll, left))
+	if err != nil {
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	}
+	return nil
 }
 
 // fewLeftovers bounds the open purchases that reconcile looks up in one call.
@@ -278,22 +285,20 @@ func (s *redisCounterMySQL) reconcile(
 	ctx context.Context, sku int64,
 ) (closed bool, err error) {
 	before := s.deps.Now().Add(-s.deps.Settings.LockLease).UnixMilli()
-	_, of, open, err := s.look(ctx, sku,
+	_, sale, open, err := s.readOpen(ctx, sku,
 		strconv.FormatInt(before, 10), fewLeftovers)
 	if err != nil {
 		return false, err
 	}
-	run, err := s.runOf(ctx, sku, of)
-	if err != nil {
+	if _, err := s.runOf(ctx, sku, sale); err != nil {
 		return false, err
 	}
-	for _, h := range open {
-		known, err := s.known(ctx, sku, h)
+	for _, p := range open {
+		known, err := s.findState(ctx, p)
 		if err != nil {
 			return closed, err
 		}
-		closed = s.settle(ctx, seckill.Purchase{SKU: sku, User: h.user,
-			Quantity: h.quantity, RequestID: h.request}, run, known) || closed
+		closed = s.settle(ctx, p, sale, known, nil) || closed
 	}
 	return closed, nil
 }
@@ -325,8 +330,12 @@ func (s *redisCounterMySQL) Restore(
 	if err != nil {
 		return err
 	}
+	sale, err := s.sale(ctx, o.Run)
+	if err != nil {
+		return err
+	}
 	if o.Status == ledger.Active {
-		if err := s.open(ctx, o); err != nil {
+		if err := s.open(ctx, o, sale); err != nil {
 			return err
 		}
 	}
@@ -337,34 +346,26 @@ func (s *redisCounterMySQL) Restore(
 		known = returned
 		return s.store.ReturnUnits(tx, o)
 	})
+	p := seckill.Purchase{SKU: o.SKUID, User: o.UserID,
+		Quantity: o.Quantity, RequestID: o.RequestID}
 	lost := err
 	if seckill.NothingTaken(err) { // another call may have cancelled the order
 		asking, cancel := detached(ctx)
 		defer cancel()
-		known, lost = s.known(asking, o.SKUID, holding{user: o.UserID,
-			quantity: o.Quantity, request: o.RequestID})
+		known, lost = s.findState(asking, p)
 	}
 	if lost == nil { // otherwise the mark stays until somebody looks it up
-		s.settle(ctx, seckill.Purchase{SKU: o.SKUID, User: o.UserID,
-			Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, known)
+		s.settle(ctx, p, sale, known, nil)
 	}
 	return err
 }
 
-// returned is the state of an order that the caller of settle has just
-// cancelled. settle returns its units even if Redis has forgotten the order.
-// That may admit one buyer too many, whom MySQL refuses. The opposite mistake
-// would leave units unsold.
-const returned = "returned"
-
 // open marks in Redis the order that is about to be cancelled. Before, it
 // rebuilds the number of units left if Redis has lost this number. If it were
 // rebuilt during the cancellation, it might or might not include the units.
-func (s *redisCounterMySQL) open(ctx context.Context, o ledger.Order) error {
-	sale, err := s.sale(ctx, o.Run)
-	if err != nil {
-		return err
-	}
+func (s *redisCounterMySQL) open(
+	ctx context.Context, o ledger.Order, sale string,
+) error {
 	for range 2 {
 		state, err := openScript.Run(ctx, s.redis, s.keys(o.SKUID), sale,
 			o.UserID, o.Quantity, o.RequestID,

@@ -31,7 +31,8 @@ var RedisMulti = catalog.Info{
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
 	Stock: seckill.InRedis,
-	Also:  []string{"number.go", "seed.lua", "count.lua", "give_back.lua"},
+	Also: []string{"number.go", "seed.lua", "holding.go", "count.lua",
+		"give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisMulti{number{d.Redis, d.Ledger},
 			d.Settings.Retries}, nil

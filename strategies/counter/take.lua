@@ -1,8 +1,21 @@
 -- Lets a buyer through to MySQL, or turns them away.
 --
--- KEYS[1] the number   KEYS[2] its sale, "database run"
--- KEYS[3] buyers: what each has taken, "quantity request"; notes on requests
--- KEYS[4] open: buyers whose purchase MySQL has not decided, by their time
+-- key      what it can hold                                   written by
+-- KEYS[1]  the number of units left                           seed, take,
+--                                                             settle
+-- KEYS[2]  the sale of the number, "database run"             seed
+-- KEYS[3]  buyers, a hash with the fields
+--   user           "quantity request": what they have taken   take, settle
+--   user request   "quantity request": it is cancelled, and   open
+--                    Redis had forgotten it under the user
+--                  "back quantity request": its units went    settle
+--                    back before its COMMIT came
+--                  "done": cancelled, and its units are back  settle
+--                  "": there is no note                       undo
+--   back           "yes": there was a note "back"             settle
+-- KEYS[4]  open: fields of KEYS[3] that MySQL has not         take, open,
+--          decided, by their time                             settle
+--
 -- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] now, in ms
 -- ARGV[5] database
 --
