@@ -13,30 +13,30 @@ import (
 // A finalReply is the answer to a request after all its retries.
 type finalReply struct {
 	reply
-	at time.Duration // when the answer came
+	answered time.Duration // when the answer came
 	// Before reservedUntil the reservation cannot have expired. It is 0 if that time is unknown.
 	reservedUntil time.Duration
 }
 
 // makeRequest makes request i and records what came of it.
-func (w *worker) makeRequest(i int, at timing) {
+func (w *worker) makeRequest(i int, when timing) {
 	p := w.load.plan.purchaseOf(i)
 	if p.copied {
-		w.sendCopies(p, at)
+		w.sendCopies(p, when)
 		return
 	}
-	w.finishRequest(p, w.makePurchase(p, at.sent), at)
+	w.finishRequest(p, w.makePurchase(p, when.sent), when)
 }
 
 // finishRequest records the final answer to a request. Then the buyer pays or cancels.
-func (w *worker) finishRequest(p purchase, final finalReply, at timing) {
-	at.answered = final.at
+func (w *worker) finishRequest(p purchase, final finalReply, when timing) {
+	when.answered = final.answered
 	if w.load.plan.scenario.Async && final.Outcome == judge.OutcomeAccepted {
-		w.load.tally.recordAcceptance(p, final, at)
-		w.load.addAccepted(acceptedRequest{p, final, at})
+		w.load.tally.recordAcceptance(p, final, when)
+		w.load.addAccepted(acceptedRequest{p, final, when})
 		return
 	}
-	w.load.tally.recordAnswer(p, final, at)
+	w.load.tally.recordAnswer(p, final, when)
 	w.payOrCancel(p, final)
 }
 
@@ -84,9 +84,10 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 	plan, doubt := w.load.plan, false
 	for try := 0; ; try++ {
 		r := a.send(p)
-		final := finalReply{reply: r, at: w.load.sinceStart()}
-		early := r.Outcome == judge.OutcomeExpired && final.at < a.reservedUntil
-		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, CallTimes: judge.CallTimes{Sent: a.sent, Answered: final.at}, Early: early}, try, r)
+		final := finalReply{reply: r, answered: w.load.sinceStart()}
+		early := r.Outcome == judge.OutcomeExpired && final.answered < a.reservedUntil
+		times := judge.CallTimes{Sent: a.sent, Answered: final.answered}
+		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, CallTimes: times, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
 		p.patience = 0 // only the first call is cut off; the buyer waits for later answers
 		if try >= plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(plan.pauseBefore(p.index, try, r)) {
@@ -103,18 +104,18 @@ const CopiesEach = 3
 
 // sendCopies makes several calls under one key at the same time. It returns when an answer says
 // what the buyer got. Copies without an answer by then go on in the background.
-func (w *worker) sendCopies(p purchase, at timing) {
+func (w *worker) sendCopies(p purchase, when timing) {
 	var connected sync.WaitGroup // makes all copies wait until each has its connection
 	connected.Add(CopiesEach)
 	answers := make(chan finalReply, CopiesEach)
 	for turn := range CopiesEach {
-		w.load.goWithWorker(func(w *worker) {
+		w.load.goWithWorker(func(copier *worker) {
 			copied := p
 			copied.turn = turn
-			w.caller.connectTo(p.index + turn)
+			copier.caller.connectTo(p.index + turn)
 			connected.Done()
 			connected.Wait()
-			answers <- w.makePurchase(copied, w.load.sinceStart())
+			answers <- copier.makePurchase(copied, w.load.sinceStart())
 		})
 	}
 	best, left := <-answers, CopiesEach-1
@@ -125,9 +126,9 @@ func (w *worker) sendCopies(p purchase, at timing) {
 		for range left {
 			best = best.orMoreCertain(<-answers)
 		}
-		last := w.load.takeWorker()
-		defer w.load.returnWorker(last)
-		last.finishRequest(p, best, at)
+		finisher := w.load.takeWorker()
+		defer w.load.returnWorker(finisher)
+		finisher.finishRequest(p, best, when)
 	})
 }
 
@@ -140,7 +141,7 @@ var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, j
 // orMoreCertain returns what the buyer knows from the answers to two copies of a request.
 func (f finalReply) orMoreCertain(other finalReply) finalReply {
 	a, b := slices.Index(certaintyOrder, f.Outcome), slices.Index(certaintyOrder, other.Outcome)
-	if b >= 0 && (b < a || b == a && other.at < f.at) {
+	if b >= 0 && (b < a || b == a && other.answered < f.answered) {
 		return other
 	}
 	return f
@@ -203,7 +204,7 @@ const (
 type acceptedRequest struct {
 	purchase purchase
 	first    finalReply
-	at       timing // times of the first answer
+	when     timing // times of the first answer
 }
 
 // addAccepted adds a request whose first answer said that it was accepted. One goroutine asks for
@@ -250,12 +251,12 @@ func (l *load) askOneOutcome(a acceptedRequest) {
 	default:
 		if r, known := w.caller.askOutcome(a.purchase); known {
 			final.reply = r
-		} else if a.purchase.turn++; l.sinceStart() < a.at.answered+l.limits.final {
+		} else if a.purchase.turn++; l.sinceStart() < a.when.answered+l.limits.final {
 			l.addAccepted(a)
 			return
 		}
 	}
-	final.at = l.sinceStart()
-	l.tally.recordFinalAnswer(a.purchase, final, a.at)
+	final.answered = l.sinceStart()
+	l.tally.recordFinalAnswer(a.purchase, final, a.when)
 	w.payOrCancel(a.purchase, final)
 }

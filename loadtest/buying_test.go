@@ -273,7 +273,7 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 			l.finishCopies()
 			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 ||
 				!slices.Equal(s.targets, test.targets) ||
-				l.tally.skus[0].undecided != (test.want == judge.OutcomeAccepted) {
+				l.tally.skus[0].hasOpenRequest != (test.want == judge.OutcomeAccepted) {
 				t.Errorf("%+v: came to %v at targets %v, want %s at %v", test.replies, l.tally.result.Counts, s.targets,
 					test.want, test.targets)
 			}
@@ -281,7 +281,7 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 				if (told.Answered == 0) != (told.Outcome == judge.OutcomeUnknown) ||
 					told.Outcome == judge.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
 					told.Outcome == judge.OutcomeUnknown &&
-						!l.tally.skus[0].uncertain { // even if a later call had an answer
+						!l.tally.skus[0].hasSilentCall { // even if a later call had an answer
 					t.Errorf("%+v: the judge is told %+v", test.replies, told)
 				}
 			}

@@ -165,8 +165,8 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 	}
 	allBusyAt := time.Duration(0) // the last time at which all connections were busy
 	for i := range l.plan.requests {
-		at := timing{due: scenario.dueAt(i)}
-		if wait := at.due - l.sinceStart(); ctx.Err() != nil || wait > 0 && !l.pauseFor(wait) {
+		when := timing{due: scenario.dueAt(i)}
+		if wait := when.due - l.sinceStart(); ctx.Err() != nil || wait > 0 && !l.pauseFor(wait) {
 			return i
 		}
 		select {
@@ -181,13 +181,13 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 				return i
 			}
 		}
-		at.connectionsBusy = at.due < allBusyAt
+		when.connectionsBusy = when.due < allBusyAt
 		l.inFlight.Go(func() {
 			w := l.takeWorker()
-			if at.sent = l.sinceStart(); !scenario.Open() {
-				at.due, at.connectionsBusy = at.sent, true
+			if when.sent = l.sinceStart(); !scenario.Open() {
+				when.due, when.connectionsBusy = when.sent, true
 			}
-			w.makeRequest(i, at)
+			w.makeRequest(i, when)
 			l.returnWorker(w)
 			<-busy
 		})

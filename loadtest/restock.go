@@ -18,7 +18,7 @@ import (
 // A plannedRestock adds units to each SKU at a time after the start of the load.
 type plannedRestock struct {
 	units int64
-	at    time.Duration
+	due   time.Duration
 }
 
 // parseRestock reads a text such as 50@0.5s.
@@ -28,9 +28,9 @@ func parseRestock(text string) (plannedRestock, error) {
 	units, at, _ := strings.Cut(text, "@")
 	r.units, err = strconv.ParseInt(units, 10, 64)
 	if err == nil {
-		r.at, err = time.ParseDuration(at)
+		r.due, err = time.ParseDuration(at)
 	}
-	if err != nil || r.units < 1 || r.units > seckill.MaxStock || r.at < 0 || r.at > time.Hour {
+	if err != nil || r.units < 1 || r.units > seckill.MaxStock || r.due < 0 || r.due > time.Hour {
 		return r, fmt.Errorf("%q is not UNITS@TIME, such as 50@0.5s, within an hour", text)
 	}
 	return r, nil
@@ -47,7 +47,7 @@ func (r *run) startRestocks(l *load) {
 			call := judge.Call{Kind: judge.CallRestock, RequestID: key, User: judge.OperatorOf(key),
 				Quantity: planned.units}
 			l.copies.Go(func() {
-				if l.pauseFor(planned.at) {
+				if l.pauseFor(planned.due) {
 					r.restock(l, sku, call)
 				}
 			})
@@ -101,7 +101,7 @@ func (t *tally) recordRestock(sku int64, call judge.Call) {
 	defer t.mu.Unlock()
 	s := &t.skus[sku-t.plan.scenario.SKU]
 	s.calls = append(s.calls, call)
-	s.uncertain = s.uncertain || call.Outcome == judge.OutcomeUnknown
+	s.hasSilentCall = s.hasSilentCall || call.Outcome == judge.OutcomeUnknown
 }
 
 // restock sends one call of a restock.

@@ -288,7 +288,7 @@ func TestSettling(t *testing.T) {
 			if c.service != "" {
 				r.services = []service{{http: &http.Client{Transport: c.service}}}
 			}
-			r.tally.skus[0].uncertain, r.tally.skus[0].undecided = !c.answered, c.promised
+			r.tally.skus[0].hasSilentCall, r.tally.skus[0].hasOpenRequest = !c.answered, c.promised
 			reports := r.auditSKUs(t.Context())
 			if took := time.Since(begun); r.result.Settled == c.unsettled ||
 				len(r.result.Problems) > 0 != c.unsettled || reports == nil != c.unread || took != c.took ||
@@ -367,13 +367,13 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		{"lost, and others do not settle", func(s *judge.Snapshot) { s.Orders = nil },
 			func(r *run) {
 				for k := 1; k < 6; k++ {
-					r.tally.skus[k].uncertain = true
+					r.tally.skus[k].hasSilentCall = true
 				}
 			}, 0, judge.Lost},
 		{"orders of another strategy in each", func(*judge.Snapshot) {}, func(r *run) { r.config.Strategy = "naive" },
 			0, judge.NotValid},
 		{"lost, and does not settle", func(s *judge.Snapshot) { s.Orders = nil },
-			func(r *run) { r.tally.skus[0].uncertain = true }, 0, judge.NotValid},
+			func(r *run) { r.tally.skus[0].hasSilentCall = true }, 0, judge.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
 		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // long enough to read each SKU once on a busy machine

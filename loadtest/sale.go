@@ -188,7 +188,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	for k, told := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
 		p := poller{settling: settling, services: r.services, from: from, sku: sku,
-			answered: !told.uncertain && !r.config.Joins, accepted: told.undecided}
+			hasSilentCall: told.hasSilentCall || r.config.Joins, hasOpenRequest: told.hasOpenRequest}
 		snap, settled, err := p.wait(ctx, until)
 		r.result.settled[sku] = settled
 		if r.result.Settled = r.result.Settled && settled; err != nil {
@@ -275,11 +275,11 @@ var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millise
 //     readings must agree for the time settling.quiet.
 type poller struct {
 	settling
-	services []service
-	from     Ledger
-	sku      int64
-	answered bool // true if every call was answered
-	accepted bool // true if an accepted request has no final answer
+	services       []service
+	from           Ledger
+	sku            int64
+	hasSilentCall  bool // a call had no answer, or others buy in the same sale
+	hasOpenRequest bool // a request that was accepted has no final answer
 
 	last    judge.Snapshot
 	hasRead bool
@@ -313,7 +313,7 @@ func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, boo
 
 // readOnce reads the ledger. It reports whether nothing will change the ledger any more.
 func (p *poller) readOnce(ctx context.Context) bool {
-	busy := !p.answered && anyInFlight(ctx, p.services)
+	busy := p.hasSilentCall && anyInFlight(ctx, p.services)
 	now, err := p.from.Snapshot(ctx, p.sku)
 	if err != nil {
 		if p.err == nil || ctx.Err() == nil { // after the deadline, an earlier error says more than the time-out
@@ -325,11 +325,11 @@ func (p *poller) readOnce(ctx context.Context) bool {
 	before, agrees := p.last, p.hasRead && sameSnapshot(p.last, now)
 	p.last, p.hasRead = now, true
 	switch {
-	case slices.ContainsFunc(now.Orders, func(o judge.Order) bool { return o.Undecided() }):
-	case p.answered:
+	case slices.ContainsFunc(now.Orders, func(o judge.Order) bool { return o.MayChange() }):
+	case !p.hasSilentCall:
 		return true
 	case agrees && !busy:
-		if p.accepted && time.Since(p.changed) < p.quiet {
+		if p.hasOpenRequest && time.Since(p.changed) < p.quiet {
 			return false
 		}
 		p.last = before // its counters were read between two equal readings of the ledger
@@ -356,6 +356,6 @@ func anyInFlight(ctx context.Context, services []service) bool {
 func sameSnapshot(a, b judge.Snapshot) bool {
 	return a.Stock.Run == b.Stock.Run && a.Stock.Num == b.Stock.Num && a.Stock.Version == b.Stock.Version &&
 		slices.EqualFunc(a.Orders, b.Orders, func(a, b judge.Order) bool {
-			return a.PublicID == b.PublicID && a.Status == b.Status && a.Undecided() == b.Undecided()
+			return a.PublicID == b.PublicID && a.Status == b.Status && a.MayChange() == b.MayChange()
 		})
 }

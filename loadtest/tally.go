@@ -17,23 +17,23 @@ import (
 type tally struct {
 	plan *plan
 
-	mu      sync.Mutex // guards the fields below and the counts of the result
-	result  *Result
-	ended   bool               // set when every request has ended
-	answers map[string]*Answer // answers that refused a call or were missing, by code
-	skus    []skuTally
-	units   int64         // units sold and not given back
-	latest  time.Duration // time of the last answer to a request
-	sold    time.Duration // time of the last sale
-	times   histograms
+	mu         sync.Mutex // guards the fields below and the counts of the result
+	result     *Result
+	ended      bool               // set when every request has ended
+	answers    map[string]*Answer // answers that refused a call or were missing, by code
+	skus       []skuTally
+	units      int64         // units sold and not given back
+	lastAnswer time.Duration // time of the last answer to a request
+	lastSale   time.Duration // time of the last sale
+	times      histograms
 }
 
 // A skuTally has the tally's data about one SKU.
 type skuTally struct {
-	minLeft   int64        // the smallest number of units left that any answer showed
-	uncertain bool         // a call had no answer, even if a later call of its request had one
-	undecided bool         // a request that was accepted has no final answer
-	calls     []judge.Call // every call about the SKU, for the judge
+	minLeft        int64        // the smallest number of units left that any answer showed
+	hasSilentCall  bool         // a call had no answer, even if a later call of its request had one
+	hasOpenRequest bool         // a request that was accepted has no final answer
+	calls          []judge.Call // every call about the SKU, for the judge
 }
 
 // The times in histograms are in microseconds. The first three count from when a request was due.
@@ -73,69 +73,69 @@ type timing struct {
 func toMicros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), maxMicros) }
 
 // recordAnswer counts a request that has ended.
-func (t *tally) recordAnswer(p purchase, r finalReply, at timing) {
+func (t *tally) recordAnswer(p purchase, r finalReply, when timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.countAnswered(r, at)
-	t.countOutcome(p, r, at)
+	t.countAnswered(r, when)
+	t.countOutcome(p, r, when)
 }
 
 // recordAcceptance counts the first answer to a request that was accepted.
-func (t *tally) recordAcceptance(p purchase, r finalReply, at timing) {
+func (t *tally) recordAcceptance(p purchase, r finalReply, when timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.countAnswered(r, at)
+	t.countAnswered(r, when)
 	t.result.Accepted++
 }
 
 // recordFinalAnswer counts the last answer to a request that was accepted.
-func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
+func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result.Counts[judge.OutcomeAccepted]--
 	t.result.Counts[r.Outcome]++
-	at.answered = r.at
-	t.countOutcome(p, r, at)
+	when.answered = r.answered
+	t.countOutcome(p, r, when)
 	if r.Outcome == judge.OutcomeAccepted { // no final answer came in time
 		return
 	}
-	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: at.sent, Answered: r.at}}, r.reply)
+	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: when.sent, Answered: r.answered}}, r.reply)
 	if r.Outcome != judge.OutcomeSold {
 		t.countCode(r.reply, judge.CallBuy)
 	}
 }
 
 // countAnswered counts a request with its first answer. The caller holds t.mu.
-func (t *tally) countAnswered(r finalReply, at timing) {
+func (t *tally) countAnswered(r finalReply, when timing) {
 	t.result.Requests++
 	t.result.Counts[r.Outcome]++
-	t.latest = max(t.latest, at.answered)
-	_ = t.times.all.RecordValue(toMicros(at.answered - at.due)) // cannot fail: toMicros keeps the value in range
-	_ = t.times.service.RecordValue(toMicros(at.answered - at.sent))
-	if at.sent-at.due > maxOnTimeDelay {
+	t.lastAnswer = max(t.lastAnswer, when.answered)
+	_ = t.times.all.RecordValue(toMicros(when.answered - when.due)) // cannot fail: toMicros keeps the value in range
+	_ = t.times.service.RecordValue(toMicros(when.answered - when.sent))
+	if when.sent-when.due > maxOnTimeDelay {
 		t.result.Late++
 	}
-	if !at.connectionsBusy {
-		_ = t.times.lag.RecordValue(toMicros(at.sent - at.due))
+	if !when.connectionsBusy {
+		_ = t.times.lag.RecordValue(toMicros(when.sent - when.due))
 	}
 }
 
 // countOutcome counts the final outcome of a request. The caller holds t.mu.
-func (t *tally) countOutcome(p purchase, r finalReply, at timing) {
-	sku, latency := t.skuOf(p), toMicros(at.answered-at.due)
+func (t *tally) countOutcome(p purchase, r finalReply, when timing) {
+	sku, latency := t.skuOf(p), toMicros(when.answered-when.due)
 	switch r.Outcome {
 	case judge.OutcomeSold:
 		if !p.cancels { // another buyer may get the units before the cancellation is answered
 			t.units += p.quantity
 		}
 		sku.minLeft = min(sku.minLeft, r.Remaining)
-		t.sold = max(t.sold, at.answered)
+		t.lastSale = max(t.lastSale, when.answered)
 		_ = t.times.sold.RecordValue(latency)
 	case judge.OutcomeReserved: // the units count when they are paid: see recordPayment
 		sku.minLeft = min(sku.minLeft, r.Remaining)
 		_ = t.times.sold.RecordValue(latency)
 	case judge.OutcomeAccepted:
-		sku.undecided, sku.uncertain = true, true
+		sku.hasOpenRequest, sku.hasSilentCall = true, true
 	case judge.OutcomeSoldOut:
 		sku.minLeft = min(sku.minLeft, p.quantity-1)
 		_ = t.times.refused.RecordValue(latency)
@@ -151,7 +151,7 @@ func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	defer t.mu.Unlock()
 	t.keepCall(p, call, r)
 	if r.Outcome == judge.OutcomeUnknown {
-		t.skuOf(p).uncertain = true
+		t.skuOf(p).hasSilentCall = true
 	}
 	if p.patience > 0 && r.Code == codeLost {
 		t.result.Cut++
@@ -222,7 +222,7 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	case r.Outcome == judge.OutcomeSold:
 		c.Paid++
 		t.units += p.quantity
-		t.sold = max(t.sold, r.at)
+		t.lastSale = max(t.lastSale, r.answered)
 	case r.Outcome == judge.OutcomeExpired:
 		c.Expired++ // an expired reservation proves that no earlier call has paid
 	case doubt:
@@ -266,7 +266,7 @@ func (t *tally) writeSummary(took time.Duration) {
 	slices.SortFunc(r.Answers, func(a, b Answer) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code))
 	})
-	r.Seconds, r.SellingSeconds = max(took, t.latest).Seconds(), t.sold.Seconds()
+	r.Seconds, r.SellingSeconds = max(took, t.lastAnswer).Seconds(), t.lastSale.Seconds()
 	if r.Seconds > 0 {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 	}

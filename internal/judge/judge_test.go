@@ -534,7 +534,7 @@ func TestJudgeReservations(t *testing.T) {
 	}
 	for microseconds, want := range map[int64]bool{1: true, -overdueGrace: true, -overdueGrace - 1: false} {
 		e := reservations()
-		if left(microseconds)(e); e.order(5).Undecided() != want || e.order(1).Undecided() {
+		if left(microseconds)(e); e.order(5).MayChange() != want || e.order(1).MayChange() {
 			t.Errorf("%d µs before its deadline a reservation is undecided: %t", microseconds, !want)
 		}
 	}

@@ -252,9 +252,9 @@ func (o *Order) isUnpaid() bool {
 // isPaid reports whether o began as a reservation and is paid in the ledger.
 func (o *Order) isPaid() bool { return o.Reservation != nil && o.Reservation.State == seckill.Paid }
 
-// Undecided reports whether o is an unpaid reservation that may still be paid, or whose units may
+// MayChange reports whether o is an unpaid reservation that may still be paid, or whose units may
 // still be given back in time.
-func (o *Order) Undecided() bool { return o.isUnpaid() && o.Reservation.Left >= -overdueGrace }
+func (o *Order) MayChange() bool { return o.isUnpaid() && o.Reservation.Left >= -overdueGrace }
 
 // wasToldPaid reports whether an answer acknowledged the payment, or sold the order without a
 // reservation.
