@@ -209,7 +209,8 @@ func (r *run) provesNothing() bool {
 }
 
 // sendLoad sends the load. It reports progress until its caller calls the function that sendLoad
-// returns.
+// returns. The order of its steps matters: everything is ready when Begin is called, the processor
+// times cover the requests only, and the services' costs also cover what finishCopies waits for.
 func (r *run) sendLoad(ctx context.Context) func() {
 	stopMeter := r.startMeter(ctx)
 	client := newClient(r.config)
@@ -221,24 +222,32 @@ func (r *run) sendLoad(ctx context.Context) func() {
 	callIfSet(r.config.Begin)
 	stopProgress := r.reportProgress()
 	r.result.Start = time.Now()
-	cpu, servers, known := cpuTime(), time.Duration(0), false
-	if r.config.ServersTime != nil {
-		servers, known = r.config.ServersTime()
-	}
-	l.sendRequests(ctx)
-	took := l.sinceStart()
-	r.result.Processor.Generator = new((cpuTime() - cpu).Seconds())
-	if known {
-		if now, known := r.config.ServersTime(); known && now >= servers { // less: a server was restarted
-			r.result.Processor.Servers = new((now - servers).Seconds())
-		}
-	}
+	took := r.sendMeasured(ctx, l)
 	l.finishCopies()
 	r.tally.writeSummary(took)
 	callIfSet(r.config.End)
 	stopMeter(context.WithoutCancel(ctx))
 	r.result.Problems = append(r.result.Problems, r.result.findBottleneck()...)
 	return stopProgress
+}
+
+// sendMeasured sends the requests. It returns how long they took, and writes the processor times of
+// this process and of the servers into the result.
+func (r *run) sendMeasured(ctx context.Context, l *load) time.Duration {
+	serversTime := r.config.ServersTime
+	if serversTime == nil {
+		serversTime = func() (time.Duration, bool) { return 0, false }
+	}
+	generator := cpuTime()
+	servers, known := serversTime()
+	l.sendRequests(ctx)
+	took := l.sinceStart()
+	r.result.Processor.Generator = new((cpuTime() - generator).Seconds())
+	now, stillKnown := serversTime()
+	if known && stillKnown && now >= servers { // less: a server was restarted
+		r.result.Processor.Servers = new((now - servers).Seconds())
+	}
+	return took
 }
 
 // judgeSale audits the sale with the recorded answers.

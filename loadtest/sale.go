@@ -44,7 +44,8 @@ func (r *run) prepareSale(ctx context.Context) (bool, error) {
 		skus.Go(func() error {
 			sku := r.config.SKU + int64(k)
 			opened, err := r.openSale(within, sku)
-			if r.plan.runs[k] = opened.Run; err != nil {
+			r.plan.runs[k] = opened.Run
+			if err != nil {
 				return err
 			}
 			return r.checkAgreement(within, sku, opened)
@@ -165,53 +166,64 @@ func unreadLedger(err error) Problem {
 	return newProblem(ProblemLedgerUnread, params{"error": err.Error()}, "the ledger could not be read: %v", err)
 }
 
-// auditSKUs waits until nothing changes the ledger any more. Then it judges each SKU by the ledger,
-// by the reset, and by the answers that buyers got. A SKU whose ledger could not be read has no
-// report, but the result gets a problem.
+// auditSKUs judges each SKU. A SKU whose ledger could not be read has no report, but the result gets
+// a problem.
 func (r *run) auditSKUs(ctx context.Context) []judge.Report {
-	from := r.config.Ledger
-	if counter := r.stockStores[r.config.Strategy].Counter(); counter != "" {
-		from = countedLedger{from, r.services, counter}
-	}
-	if r.config.Keyless {
-		from = keylessLedger{from, r.plan}
-	}
-	r.result.Settled, r.result.settled = true, map[int64]bool{}
-	settling := r.config.settling
+	from, settling := r.auditedLedger(), r.config.settling
 	if r.config.Reserve > 0 {
 		settling.limit += r.config.Reserve // after that time, every reservation has expired
 	}
+	until := time.Now().Add(settling.limit) // one limit for all SKUs: a service that hangs costs the time only once
+	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	var reports []judge.Report
 	var failed error
 	others := map[string]int{}
-	until := time.Now().Add(settling.limit) // one limit for all SKUs: a service that hangs costs the time only once
 	for k, told := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
 		p := poller{settling: settling, services: r.services, from: from, sku: sku,
 			hasSilentCall: told.hasSilentCall || r.config.Joins, hasOpenRequest: told.hasOpenRequest}
 		snap, settled, err := p.wait(ctx, until)
 		r.result.settled[sku] = settled
-		if r.result.Settled = r.result.Settled && settled; err != nil {
+		r.result.Settled = r.result.Settled && settled
+		if err != nil {
 			failed = err
 			continue
 		}
-		initial := r.config.Stock
-		if r.config.Joins { // before the buyers joined, the sale may have been restocked
-			initial = snap.Stock.Initial - snap.Restocked()
-		}
-		report := judge.Judge(judge.Evidence{
-			Snapshot: snap, Initial: initial, Run: r.plan.runs[k], Calls: told.calls, Ours: r.ownOrders(sku),
-			Patience: r.maxStandstill(), StockStoreOf: r.stockStores,
-		})
 		r.countOtherStrategies(snap, others)
-		if settled && !r.config.Joins && r.config.Reserve == 0 {
-			ops := linearOps(told.calls, ordersOf(snap))
-			r.result.Linearizable.addFinding(&report, checkLinear(report.StockStore, r.config.Stock, ops))
-		}
-		reports = append(reports, report)
+		reports = append(reports, r.judgeSKU(k, snap))
 	}
 	r.addAuditProblems(others, failed, settling.limit)
 	return reports
+}
+
+// auditedLedger returns the ledger with all that the judge needs to know of this sale.
+func (r *run) auditedLedger() Ledger {
+	ledger := r.config.Ledger
+	if counter := r.stockStores[r.config.Strategy].Counter(); counter != "" {
+		ledger = countedLedger{ledger, r.services, counter}
+	}
+	if r.config.Keyless {
+		ledger = keylessLedger{ledger, r.plan}
+	}
+	return ledger
+}
+
+// judgeSKU judges the SKU with index k by its ledger, by the reset, and by the answers that buyers
+// got.
+func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
+	sku, calls, initial := r.config.SKU+int64(k), r.tally.skus[k].calls, r.config.Stock
+	if r.config.Joins { // before the buyers joined, the sale may have been restocked
+		initial = snap.Stock.Initial - snap.Restocked()
+	}
+	report := judge.Judge(judge.Evidence{
+		Snapshot: snap, Initial: initial, Run: r.plan.runs[k], Calls: calls, Ours: r.ownOrders(sku),
+		Patience: r.maxStandstill(), StockStoreOf: r.stockStores,
+	})
+	if r.result.settled[sku] && !r.config.Joins && r.config.Reserve == 0 {
+		ops := linearOps(calls, ordersOf(snap))
+		r.result.Linearizable.addFinding(&report, checkLinear(report.StockStore, r.config.Stock, ops))
+	}
+	return report
 }
 
 // addAuditProblems adds the problems because of which the audit proves nothing. The map others
