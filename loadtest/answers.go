@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -264,67 +263,4 @@ func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 		}
 		return invalidReply("the state %q: %s", r.Status+r.State, quoteStart(a.Body))
 	}
-}
-
-const (
-	ordersPath       = "/api/v1/orders"
-	reservationsPath = "/api/v1/reservations"
-)
-
-// sendPurchase sends one purchase and returns what the buyer was told.
-func (b *buyer) sendPurchase(p purchase) reply {
-	c, s := b.client, b.client.scenario
-	header := "Content-Type: " + typeJSON + "\r\n"
-	if !c.keyless {
-		header += "Idempotency-Key: " + p.key + "\r\n"
-	}
-	if s.Async {
-		header += "Prefer: respond-async\r\n"
-	}
-	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d`, p.sku, p.user, p.quantity)
-	if s.Reserve > 0 {
-		body += fmt.Sprintf(`,"expires_in":%d`, int64(s.Reserve.Seconds()))
-	}
-	return b.sendCall(p, call{method: http.MethodPost, path: c.buyPath, header: header, body: body + "}",
-		interpret: c.expectSale(p).readPurchase})
-}
-
-// expectSale returns what a successful answer to p must say.
-func (c *client) expectSale(p purchase) expectedSale {
-	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, judge.OutcomeSold}
-	if c.scenario.Reserve > 0 {
-		e.Outcome = judge.OutcomeReserved
-	}
-	return e
-}
-
-// sendCancellation cancels an order or, where buyers reserve, a reservation.
-func (b *buyer) sendCancellation(p purchase, id string) reply {
-	interpret, path := readCancellation, ordersPath
-	if b.client.scenario.Reserve > 0 {
-		interpret = readRelease
-		if !p.asOrder {
-			path = reservationsPath
-		}
-	}
-	return b.sendCall(p, call{method: http.MethodDelete, path: path + "/" + url.PathEscape(id), interpret: interpret})
-}
-
-// sendPayment pays a reservation.
-func (b *buyer) sendPayment(p purchase, id string) reply {
-	path := reservationsPath + "/" + url.PathEscape(id) + "/pay"
-	return b.sendCall(p, call{method: http.MethodPost, path: path, interpret: readPayment})
-}
-
-// askOutcome asks for the result of an accepted purchase. It returns false while the service
-// has not decided, or does not answer.
-func (b *buyer) askOutcome(p purchase) (reply, bool) {
-	final := false
-	path := fmt.Sprintf("%s?user_id=%d&request_id=%s&sku_id=%d", ordersPath, p.user, url.QueryEscape(p.key), p.sku)
-	read := func(a response) (r reply) {
-		r, final = b.client.expectSale(p).readOutcome(a)
-		return r
-	}
-	r := b.sendCall(p, call{method: http.MethodGet, path: path, interpret: read})
-	return r, final
 }

@@ -249,9 +249,13 @@ func (l *load) askOneOutcome(a acceptedRequest) {
 	select {
 	case <-l.stopped: // after the run was stopped, the first answer stays the final one
 	default:
-		if r, known := w.caller.askOutcome(a.purchase); known {
+		r, known := w.caller.askOutcome(a.purchase)
+		if known {
 			final.reply = r
-		} else if a.purchase.turn++; l.sinceStart() < a.when.answered+l.limits.final {
+			break
+		}
+		a.purchase.turn++
+		if l.sinceStart() < a.when.answered+l.limits.final {
 			l.addAccepted(a)
 			return
 		}

@@ -99,7 +99,8 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 		}
 		sale.Remaining = left
 	}
-	if ops = append(ops, sale); maybeCancelled {
+	ops = append(ops, sale)
+	if maybeCancelled {
 		ops = append(ops, back)
 	}
 	return ops

@@ -184,7 +184,8 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 		when.connectionsBusy = when.due < allBusyAt
 		l.inFlight.Go(func() {
 			w := l.takeWorker()
-			if when.sent = l.sinceStart(); !scenario.Open() {
+			when.sent = l.sinceStart()
+			if !scenario.Open() {
 				when.due, when.connectionsBusy = when.sent, true
 			}
 			w.makeRequest(i, when)

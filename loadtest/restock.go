@@ -73,14 +73,16 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 		case !errors.As(err, &refused): // no answer came, so the call has no time of its answer
 			last, call.Answered = err, 0
 		default:
-			if last = err; refused.nothingDone() {
+			last = err
+			if refused.nothingDone() {
 				call.Outcome = judge.OutcomeError
 			}
 		}
 		r.tally.recordRestock(sku, call)
 	}
 	r.tally.updateResult(func(result *Result) {
-		if result.Restocks++; acknowledged == 0 {
+		result.Restocks++
+		if acknowledged == 0 {
 			r.addProblem(ProblemNotRestocked, params{"units": call.Quantity, "error": last.Error()},
 				"a restock of %d units was not acknowledged: %v", call.Quantity, last)
 		}
@@ -93,15 +95,6 @@ func (r *refusal) nothingDone() bool {
 	_ = json.Unmarshal(r.body, &p) // a body that is not JSON leaves p.Code empty, which FindCode does not know
 	code, known := judge.FindCode(p.Code)
 	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
-}
-
-// recordRestock keeps a call for the judge. Without an answer, it may still change the ledger.
-func (t *tally) recordRestock(sku int64, call judge.Call) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := &t.skus[sku-t.plan.scenario.SKU]
-	s.calls = append(s.calls, call)
-	s.hasSilentCall = s.hasSilentCall || call.Outcome == judge.OutcomeUnknown
 }
 
 // restock sends one call of a restock.

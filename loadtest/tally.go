@@ -181,6 +181,15 @@ func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	sku.calls = append(sku.calls, call)
 }
 
+// recordRestock keeps a call for the judge. Without an answer, it may still change the ledger.
+func (t *tally) recordRestock(sku int64, call judge.Call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &t.skus[sku-t.plan.scenario.SKU]
+	s.calls = append(s.calls, call)
+	s.hasSilentCall = s.hasSilentCall || call.Outcome == judge.OutcomeUnknown
+}
+
 // countCode counts a call that was refused or not answered, by its code, such as sold_out or
 // pay_expired. The caller holds t.mu.
 func (t *tally) countCode(r reply, call judge.CallKind) {
@@ -207,7 +216,8 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	case doubt:
 		c.Unknown++
 	default:
-		if c.Refused++; wasSold {
+		c.Refused++
+		if wasSold {
 			t.units += p.quantity
 		}
 	}

@@ -269,7 +269,8 @@ func noteHeld(ops []Op) []Op {
 	called := unitsUntil(holders, func(o *Op) int64 { return o.Call })
 	answered := unitsUntil(holders, func(o *Op) int64 { return o.Return })
 	for _, o := range ops {
-		if o.held = called(o.Return) - answered(o.Call-1); o.Kind == OpSoldOut {
+		o.held = called(o.Return) - answered(o.Call-1)
+		if o.Kind == OpSoldOut {
 			o.held -= o.Quantity // without the operation's own units
 		}
 		if o.Kind != OpRefused {

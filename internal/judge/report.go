@@ -161,7 +161,8 @@ type examples struct {
 const maxExamples = 5
 
 func (e *examples) add(f form, args ...any) {
-	if e.count++; len(e.first) >= maxExamples {
+	e.count++
+	if len(e.first) >= maxExamples {
 		return
 	}
 	e.first = append(e.first, fmt.Sprintf(f.format, args...))
@@ -394,7 +395,8 @@ func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Du
 		if asked.from > now.to+pause {
 			now = asked
 		}
-		if now.to = max(now.to, asked.to); now.length() > longest.length() {
+		now.to = max(now.to, asked.to)
+		if now.length() > longest.length() {
 			longest = now
 		}
 	}

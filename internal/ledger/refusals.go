@@ -163,7 +163,8 @@ func Refuse(tx *gorm.DB, r Refusal) error {
 func (w *Refusals) insert(ctx context.Context, batch []*writtenRefusal) error {
 	err := before(w.insertOrFind(ctx, batch))
 	for _, one := range batch {
-		if one.err = err; err == nil && one.answer.ID == 0 {
+		one.err = err
+		if err == nil && one.answer.ID == 0 {
 			one.err = ErrRunOver
 		}
 	}

@@ -62,7 +62,8 @@ func removeEarlierRuns(db *gorm.DB, table string, st judge.Stock) (int64, error)
 			piece = res.RowsAffected
 			return res.Error
 		}, view)
-		if removed += piece; err != nil || piece < sweepPiece {
+		removed += piece
+		if err != nil || piece < sweepPiece {
 			return removed, before(err)
 		}
 		select {
