@@ -26,11 +26,7 @@ const (
 // Worst returns the worse of two verdicts. "" stands for no verdict. A proven violation is worse
 // than a run that proves nothing.
 func Worst(a, b judge.Verdict) judge.Verdict {
-	order := []judge.Verdict{"", judge.Held, Blocked, judge.NotValid, judge.Lost, judge.Oversold}
-	if slices.Index(order, b) > slices.Index(order, a) {
-		return b
-	}
-	return a
+	return judge.Worse([]judge.Verdict{"", judge.Held, Blocked, judge.NotValid, judge.Lost, judge.Oversold}, a, b)
 }
 
 // ExitStatus returns the exit status for the verdict.

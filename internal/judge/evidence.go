@@ -94,20 +94,20 @@ const (
 const never = time.Duration(math.MaxInt64)
 
 // hasTimes reports whether it is known when the call was sent.
-func (t *Call) hasTimes() bool { return t.Sent != 0 || t.Answered != 0 }
+func (c *Call) hasTimes() bool { return c.Sent != 0 || c.Answered != 0 }
 
 // answeredAt returns when the call was answered, or never if there was no answer or its time is
 // not known.
-func (t *Call) answeredAt() time.Duration {
-	if t.Answered == 0 {
+func (c *Call) answeredAt() time.Duration {
+	if c.Answered == 0 {
 		return never
 	}
-	return t.Answered
+	return c.Answered
 }
 
 // maySucceed reports whether the call succeeded or its outcome is unknown.
-func (t *Call) maySucceed() bool {
-	switch t.Outcome {
+func (c *Call) maySucceed() bool {
+	switch c.Outcome {
 	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeRestocked, OutcomeUnknown, OutcomeAccepted:
 		return true
 	}
@@ -115,7 +115,7 @@ func (t *Call) maySucceed() bool {
 }
 
 // succeeded reports whether the answer gave the buyer units, for good or until they are paid.
-func (t *Call) succeeded() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
+func (c *Call) succeeded() bool { return c.Outcome == OutcomeSold || c.Outcome == OutcomeReserved }
 
 // evidence is Evidence in the form that the rules read. It has totals over all orders, each order
 // with the calls that name it, and each request with its order.
@@ -175,32 +175,32 @@ type request struct {
 	order *orderRecord // nil if there is no order
 }
 
-func collectEvidence(e Evidence) *evidence {
-	s := &e.Snapshot
-	h := &evidence{Evidence: e, report: Report{
+func collectEvidence(given Evidence) *evidence {
+	s := &given.Snapshot
+	e := &evidence{Evidence: given, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run}}
-	h.stores, h.hasSeveral = map[seckill.StockStore]*Order{}, map[int64]bool{}
-	h.addRestocks()
-	for o := range h.eachOrder() {
-		h.countOrder(o)
+	e.stores, e.hasSeveral = map[seckill.StockStore]*Order{}, map[int64]bool{}
+	e.addRestocks()
+	for o := range e.eachOrder() {
+		e.countOrder(o)
 		if o.isRestockIn(s.Stock.Run) {
 			continue
 		}
-		sold := &orderRecord{Order: o, isOurs: e.Calls != nil && (e.Ours == nil || e.Ours(o))}
-		breaks := func(rule func(*orderRecord) bool) bool { return rule(sold) }
-		if e.Calls != nil || o.Run != s.Stock.Run || slices.ContainsFunc(orderChecks, breaks) {
-			h.records = append(h.records, sold)
+		sold := &orderRecord{Order: o, isOurs: given.Calls != nil && (given.Ours == nil || given.Ours(o))}
+		breaks := func(r Rule) bool { return r.Order != nil && r.Order(sold) }
+		if given.Calls != nil || o.Run != s.Stock.Run || slices.ContainsFunc(rules, breaks) {
+			e.records = append(e.records, sold)
 		}
 	}
-	h.findStock()
-	if len(h.sellers) > 1 {
-		h.report.Warning = fmt.Sprintf("Orders of %s met in this run. They do not guard the stock against each other: "+
-			"reset the SKU before another strategy sells it.", strings.Join(h.sellers, ", "))
+	e.findStock()
+	if len(e.sellers) > 1 {
+		e.report.Warning = fmt.Sprintf("Orders of %s met in this run. They do not guard the stock against each other: "+
+			"reset the SKU before another strategy sells it.", strings.Join(e.sellers, ", "))
 	}
-	if e.Calls != nil {
-		h.matchCalls()
+	if given.Calls != nil {
+		e.matchCalls()
 	}
-	return h
+	return e
 }
 
 // eachOrder yields all orders by run and age.
@@ -218,192 +218,192 @@ func (e *Evidence) eachOrder() iter.Seq[*Order] {
 }
 
 // unitHolders returns which of the run's orders hold which units.
-func (h *evidence) unitHolders() *Holders {
-	if h.ByUnit == nil {
-		return HoldersOf(h.Snapshot.Orders, h.report.StockStore)
+func (e *evidence) unitHolders() *Holders {
+	if e.ByUnit == nil {
+		return HoldersOf(e.Snapshot.Orders, e.report.StockStore)
 	}
-	returned := h.report.Cancelled+h.report.Expired > 0 || len(h.restocks) > 0
-	return &Holders{h.ByUnit, returned || h.report.StockStore.Split()}
+	returned := e.report.Cancelled+e.report.Expired > 0 || len(e.restocks) > 0
+	return &Holders{e.ByUnit, returned || e.report.StockStore.Split()}
 }
 
-func (h *evidence) countOrder(o *Order) {
-	h.stores[h.storeOf(o.Strategy)] = o
-	if o.Run == h.Snapshot.Stock.Run && !slices.Contains(h.sellers, o.Strategy) {
-		h.sellers = append(h.sellers, o.Strategy)
+func (e *evidence) countOrder(o *Order) {
+	e.stores[e.storeOf(o.Strategy)] = o
+	if o.Run == e.Snapshot.Stock.Run && !slices.Contains(e.sellers, o.Strategy) {
+		e.sellers = append(e.sellers, o.Strategy)
 	}
 	switch {
 	case o.isMalformed():
-	case o.isRestockIn(h.Snapshot.Stock.Run):
-		h.countRestock(o)
+	case o.isRestockIn(e.Snapshot.Stock.Run):
+		e.countRestock(o)
 	case o.Status == Cancelled:
-		h.report.Cancelled++
-		h.unitsCancelled += o.Quantity
+		e.report.Cancelled++
+		e.unitsCancelled += o.Quantity
 	case o.Status == Expired:
-		h.report.Expired++
-		h.unitsExpired += o.Quantity
+		e.report.Expired++
+		e.unitsExpired += o.Quantity
 	default:
-		h.report.Orders++
+		e.report.Orders++
 		if o.isUnpaid() {
-			h.report.Reserved += o.Quantity
+			e.report.Reserved += o.Quantity
 		} else {
-			h.report.Sold += o.Quantity
+			e.report.Sold += o.Quantity
 		}
-		h.countBuyer(o)
+		e.countBuyer(o)
 	}
 }
 
 // countBuyer notes conflicts between the active order o and the active orders before it.
-func (h *evidence) countBuyer(o *Order) {
-	several, again := h.hasSeveral[o.UserID]
-	if h.hasSeveral[o.UserID] = again; again && !several {
-		h.severalOrders.addOrder(o)
+func (e *evidence) countBuyer(o *Order) {
+	several, again := e.hasSeveral[o.UserID]
+	if e.hasSeveral[o.UserID] = again; again && !several {
+		e.severalOrders.addOrder(o)
 	}
-	if sold := h.unitsHeld(); sold > h.Initial {
-		h.ordersBeyondStock.add(beyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
+	if sold := e.unitsHeld(); sold > e.Initial {
+		e.ordersBeyondStock.add(beyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, e.Initial)
 	}
 	if o.Remaining < 0 {
-		h.ordersBelowZero.addOrder(o)
+		e.ordersBelowZero.addOrder(o)
 	}
 }
 
 // storeOf returns the stock store of a strategy. An unknown strategy has a store of its own.
-func (h *evidence) storeOf(strategy string) seckill.StockStore {
-	if h.StockStoreOf == nil {
+func (e *evidence) storeOf(strategy string) seckill.StockStore {
+	if e.StockStoreOf == nil {
 		return seckill.InRow
 	}
-	return cmp.Or(h.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
+	return cmp.Or(e.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
 }
 
 // findStock finds the stock store of the run. It also finds the units left there, from the stock
 // row or a counter.
-func (h *evidence) findStock() {
-	h.report.StockStore, h.report.Remaining = seckill.InRow, h.Snapshot.Stock.Num
-	if len(h.stores) > 0 {
-		h.report.StockStore = slices.Max(slices.Collect(maps.Keys(h.stores)))
+func (e *evidence) findStock() {
+	e.report.StockStore, e.report.Remaining = seckill.InRow, e.Snapshot.Stock.Num
+	if len(e.stores) > 0 {
+		e.report.StockStore = slices.Max(slices.Collect(maps.Keys(e.stores)))
 	}
-	counter := h.report.StockStore.Counter()
-	if h.stockKnown = !h.hasMixedStores(); !h.stockKnown || counter == "" {
+	counter := e.report.StockStore.Counter()
+	if e.stockKnown = !e.hasMixedStores(); !e.stockKnown || counter == "" {
 		return
 	}
-	h.counterSays, h.stockKnown = h.Snapshot.StockStores[counter]
-	rowDecides := h.report.StockStore == seckill.InRowAndRedis || h.report.StockStore == seckill.InStream
-	if h.stockKnown && !rowDecides {
-		h.report.Remaining = h.counterSays
+	e.counterSays, e.stockKnown = e.Snapshot.StockStores[counter]
+	rowDecides := e.report.StockStore == seckill.InRowAndRedis || e.report.StockStore == seckill.InStream
+	if e.stockKnown && !rowDecides {
+		e.report.Remaining = e.counterSays
 	}
 }
 
 // hasMixedStores reports whether orders were sold from several stock stores.
-func (h *evidence) hasMixedStores() bool { return len(h.stores) > 1 }
+func (e *evidence) hasMixedStores() bool { return len(e.stores) > 1 }
 
 // unitsHeld returns the units of active orders, paid or not, and of restocks that have not arrived.
-func (h *evidence) unitsHeld() int64 { return h.report.Sold + h.report.Reserved + h.report.Arriving }
+func (e *evidence) unitsHeld() int64 { return e.report.Sold + e.report.Reserved + e.report.Arriving }
 
 // matchCalls finds the order that each call is about, and the calls about each order.
-func (h *evidence) matchCalls() {
-	h.refused = make(map[Request]bool, len(h.Snapshot.Refused))
-	for _, r := range h.Snapshot.Refused {
-		h.refused[r] = true
+func (e *evidence) matchCalls() {
+	e.refused = make(map[Request]bool, len(e.Snapshot.Refused))
+	for _, r := range e.Snapshot.Refused {
+		e.refused[r] = true
 	}
 	naming := map[string][]*Call{} // order id → calls that name an order which is not found yet
-	h.purchases = make([]*Call, 0, len(h.Calls))
-	for i := range h.Calls {
-		switch t := &h.Calls[i]; t.Kind {
+	e.purchases = make([]*Call, 0, len(e.Calls))
+	for i := range e.Calls {
+		switch c := &e.Calls[i]; c.Kind {
 		case CallBuy:
-			h.purchases = append(h.purchases, t)
+			e.purchases = append(e.purchases, c)
 		case CallRestock:
-			h.restockCalls = append(h.restockCalls, t)
+			e.restockCalls = append(e.restockCalls, c)
 		default:
-			naming[t.OrderID] = append(naming[t.OrderID], t)
+			naming[c.OrderID] = append(naming[c.OrderID], c)
 		}
 	}
-	h.groupRequests()
-	h.recordsByUser = make(map[int64][]*orderRecord, len(h.records))
-	for _, s := range h.records {
-		h.recordsByUser[s.UserID] = append(h.recordsByUser[s.UserID], s)
-		if s.isOurs {
-			s.addCalls(naming[s.PublicID])
-			delete(naming, s.PublicID)
-			if s.request = h.findRequest(s.Order); s.request != nil {
-				s.request.order = s
+	e.groupRequests()
+	e.recordsByUser = make(map[int64][]*orderRecord, len(e.records))
+	for _, rec := range e.records {
+		e.recordsByUser[rec.UserID] = append(e.recordsByUser[rec.UserID], rec)
+		if rec.isOurs {
+			rec.addCalls(naming[rec.PublicID])
+			delete(naming, rec.PublicID)
+			if rec.request = e.findRequest(rec.Order); rec.request != nil {
+				rec.request.order = rec
 			}
 		}
-		if len(s.cancellations) > 0 {
-			h.unitsReturned += s.Quantity
+		if len(rec.cancellations) > 0 {
+			e.unitsReturned += rec.Quantity
 		}
 	}
-	for i := range h.Calls {
-		t := &h.Calls[i]
-		if t.Kind == CallBuy || t.Kind == CallRestock || naming[t.OrderID] == nil {
+	for i := range e.Calls {
+		c := &e.Calls[i]
+		if c.Kind == CallBuy || c.Kind == CallRestock || naming[c.OrderID] == nil {
 			continue
 		}
-		h.unmatchedCalls = append(h.unmatchedCalls, t)
-		if t.Kind == CallCancel {
-			h.unitsReturned += t.Quantity
+		e.unmatchedCalls = append(e.unmatchedCalls, c)
+		if c.Kind == CallCancel {
+			e.unitsReturned += c.Quantity
 		}
 	}
 }
 
 // groupRequests sorts the calls to buy, and groups them into requests.
-func (h *evidence) groupRequests() {
-	slices.SortStableFunc(h.purchases, func(a, b *Call) int {
+func (e *evidence) groupRequests() {
+	slices.SortStableFunc(e.purchases, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID),
 			cmp.Compare(a.Sent, b.Sent))
 	})
-	h.requests = make([]request, 0, len(h.purchases))
-	for begin := 0; begin < len(h.purchases); {
-		first := h.purchases[begin]
-		isCopy := func(t *Call) bool { return t.User == first.User && t.RequestID == first.RequestID }
+	e.requests = make([]request, 0, len(e.purchases))
+	for begin := 0; begin < len(e.purchases); {
+		first := e.purchases[begin]
+		isCopy := func(c *Call) bool { return c.User == first.User && c.RequestID == first.RequestID }
 		end := begin + 1
-		for end < len(h.purchases) && isCopy(h.purchases[end]) {
+		for end < len(e.purchases) && isCopy(e.purchases[end]) {
 			end++
 		}
-		h.requests = append(h.requests, request{user: first.User, key: first.RequestID, calls: h.purchases[begin:end]})
+		e.requests = append(e.requests, request{user: first.User, key: first.RequestID, calls: e.purchases[begin:end]})
 		begin = end
 	}
 }
 
 // findRequest returns the request that an order answers, or nil if no buyer asked for it.
-func (h *evidence) findRequest(o *Order) *request {
-	at, found := slices.BinarySearchFunc(h.requests, o, func(r request, o *Order) int {
+func (e *evidence) findRequest(o *Order) *request {
+	at, found := slices.BinarySearchFunc(e.requests, o, func(r request, o *Order) int {
 		return cmp.Or(cmp.Compare(r.user, o.UserID), strings.Compare(r.key, o.RequestID))
 	})
 	if !found {
 		return nil
 	}
-	return &h.requests[at]
+	return &e.requests[at]
 }
 
-func (s *orderRecord) addCalls(calls []*Call) {
-	for _, t := range calls {
+func (rec *orderRecord) addCalls(calls []*Call) {
+	for _, c := range calls {
 		switch {
-		case t.Kind == CallPay:
-			s.payments = append(s.payments, t)
-		case t.maySucceed() || t.Outcome == OutcomeInProgress:
-			s.cancellations = append(s.cancellations, t)
+		case c.Kind == CallPay:
+			rec.payments = append(rec.payments, c)
+		case c.maySucceed() || c.Outcome == OutcomeInProgress:
+			rec.cancellations = append(rec.cancellations, c)
 		}
 	}
 }
 
-// returnedAt returns when a cancellation of s was first acknowledged: then its units had certainly
-// been given back. It returns never if no cancellation was acknowledged, or if s is still active.
-func (s *orderRecord) returnedAt() time.Duration {
+// returnedAt returns when a cancellation of rec was first acknowledged: then its units had certainly
+// been given back. It returns never if no cancellation was acknowledged, or if rec is still active.
+func (rec *orderRecord) returnedAt() time.Duration {
 	first := never
-	for _, t := range s.cancellations {
-		if t.Outcome == OutcomeCancelled && s.Status != Active {
-			first = min(first, t.answeredAt())
+	for _, c := range rec.cancellations {
+		if c.Outcome == OutcomeCancelled && rec.Status != Active {
+			first = min(first, c.answeredAt())
 		}
 	}
 	return first
 }
 
-// returnedAnyTime reports whether the units of s were given back at an unknown time.
-func (s *orderRecord) returnedAnyTime() bool {
-	return s.Status == Expired || s.Status == Cancelled && len(s.cancellations) == 0
+// returnedAnyTime reports whether the units of rec were given back at an unknown time.
+func (rec *orderRecord) returnedAnyTime() bool {
+	return rec.Status == Expired || rec.Status == Cancelled && len(rec.cancellations) == 0
 }
 
 // anyOutcome reports whether at least one of the calls has one of the outcomes.
 func anyOutcome(calls []*Call, outcomes ...Outcome) bool {
-	return slices.ContainsFunc(calls, func(t *Call) bool { return slices.Contains(outcomes, t.Outcome) })
+	return slices.ContainsFunc(calls, func(c *Call) bool { return slices.Contains(outcomes, c.Outcome) })
 }
 
 // Holders tells which orders hold which units. Units are numbered down to 1, the last unit. An
@@ -416,17 +416,17 @@ type Holders struct {
 
 // HoldersOf returns the holders of units in a run with these orders, sold from this stock store.
 func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
-	h, active := &Holders{ambiguous: stock.Split()}, []*Order(nil)
+	holders, active := &Holders{ambiguous: stock.Split()}, []*Order(nil)
 	for i := range orders {
 		if o := &orders[i]; o.Status == Active && !o.IsRestock() {
 			active = append(active, o)
 		} else {
-			h.ambiguous = true
+			holders.ambiguous = true
 		}
 	}
 	slices.SortStableFunc(active, func(a, b *Order) int { return cmp.Compare(b.highestUnit(), a.highestUnit()) })
-	h.orders = slices.Values(active)
-	return h
+	holders.orders = slices.Values(active)
+	return holders
 }
 
 // highestUnit returns the highest unit that o holds.
@@ -434,16 +434,16 @@ func (o *Order) highestUnit() int64 { return o.Remaining + o.Quantity }
 
 // Known reports whether each order names its units. No order does if units were given back, or if
 // the stock is in pieces (StockStore.Split): two buyers may then be told the same number.
-func (h *Holders) Known() bool { return !h.ambiguous }
+func (holders *Holders) Known() bool { return !holders.ambiguous }
 
 // CountSharing returns how many active orders hold a unit of o, including o. It returns 0 if
 // orders do not name their units.
-func (h *Holders) CountSharing(o Order) int {
+func (holders *Holders) CountSharing(o Order) int {
 	orders := 0
-	if h.ambiguous || o.Status != Active {
+	if holders.ambiguous || o.Status != Active {
 		return orders
 	}
-	for other := range h.orders {
+	for other := range holders.orders {
 		if o.Remaining < other.highestUnit() && other.Remaining < o.highestUnit() {
 			orders++
 		}
@@ -453,16 +453,16 @@ func (h *Holders) CountSharing(o Order) int {
 
 // UnitsSoldTwice returns how many units have two holders or more. It returns 0 if orders do not
 // name their units.
-func (h *Holders) UnitsSoldTwice() int64 {
+func (holders *Holders) UnitsSoldTwice() int64 {
 	units := int64(0)
-	h.visitShared(func(_, _ *Order, shared int64) { units += shared })
+	holders.visitShared(func(_, _ *Order, shared int64) { units += shared })
 	return units
 }
 
 // findShared returns examples of two orders that hold the same unit.
-func (h *Holders) findShared() examples {
+func (holders *Holders) findShared() examples {
 	var found examples
-	h.visitShared(func(a, b *Order, _ int64) {
+	holders.visitShared(func(a, b *Order, _ int64) {
 		found.add(twice, a.PublicID, b.PublicID, min(a.highestUnit(), b.highestUnit()),
 			a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
 	})
@@ -473,13 +473,13 @@ func (h *Holders) findShared() examples {
 // argument units is the number of these units that had one holder until then. The orders come by
 // their highest units, from the top down. So the units visited so far have no gap, and those with
 // two holders are the upper part of them.
-func (h *Holders) visitShared(visit func(a, b *Order, units int64)) {
-	if h.ambiguous {
+func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
+	if holders.ambiguous {
 		return
 	}
 	var lowest *Order             // the order that holds the lowest unit so far
 	twice := int64(math.MaxInt64) // the units above this number have two holders; none so far
-	for o := range h.orders {
+	for o := range holders.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)
 			visit(lowest, o, max(0, min(o.highestUnit(), twice)-both))

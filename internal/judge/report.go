@@ -22,10 +22,19 @@ const (
 	NotValid Verdict = "not_valid" // the run proves nothing, for instance because another client reset the sale
 )
 
-// verdictRank returns a higher number for a worse verdict. NotValid is the highest, because the
-// other findings of such a run cannot be trusted.
-func verdictRank(v Verdict) int {
-	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
+var (
+	// The worst verdict on one SKU is NotValid, because the other findings cannot be trusted.
+	orderOfRun = []Verdict{Held, Lost, Oversold, NotValid}
+	// In a sale of several SKUs, a violation that one SKU proves stays proven.
+	orderOfSale = []Verdict{Held, NotValid, Lost, Oversold}
+)
+
+// Worse returns the one of a and b that comes later in an order from the best to the worst.
+func Worse[T comparable](order []T, a, b T) T {
+	if slices.Index(order, b) > slices.Index(order, a) {
+		return b
+	}
+	return a
 }
 
 // A Violation is one broken rule with a few examples.
@@ -79,9 +88,7 @@ func (r *Report) add(broken Rule, e examples, args []any) {
 	v := Violation{Rule: broken.ID, Verdict: broken.Verdict, Message: fmt.Sprintf(broken.Says, args...),
 		Params: nameParams(broken.Params, args), Count: max(1, e.count), Examples: e.first, Cases: e.cases}
 	r.Violations = append(r.Violations, v)
-	if verdictRank(v.Verdict) > verdictRank(r.Verdict) {
-		r.Verdict = v.Verdict
-	}
+	r.Verdict = Worse(orderOfRun, r.Verdict, v.Verdict)
 }
 
 // WithViolation returns r with a violation that Judge does not look for, such as one of
@@ -89,15 +96,12 @@ func (r *Report) add(broken Rule, e examples, args []any) {
 func (r Report) WithViolation(rule, message string, params Params) Report {
 	r.Violations = append(slices.Clip(r.Violations),
 		Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
-	if verdictRank(Lost) > verdictRank(r.Verdict) {
-		r.Verdict = Lost
-	}
+	r.Verdict = Worse(orderOfRun, r.Verdict, Lost)
 	return r
 }
 
 // SumReports returns the report on a sale of several SKUs. It has the worst verdict, and every
-// violation with its SKU. NotValid ranks lowest here, because a violation that one SKU proves stays
-// proven.
+// violation with its SKU.
 func SumReports(reports []Report) Report {
 	if len(reports) == 1 {
 		return reports[0]
@@ -117,8 +121,7 @@ func SumReports(reports []Report) Report {
 		all.Restocked += r.Restocked
 		all.Arriving += r.Arriving
 		all.Served = all.Served.worseOf(r.Served)
-		worst := []Verdict{Held, NotValid, Lost, Oversold}
-		all.Verdict = worst[max(slices.Index(worst, all.Verdict), slices.Index(worst, r.Verdict))]
+		all.Verdict = Worse(orderOfSale, all.Verdict, r.Verdict)
 		for _, v := range r.Violations {
 			v.Message = fmt.Sprintf("SKU %d: %s", r.SKU, v.Message)
 			v.Params = maps.Clone(v.Params)
@@ -267,33 +270,33 @@ type ask struct {
 //   - A buyer waits from sending a call until its answer. A call does not count if it was told
 //     duplicate, if its request had a final answer before, or if its buyer holds another order. A
 //     call that waited and bought in the end does count.
-func (h *evidence) collectTraffic() *traffic {
-	t := &traffic{changes: make([]change, 0, len(h.records)), sold: make([]span, 0, len(h.records)),
-		asks: make([]ask, 0, len(h.purchases))}
-	for _, s := range h.records {
+func (e *evidence) collectTraffic() *traffic {
+	t := &traffic{changes: make([]change, 0, len(e.records)), sold: make([]span, 0, len(e.records)),
+		asks: make([]ask, 0, len(e.purchases))}
+	for _, rec := range e.records {
 		switch {
-		case s.returnedAnyTime():
-			t.changes = append(t.changes, change{never, -s.Quantity})
-		case s.Status == Cancelled:
-			t.changes = append(t.changes, change{s.returnedAt(), -s.Quantity})
+		case rec.returnedAnyTime():
+			t.changes = append(t.changes, change{never, -rec.Quantity})
+		case rec.Status == Cancelled:
+			t.changes = append(t.changes, change{rec.returnedAt(), -rec.Quantity})
 		}
-		if s.request != nil {
-			t.addSale(s, h.Patience)
+		if rec.request != nil {
+			t.addSale(rec, e.Patience)
 		}
 	}
-	for _, o := range h.restocks {
+	for _, o := range e.restocks {
 		if o.Status == Cancelled {
-			t.changes = append(t.changes, change{h.restockedAt(o), -o.Quantity})
+			t.changes = append(t.changes, change{e.restockedAt(o), -o.Quantity})
 		}
 	}
 	holds := map[int64]time.Duration{} // user → when the user was told of an order that stays active
-	for i := range h.requests {
-		if r := &h.requests[i]; r.order != nil && r.order.Status == Active {
+	for i := range e.requests {
+		if r := &e.requests[i]; r.order != nil && r.order.Status == Active {
 			holds[r.user] = min(r.acknowledgedAt(), cmp.Or(holds[r.user], never))
 		}
 	}
-	for i := range h.requests {
-		r := &h.requests[i]
+	for i := range e.requests {
+		r := &e.requests[i]
 		final := r.firstToldAt(OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeDuplicate)
 		until := min(final, cmp.Or(holds[r.user], never))
 		for _, c := range r.calls {
@@ -321,10 +324,10 @@ func (r *request) firstToldAt(outcomes ...Outcome) time.Duration {
 	return first
 }
 
-func (t *traffic) addSale(s *orderRecord, patience time.Duration) {
-	asked, told := s.request.calls[0].Sent, s.request.acknowledgedAt()
+func (t *traffic) addSale(rec *orderRecord, patience time.Duration) {
+	asked, told := rec.request.calls[0].Sent, rec.request.acknowledgedAt()
 	latest, doubt := time.Duration(0), false
-	for _, c := range s.request.calls {
+	for _, c := range rec.request.calls {
 		latest = max(latest, c.Sent, c.Answered)
 		doubt = doubt || c.maySucceed() && !c.succeeded()
 	}
@@ -336,7 +339,7 @@ func (t *traffic) addSale(s *orderRecord, patience time.Duration) {
 	case doubt:
 		sold.from = asked
 	}
-	t.changes, t.sold = append(t.changes, change{sold.from, s.Quantity}), append(t.sold, sold)
+	t.changes, t.sold = append(t.changes, change{sold.from, rec.Quantity}), append(t.sold, sold)
 }
 
 // findStandstill finds the longest time in which no unit was sold although buyers asked for no more
@@ -344,30 +347,30 @@ func (t *traffic) addSale(s *orderRecord, patience time.Duration) {
 // asking. The units left at a time are the units left at the end, plus those sold later, less those
 // returned later. If a time is not certain, a sale counts as early and a return as late. So a sale
 // is called blocked only if that is certain.
-func (h *evidence) findStandstill() *Served {
-	t := h.collectTraffic()
-	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(h.Patience)}
-	starts := h.Snapshot.Stock.StartsAt != nil // the watch of such a sale begins with its first order
-	if h.Patience <= 0 || len(t.asks) == 0 || !h.stockKnown || starts && len(t.sold) == 0 {
+func (e *evidence) findStandstill() *Served {
+	t := e.collectTraffic()
+	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(e.Patience)}
+	starts := e.Snapshot.Stock.StartsAt != nil // the watch of such a sale begins with its first order
+	if e.Patience <= 0 || len(t.asks) == 0 || !e.stockKnown || starts && len(t.sold) == 0 {
 		return s
 	}
 	from := time.Duration(0)
 	if starts {
 		from = t.sold[0].from
 	}
-	later, atEnd := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.unitsHeld())
+	later, atEnd := soldAfter(t.changes), min(e.report.Remaining, e.Initial-e.unitsHeld())
 	left := func(at time.Duration) int64 { return atEnd + later(at) }
 	s.State = ServedYes
 	longest := span{}
 	for _, sold := range append(t.sold, span{never, never}) {
 		if gap := (span{from, sold.from}); gap.length() > longest.length() {
-			if asked := t.findAskedSpan(gap, h.Patience/4, left); asked.length() > longest.length() {
+			if asked := t.findAskedSpan(gap, e.Patience/4, left); asked.length() > longest.length() {
 				longest = asked
 			}
 		}
 		from = max(from, sold.to)
 	}
-	if longest.length() > h.Patience {
+	if longest.length() > e.Patience {
 		s.State = ServedBlocked
 	}
 	s.LongestMs, s.FromMs = milliseconds(longest.length()), milliseconds(longest.from)

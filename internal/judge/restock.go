@@ -7,11 +7,11 @@ import (
 
 // addRestocks adds the units of restocks to Initial, which then has all units that were for sale.
 // If Calls is nil, Initial comes from the stock row, which already includes these units.
-func (h *evidence) addRestocks() {
-	if h.Calls != nil {
-		h.Initial += h.Snapshot.Restocked()
+func (e *evidence) addRestocks() {
+	if e.Calls != nil {
+		e.Initial += e.Snapshot.Restocked()
 	}
-	h.report.Initial = h.Initial
+	e.report.Initial = e.Initial
 }
 
 // Restocked returns how many units restocks have added to the run. It counts the restocks' rows in Orders.
@@ -28,42 +28,42 @@ func (s *Snapshot) Restocked() int64 {
 func (o *Order) isRestockIn(run int64) bool { return o.IsRestock() && o.Run == run }
 
 // countRestock counts the row of a restock. While it is active, its units are neither sold nor left.
-func (h *evidence) countRestock(o *Order) {
-	h.restocks = append(h.restocks, o)
-	h.report.Restocked += o.Quantity
+func (e *evidence) countRestock(o *Order) {
+	e.restocks = append(e.restocks, o)
+	e.report.Restocked += o.Quantity
 	if o.Status == Active {
-		h.report.Arriving += o.Quantity
+		e.report.Arriving += o.Quantity
 	}
 }
 
 // callsAbout returns the operator's calls that asked for the restock o.
-func (h *evidence) callsAbout(o *Order) []*Call {
+func (e *evidence) callsAbout(o *Order) []*Call {
 	var calls []*Call
-	for _, t := range h.restockCalls {
-		if t.RequestID == o.RequestID && t.User == o.UserID {
-			calls = append(calls, t)
+	for _, c := range e.restockCalls {
+		if c.RequestID == o.RequestID && c.User == o.UserID {
+			calls = append(calls, c)
 		}
 	}
 	return calls
 }
 
 // restockedAt returns when a restock's units had certainly arrived; never if no call was told so.
-func (h *evidence) restockedAt(o *Order) time.Duration {
+func (e *evidence) restockedAt(o *Order) time.Duration {
 	first := never
-	for _, t := range h.callsAbout(o) {
-		if t.Outcome == OutcomeRestocked {
-			first = min(first, t.answeredAt())
+	for _, c := range e.callsAbout(o) {
+		if c.Outcome == OutcomeRestocked {
+			first = min(first, c.answeredAt())
 		}
 	}
 	return first
 }
 
-// unitsRestockedAfter returns how many units may have arrived after the purchase t was sent. If
-// such units are left at the end, a refusal of t may have been right nevertheless.
-func (h *evidence) unitsRestockedAfter(t *Call) int64 {
+// unitsRestockedAfter returns how many units may have arrived after the purchase c was sent. If
+// such units are left at the end, a refusal of c may have been right nevertheless.
+func (e *evidence) unitsRestockedAfter(c *Call) int64 {
 	units := int64(0)
-	for _, o := range h.restocks {
-		if o.Status == Cancelled && (!t.hasTimes() || h.restockedAt(o) > t.Sent) {
+	for _, o := range e.restocks {
+		if o.Status == Cancelled && (!c.hasTimes() || e.restockedAt(o) > c.Sent) {
 			units += o.Quantity
 		}
 	}
@@ -73,31 +73,27 @@ func (h *evidence) unitsRestockedAfter(t *Call) int64 {
 // restocksDiffer finds restocks for which the calls and the ledger differ. Either a call was told
 // that units were added, and they are not in the stock. Or the ledger has a restock that no call
 // asked for, or of which every call was told that nothing was added.
-func restocksDiffer(h *evidence, tell func(examples, ...any)) {
-	var broken examples
-	for _, t := range h.restockCalls {
-		arrived := slices.ContainsFunc(h.restocks, func(o *Order) bool {
-			return o.RequestID == t.RequestID && o.UserID == t.User && o.Quantity == t.Quantity && o.Status == Cancelled
+func restocksDiffer(e *evidence, broken *examples) {
+	for _, c := range e.restockCalls {
+		arrived := slices.ContainsFunc(e.restocks, func(o *Order) bool {
+			return o.RequestID == c.RequestID && o.UserID == c.User && o.Quantity == c.Quantity && o.Status == Cancelled
 		})
-		if t.Outcome == OutcomeRestocked && !arrived {
-			broken.add(ofRestock, t.RequestID, t.Quantity)
+		if c.Outcome == OutcomeRestocked && !arrived {
+			broken.add(ofRestock, c.RequestID, c.Quantity)
 		}
 	}
-	for _, o := range h.restocks {
-		ours := h.Calls != nil && (h.Ours == nil || h.Ours(o))
-		if ours && !slices.ContainsFunc(h.callsAbout(o), (*Call).maySucceed) {
+	for _, o := range e.restocks {
+		ours := e.Calls != nil && (e.Ours == nil || e.Ours(o))
+		if ours && !slices.ContainsFunc(e.callsAbout(o), (*Call).maySucceed) {
 			broken.add(ofRestock, o.RequestID, o.Quantity)
 		}
-	}
-	if broken.count > 0 {
-		tell(broken)
 	}
 }
 
 // soldBeforeRestock finds orders for units that a restock added only later. Once units were added,
 // the balance of a sale does not show such orders.
-func soldBeforeRestock(h *evidence, broken *examples) {
-	if h.report.Restocked > 0 {
-		*broken = h.ordersBelowZero
+func soldBeforeRestock(e *evidence, broken *examples) {
+	if e.report.Restocked > 0 {
+		*broken = e.ordersBelowZero
 	}
 }

@@ -57,11 +57,15 @@ type Rule struct {
 	Verdict Verdict // the verdict on a run that breaks only this rule
 	Says    string  // the message of a violation: a format for the arguments that tell gets
 	Params  string  // the names of the first of these arguments, as keys of Violation.Params
-	Check   check
+	// A rule about single orders has an Order: it returns true for an order that breaks the rule.
+	// Without recorded calls, the evidence keeps only orders for which an Order returns true.
+	// Every other rule has a Check.
+	Order func(*orderRecord) bool
+	Check check
 }
 
 // A check calls tell for each violation of its rule, with examples and arguments for the message.
-type check func(h *evidence, tell func(broken examples, args ...any))
+type check func(e *evidence, tell func(broken examples, args ...any))
 
 // rules has all rules, in the order in which a report lists their violations.
 //
@@ -78,24 +82,24 @@ type check func(h *evidence, tell func(broken examples, args ...any))
 // units left are counted by the run's stock store, which is the row or a counter. Separate
 // rules compare a counter with the row.
 var rules = []Rule{
-	{ID: RuleBadOrder, Verdict: Lost, Check: perOrder((*orderRecord).isMalformed),
+	{ID: RuleBadOrder, Verdict: Lost, Order: (*orderRecord).isMalformed,
 		Says: "orders that cannot be: no units, or an unknown state"},
-	{ID: RuleTwice, Verdict: Lost, Check: listing(boughtTwice),
+	{ID: RuleTwice, Verdict: Lost, Check: listing(func(e *evidence, broken *examples) { *broken = e.severalOrders }),
 		Says: "users with more than one active order"},
 
 	{ID: RuleNotPaid, Verdict: Lost, Check: undone(OutcomeSold, isNotPaid),
 		Says: "payments that buyers were told of and the ledger does not have"},
-	{ID: RulePaidLate, Verdict: Lost, Check: perOwnOrder(isPaidLate),
+	{ID: RulePaidLate, Verdict: Lost, Order: own(isPaidLate),
 		Says: "payments that succeeded after the deadline"},
-	{ID: RuleExpiredEarly, Verdict: Lost, Check: perOwnOrder(isExpiredEarly),
+	{ID: RuleExpiredEarly, Verdict: Lost, Order: own(isExpiredEarly),
 		Says: "reservations that were said to have expired before their deadline"},
-	{ID: RulePaidUnasked, Verdict: Lost, Check: perOwnOrder(isPaidUnasked),
+	{ID: RulePaidUnasked, Verdict: Lost, Order: own(isPaidUnasked),
 		Says: "reservations that are paid and whose buyers did not pay"},
-	{ID: RulePaidReleased, Verdict: Lost, Check: perOrder(isPaidReleased),
+	{ID: RulePaidReleased, Verdict: Lost, Order: isPaidReleased,
 		Says: "reservations that were paid, and whose units were given back"},
-	{ID: RuleReleasedTwice, Verdict: Lost, Check: perOrder(isReleasedTwice),
+	{ID: RuleReleasedTwice, Verdict: Lost, Order: isReleasedTwice,
 		Says: "reservations that gave back more than they held"},
-	{ID: RuleExpiredHeld, Verdict: Lost, Check: perOrder(isExpiredHeld),
+	{ID: RuleExpiredHeld, Verdict: Lost, Order: isExpiredHeld,
 		Says: "reservations that have expired and still hold their units"},
 
 	{ID: RuleInitialChanged, Verdict: NotValid, Check: initialChanged,
@@ -128,11 +132,11 @@ var rules = []Rule{
 		Says:   "%d left + %d sold = %[4]d, %[5]d fewer than the %[3]d there were: units vanished without an order",
 		Params: "left sold stock"},
 
-	{ID: RuleMissingOrder, Verdict: Lost, Check: perRequest(lacksOrder),
-		Says: "sales that buyers were told of and the ledger does not have"},
-	{ID: RuleWrongReceipt, Verdict: Lost, Check: perOwnOrder(hasWrongReceipt),
+	{ID: RuleMissingOrder, Verdict: Lost, Says: "sales that buyers were told of and the ledger does not have",
+		Check: perRequest(func(_ *evidence, r *request) bool { return r.wasSold() && r.order == nil })},
+	{ID: RuleWrongReceipt, Verdict: Lost, Order: own(hasWrongReceipt),
 		Says: "sales that the ledger has otherwise than the buyer was told"},
-	{ID: RuleUnacknowledged, Verdict: Lost, Check: perOwnOrder(isUnacknowledged),
+	{ID: RuleUnacknowledged, Verdict: Lost, Order: own(isUnacknowledged),
 		Says: "orders of buyers who were told that they got nothing"},
 	{ID: RuleKeyRefused, Verdict: Lost, Check: perRequest(isKeyRefused),
 		Says: "requests that have an order and were refused in a copy or when they were sent again"},
@@ -140,15 +144,15 @@ var rules = []Rule{
 		Says: "buyers who were told that they have an order already, and had none"},
 	{ID: RuleNotCancelled, Verdict: Lost, Check: undone(OutcomeCancelled, isNotCancelled),
 		Says: "cancellations that buyers were told of and that did not take place"},
-	{ID: RuleCancelledUnasked, Verdict: Lost, Check: perOwnOrder(isCancelledUnasked),
+	{ID: RuleCancelledUnasked, Verdict: Lost, Order: own(isCancelledUnasked),
 		Says: "cancelled orders that their buyers did not cancel"},
-	{ID: RuleInvented, Verdict: Lost, Check: perOwnOrder(isInvented),
+	{ID: RuleInvented, Verdict: Lost, Order: own(func(rec *orderRecord) bool { return rec.request == nil }),
 		Says: "orders that no buyer of this run asked for"},
 	{ID: RuleUndersold, Verdict: Lost, Check: undersold,
 		Says: "buyers told sold out although units were there to the end: at least %d", Params: "left"},
 	{ID: RuleNothingSold, Verdict: Lost, Check: nothingSold,
 		Says: "%d requests for a stock of %d, and not one order", Params: "requests stock"},
-	{ID: RuleRestock, Verdict: Lost, Check: restocksDiffer,
+	{ID: RuleRestock, Verdict: Lost, Check: listing(restocksDiffer),
 		Says: "restocks that the operator was told of and that did not take place, or that took place unasked"},
 	{ID: RuleLostRequest, Verdict: Lost, Check: perRequest(isLostRequest),
 		Says: "accepted requests that have neither an order nor a refusal"},
@@ -156,66 +160,59 @@ var rules = []Rule{
 
 // Judge returns the report on a run, with every violation of every rule. For the same evidence it
 // always returns the same report.
-func Judge(e Evidence) Report {
-	h := collectEvidence(e)
-	h.check(rules)
+func Judge(given Evidence) Report {
+	e := collectEvidence(given)
+	e.check(rules)
 	if e.Calls != nil {
-		h.report.Served = h.findStandstill()
+		e.report.Served = e.findStandstill()
 	}
-	return h.report
+	return e.report
 }
 
-func (h *evidence) check(rules []Rule) {
+func (e *evidence) check(rules []Rule) {
 	for _, r := range rules {
-		r.Check(h, func(broken examples, args ...any) { h.report.add(r, broken, args) })
+		check := r.Check
+		if r.Order != nil {
+			check = listing(func(e *evidence, broken *examples) { e.addOrders(broken, r.Order) })
+		}
+		check(e, func(broken examples, args ...any) { e.report.add(r, broken, args) })
 	}
 }
 
 // listing returns the check of a rule whose message has no arguments. The function look adds to broken
 // the examples that break the rule.
-func listing(look func(h *evidence, broken *examples)) check {
-	return func(h *evidence, tell func(examples, ...any)) {
+func listing(look func(e *evidence, broken *examples)) check {
+	return func(e *evidence, tell func(examples, ...any)) {
 		var broken examples
-		if look(h, &broken); broken.count > 0 {
+		if look(e, &broken); broken.count > 0 {
 			tell(broken)
 		}
 	}
 }
 
-// orderChecks has the function breaks of each call of perOrder. Without recorded calls, the
-// evidence keeps only the orders for which at least one of these functions returns true.
-var orderChecks []func(*orderRecord) bool
-
-// perOrder returns the check of a rule about single orders. An order breaks the rule if breaks returns true
-// for it.
-func perOrder(breaks func(*orderRecord) bool) check {
-	orderChecks = append(orderChecks, breaks)
-	return listing(func(h *evidence, broken *examples) { h.addOrders(broken, breaks) })
-}
-
 // addOrders adds to broken the orders for which breaks returns true.
-func (h *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
-	for _, s := range h.records {
-		if breaks(s) {
-			broken.addOrder(s.Order)
+func (e *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
+	for _, rec := range e.records {
+		if breaks(rec) {
+			broken.addOrder(rec.Order)
 		}
 	}
 }
 
-// perOwnOrder is perOrder, but only for the orders of buyers whose answers are known.
-func perOwnOrder(breaks func(*orderRecord) bool) check {
-	return perOrder(func(s *orderRecord) bool { return s.isOurs && breaks(s) })
+// own limits the Order of a rule to the orders of buyers whose answers are known.
+func own(breaks func(*orderRecord) bool) func(*orderRecord) bool {
+	return func(rec *orderRecord) bool { return rec.isOurs && breaks(rec) }
 }
 
 // undone returns the check of a rule about acknowledged calls: cancellations if told is OutcomeCancelled,
 // payments if told is OutcomeSold. Such a call breaks the rule if breaks returns true for its order, or if
 // its order does not exist.
 func undone(told Outcome, breaks func(*orderRecord) bool) check {
-	return listing(func(h *evidence, broken *examples) {
-		h.addOrders(broken, breaks)
-		for _, t := range h.unmatchedCalls {
-			if t.Outcome == told {
-				broken.add(ofRequest, t.User, t.RequestID)
+	return listing(func(e *evidence, broken *examples) {
+		e.addOrders(broken, breaks)
+		for _, c := range e.unmatchedCalls {
+			if c.Outcome == told {
+				broken.add(ofRequest, c.User, c.RequestID)
 			}
 		}
 	})
@@ -224,9 +221,9 @@ func undone(told Outcome, breaks func(*orderRecord) bool) check {
 // perRequest returns the check of a rule about single requests. A request breaks the rule if breaks returns
 // true for it.
 func perRequest(breaks func(*evidence, *request) bool) check {
-	return listing(func(h *evidence, broken *examples) {
-		for i := range h.requests {
-			if r := &h.requests[i]; breaks(h, r) {
+	return listing(func(e *evidence, broken *examples) {
+		for i := range e.requests {
+			if r := &e.requests[i]; breaks(e, r) {
 				broken.add(ofRequest, r.user, r.key)
 			}
 		}
@@ -237,8 +234,6 @@ func perRequest(breaks func(*evidence, *request) bool) check {
 func (o *Order) isMalformed() bool {
 	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
 }
-
-func boughtTwice(h *evidence, broken *examples) { *broken = h.severalOrders }
 
 // overdueGrace bounds how long a reservation may hold its units after its deadline, in
 // microseconds. It leaves a margin: strategies look for expired reservations twice a second.
@@ -258,148 +253,141 @@ func (o *Order) MayChange() bool { return o.isUnpaid() && o.Reservation.Left >= 
 
 // wasToldPaid reports whether an answer acknowledged the payment, or sold the order without a
 // reservation.
-func (s *orderRecord) wasToldPaid() bool {
-	return anyOutcome(s.payments, OutcomeSold) || s.request != nil && anyOutcome(s.request.calls, OutcomeSold)
+func (rec *orderRecord) wasToldPaid() bool {
+	return anyOutcome(rec.payments, OutcomeSold) || rec.request != nil && anyOutcome(rec.request.calls, OutcomeSold)
 }
 
-func isNotPaid(s *orderRecord) bool { return s.isUnpaid() && s.wasToldPaid() }
+func isNotPaid(rec *orderRecord) bool { return rec.isUnpaid() && rec.wasToldPaid() }
 
-func isPaidLate(s *orderRecord) bool {
-	return slices.ContainsFunc(s.payments, func(t *Call) bool { return t.Late && t.Outcome == OutcomeSold })
+func isPaidLate(rec *orderRecord) bool {
+	return slices.ContainsFunc(rec.payments, func(c *Call) bool { return c.Late && c.Outcome == OutcomeSold })
 }
 
-func isExpiredEarly(s *orderRecord) bool {
-	return slices.ContainsFunc(s.payments, func(t *Call) bool { return t.Early && t.Outcome == OutcomeExpired })
+func isExpiredEarly(rec *orderRecord) bool {
+	return slices.ContainsFunc(rec.payments, func(c *Call) bool { return c.Early && c.Outcome == OutcomeExpired })
 }
 
-// isPaidUnasked reports whether s is paid although no call asked for that. If a payment was
+// isPaidUnasked reports whether rec is paid although no call asked for that. If a payment was
 // answered as too late, isExpiredHeld and isPaidReleased check the order instead.
-func isPaidUnasked(s *orderRecord) bool {
-	if !s.isPaid() || s.request == nil || anyOutcome(s.payments, OutcomeInProgress, OutcomeExpired) {
+func isPaidUnasked(rec *orderRecord) bool {
+	if !rec.isPaid() || rec.request == nil || anyOutcome(rec.payments, OutcomeInProgress, OutcomeExpired) {
 		return false
 	}
-	mayHavePaid := func(t *Call) bool { return t.maySucceed() && t.Outcome != OutcomeReserved }
-	return !slices.ContainsFunc(s.payments, (*Call).maySucceed) && !slices.ContainsFunc(s.request.calls, mayHavePaid)
+	mayHavePaid := func(c *Call) bool { return c.maySucceed() && c.Outcome != OutcomeReserved }
+	return !slices.ContainsFunc(rec.payments, (*Call).maySucceed) && !slices.ContainsFunc(rec.request.calls, mayHavePaid)
 }
 
-func isPaidReleased(s *orderRecord) bool {
-	return s.Status == Expired && (s.isPaid() || s.wasToldPaid()) || s.isPaid() && s.Reservation.Released > 0
+func isPaidReleased(rec *orderRecord) bool {
+	return rec.Status == Expired && (rec.isPaid() || rec.wasToldPaid()) || rec.isPaid() && rec.Reservation.Released > 0
 }
 
-func isReleasedTwice(s *orderRecord) bool {
-	return s.Reservation != nil && s.Reservation.Released > s.Quantity
+func isReleasedTwice(rec *orderRecord) bool {
+	return rec.Reservation != nil && rec.Reservation.Released > rec.Quantity
 }
 
-func isExpiredHeld(s *orderRecord) bool {
-	overdue := s.isUnpaid() && s.Reservation.Left < -overdueGrace
-	return overdue || s.Status == Active && anyOutcome(s.payments, OutcomeExpired)
+func isExpiredHeld(rec *orderRecord) bool {
+	overdue := rec.isUnpaid() && rec.Reservation.Left < -overdueGrace
+	return overdue || rec.Status == Active && anyOutcome(rec.payments, OutcomeExpired)
 }
 
-func initialChanged(h *evidence, tell func(examples, ...any)) {
-	if s := h.Snapshot.Stock; s.Initial != h.Initial || h.Run != 0 && s.Run != h.Run {
-		tell(examples{}, h.Initial, h.Run, s.Initial, s.Run)
+func initialChanged(e *evidence, tell func(examples, ...any)) {
+	if s := e.Snapshot.Stock; s.Initial != e.Initial || e.Run != 0 && s.Run != e.Run {
+		tell(examples{}, e.Initial, e.Run, s.Initial, s.Run)
 	}
 }
 
-func stragglers(h *evidence, tell func(examples, ...any)) {
+func stragglers(e *evidence, tell func(examples, ...any)) {
 	var broken examples
-	h.addOrders(&broken, func(s *orderRecord) bool { return s.Run != h.Snapshot.Stock.Run })
+	e.addOrders(&broken, func(rec *orderRecord) bool { return rec.Run != e.Snapshot.Stock.Run })
 	if broken.count > 0 {
-		tell(broken, h.Snapshot.Stock.Run)
+		tell(broken, e.Snapshot.Stock.Run)
 	}
 }
 
-func mixedStores(h *evidence, broken *examples) {
-	if !h.hasMixedStores() {
+func mixedStores(e *evidence, broken *examples) {
+	if !e.hasMixedStores() {
 		return
 	}
-	for _, stockStore := range slices.Sorted(maps.Keys(h.stores)) {
-		broken.addOrder(h.stores[stockStore])
+	for _, stockStore := range slices.Sorted(maps.Keys(e.stores)) {
+		broken.addOrder(e.stores[stockStore])
 	}
 }
 
 // oversold finds orders beyond the initial stock, wherever the stock is kept. The units of a
 // reservation count as sold.
-func oversold(h *evidence, tell func(examples, ...any)) {
-	if sold := h.unitsHeld(); h.ordersBeyondStock.count > 0 {
-		tell(h.ordersBeyondStock, sold, h.Initial, sold-h.Initial)
+func oversold(e *evidence, tell func(examples, ...any)) {
+	if sold := e.unitsHeld(); e.ordersBeyondStock.count > 0 {
+		tell(e.ordersBeyondStock, sold, e.Initial, sold-e.Initial)
 	}
 }
 
 // unusedCounters finds counters that changed although no order of the run was sold from them. A
 // buyer may have taken units there and died before the order was written.
-func unusedCounters(h *evidence, tell func(examples, ...any)) {
-	set := h.Initial - h.report.Restocked
-	for _, stockStore := range slices.Sorted(maps.Keys(h.Snapshot.StockStores)) {
-		counted, used := h.Snapshot.StockStores[stockStore], stockStore == h.report.StockStore.Counter()
-		if counted != set && !used && !h.hasMixedStores() {
+func unusedCounters(e *evidence, tell func(examples, ...any)) {
+	set := e.Initial - e.report.Restocked
+	for _, stockStore := range slices.Sorted(maps.Keys(e.Snapshot.StockStores)) {
+		counted, used := e.Snapshot.StockStores[stockStore], stockStore == e.report.StockStore.Counter()
+		if counted != set && !used && !e.hasMixedStores() {
 			tell(examples{}, stockStore, set, counted)
 		}
 	}
 }
 
-func unknownStore(h *evidence, tell func(examples, ...any)) {
-	if !h.stockKnown && !h.hasMixedStores() {
-		tell(examples{}, h.report.StockStore.Counter())
+func unknownStore(e *evidence, tell func(examples, ...any)) {
+	if !e.stockKnown && !e.hasMixedStores() {
+		tell(examples{}, e.report.StockStore.Counter())
 	}
 }
 
 // counterDisagrees compares the counter with the stock row. Some purchases write both: the count of
 // a lock table and the row, or a number in Redis and the row behind it. Then both must be equal. If
 // purchases write the counter only (StockStore.Aside), the row must have its initial value.
-func counterDisagrees(h *evidence, tell func(examples, ...any)) {
-	counter, row := h.report.StockStore.Counter(), h.Snapshot.Stock.Num
-	untouched := h.report.StockStore.Aside() && row == h.Snapshot.Stock.Initial-h.report.Restocked
-	if h.stockKnown && counter != "" && h.counterSays != row && !untouched {
-		tell(examples{}, counter, h.counterSays, row)
+func counterDisagrees(e *evidence, tell func(examples, ...any)) {
+	counter, row := e.report.StockStore.Counter(), e.Snapshot.Stock.Num
+	untouched := e.report.StockStore.Aside() && row == e.Snapshot.Stock.Initial-e.report.Restocked
+	if e.stockKnown && counter != "" && e.counterSays != row && !untouched {
+		tell(examples{}, counter, e.counterSays, row)
 	}
 }
 
-func negative(h *evidence, tell func(examples, ...any)) {
-	if h.stockKnown && h.report.Remaining < 0 {
-		tell(h.ordersBelowZero, h.report.Remaining)
+func negative(e *evidence, tell func(examples, ...any)) {
+	if e.stockKnown && e.report.Remaining < 0 {
+		tell(e.ordersBelowZero, e.report.Remaining)
 	}
 }
 
-func lostUpdate(h *evidence, tell func(examples, ...any)) {
-	left, sold := h.report.Remaining, h.unitsHeld()
-	if more := left + sold - h.Initial; h.stockKnown && more > 0 {
-		tell(h.unitHolders().findShared(), left, sold, h.Initial, left+sold, more)
+func lostUpdate(e *evidence, tell func(examples, ...any)) {
+	left, sold := e.report.Remaining, e.unitsHeld()
+	if more := left + sold - e.Initial; e.stockKnown && more > 0 {
+		tell(e.unitHolders().findShared(), left, sold, e.Initial, left+sold, more)
 	}
 }
 
-func lostUnits(h *evidence, tell func(examples, ...any)) {
-	left, sold := h.report.Remaining, h.unitsHeld()
-	if fewer := h.Initial - left - sold; h.stockKnown && fewer > 0 {
-		tell(examples{}, left, sold, h.Initial, left+sold, fewer)
+func lostUnits(e *evidence, tell func(examples, ...any)) {
+	left, sold := e.report.Remaining, e.unitsHeld()
+	if fewer := e.Initial - left - sold; e.stockKnown && fewer > 0 {
+		tell(examples{}, left, sold, e.Initial, left+sold, fewer)
 	}
 }
 
-// firstSuccess returns the first call of r that succeeded, or nil.
-func (r *request) firstSuccess() *Call {
-	if i := slices.IndexFunc(r.calls, (*Call).succeeded); i >= 0 {
-		return r.calls[i]
-	}
-	return nil
-}
+// wasSold reports whether a call of r succeeded.
+func (r *request) wasSold() bool { return slices.ContainsFunc(r.calls, (*Call).succeeded) }
 
-func lacksOrder(_ *evidence, r *request) bool { return r.firstSuccess() != nil && r.order == nil }
-
-func hasWrongReceipt(s *orderRecord) bool {
-	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Call) bool {
-		return t.succeeded() && (s.PublicID != t.OrderID || s.Quantity != t.Quantity || s.Remaining != t.Remaining)
+func hasWrongReceipt(rec *orderRecord) bool {
+	return rec.request != nil && slices.ContainsFunc(rec.request.calls, func(c *Call) bool {
+		return c.succeeded() && (rec.PublicID != c.OrderID || rec.Quantity != c.Quantity || rec.Remaining != c.Remaining)
 	})
 }
 
-// isUnacknowledged reports whether s can only have been bought by a call that was answered "nothing
+// isUnacknowledged reports whether rec can only have been bought by a call that was answered "nothing
 // was taken". A call that was answered in_progress or replays the order did not buy it.
-func isUnacknowledged(s *orderRecord) bool {
-	if s.request == nil {
+func isUnacknowledged(rec *orderRecord) bool {
+	if rec.request == nil {
 		return false
 	}
-	tookNothing := func(t *Call) bool { return !t.maySucceed() && t.Outcome != OutcomeInProgress }
-	mayHaveBought := func(t *Call) bool { return t.maySucceed() && !t.Replayed }
-	return slices.ContainsFunc(s.request.calls, tookNothing) && !slices.ContainsFunc(s.request.calls, mayHaveBought)
+	tookNothing := func(c *Call) bool { return !c.maySucceed() && c.Outcome != OutcomeInProgress }
+	mayHaveBought := func(c *Call) bool { return c.maySucceed() && !c.Replayed }
+	return slices.ContainsFunc(rec.request.calls, tookNothing) && !slices.ContainsFunc(rec.request.calls, mayHaveBought)
 }
 
 // isKeyRefused reports whether a call of r was refused although r has an order, or was told
@@ -411,16 +399,16 @@ func isUnacknowledged(s *orderRecord) bool {
 //     sent after another call had been told of the order, unless the refusal says that it
 //     concerns this call only.
 func isKeyRefused(_ *evidence, r *request) bool {
-	if r.firstSuccess() == nil && r.order == nil {
+	if !r.wasSold() && r.order == nil {
 		return false
 	}
 	acknowledged := r.acknowledgedAt()
-	return slices.ContainsFunc(r.calls, func(t *Call) bool {
-		switch t.Outcome {
+	return slices.ContainsFunc(r.calls, func(c *Call) bool {
+		switch c.Outcome {
 		case OutcomeSoldOut, OutcomeDuplicate:
 			return true
 		case OutcomeBusy, OutcomeConflict, OutcomeError:
-			return t.Sent >= acknowledged && !t.ThisCall
+			return c.Sent >= acknowledged && !c.ThisCall
 		}
 		return false
 	})
@@ -435,61 +423,59 @@ func isKeyRefused(_ *evidence, r *request) bool {
 //
 // duplicate is a final answer: a retry gets it again. So it is enough that one such answer can be
 // explained. If r itself has the order, isKeyRefused checks the refusal.
-func isFalseDuplicate(h *evidence, r *request) bool {
-	return anyOutcome(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(t *Call) bool {
-		return t.Outcome == OutcomeDuplicate && (h.hadOrderDuring(t) || h.mayHaveHadOrderDuring(t))
+func isFalseDuplicate(e *evidence, r *request) bool {
+	return anyOutcome(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(c *Call) bool {
+		return c.Outcome == OutcomeDuplicate && (e.hadOrderDuring(c) || e.mayHaveHadOrderDuring(c))
 	})
 }
 
-// hadOrderDuring reports whether the buyer may have had an order of another request during t.
-func (h *evidence) hadOrderDuring(t *Call) bool {
-	return slices.ContainsFunc(h.recordsByUser[t.User], func(s *orderRecord) bool {
+// hadOrderDuring reports whether the buyer may have had an order of another request during c.
+func (e *evidence) hadOrderDuring(c *Call) bool {
+	return slices.ContainsFunc(e.recordsByUser[c.User], func(rec *orderRecord) bool {
 		born := time.Duration(0) // the earliest time of the order; 0 if it is not known
-		if s.request != nil {
-			born = s.request.calls[0].Sent
+		if rec.request != nil {
+			born = rec.request.calls[0].Sent
 		}
-		return s.RequestID != t.RequestID && t.answeredAt() >= born && t.Sent <= s.returnedAt()
+		return rec.RequestID != c.RequestID && c.answeredAt() >= born && c.Sent <= rec.returnedAt()
 	})
 }
 
 // mayHaveHadOrderDuring reports whether another call of the buyer may have counted as an order
-// while t was under way, although it left no order in the end.
-func (h *evidence) mayHaveHadOrderDuring(t *Call) bool {
-	byUser := func(c *Call, user int64) int { return cmp.Compare(c.User, user) }
-	first, _ := slices.BinarySearchFunc(h.purchases, t.User, byUser)
-	for _, c := range h.purchases[first:] {
+// while c was under way, although it left no order in the end.
+func (e *evidence) mayHaveHadOrderDuring(c *Call) bool {
+	byUser := func(other *Call, user int64) int { return cmp.Compare(other.User, user) }
+	first, _ := slices.BinarySearchFunc(e.purchases, c.User, byUser)
+	for _, other := range e.purchases[first:] {
 		switch {
-		case c.User != t.User:
+		case other.User != c.User:
 			return false
-		case c.Outcome == OutcomeDuplicate: // c left no order; t is one of these calls
-		case c.RequestID == t.RequestID && c.succeeded():
+		case other.Outcome == OutcomeDuplicate: // other left no order; c is one of these calls
+		case other.RequestID == c.RequestID && other.succeeded():
 			return true
-		case c.Sent <= t.answeredAt() && (t.Sent <= c.answeredAt() || c.maySucceed() && !c.succeeded()):
+		case other.Sent <= c.answeredAt() && (c.Sent <= other.answeredAt() || other.maySucceed() && !other.succeeded()):
 			return true
 		}
 	}
 	return false
 }
 
-func isNotCancelled(s *orderRecord) bool {
-	return s.Status == Active && anyOutcome(s.cancellations, OutcomeCancelled)
+func isNotCancelled(rec *orderRecord) bool {
+	return rec.Status == Active && anyOutcome(rec.cancellations, OutcomeCancelled)
 }
 
-func isCancelledUnasked(s *orderRecord) bool {
-	return s.Status == Cancelled && len(s.cancellations) == 0
+func isCancelledUnasked(rec *orderRecord) bool {
+	return rec.Status == Cancelled && len(rec.cancellations) == 0
 }
-
-func isInvented(s *orderRecord) bool { return s.request == nil }
 
 // undersold finds buyers who were told sold out although enough units were there during the whole
 // run. If no units are returned, a stock only shrinks. So the units left at the end, less all units
 // that were returned, were there all the time.
-func undersold(h *evidence, tell func(examples, ...any)) {
-	always := h.report.Remaining - max(h.unitsCancelled, h.unitsReturned) - h.unitsExpired - h.unitsMaybeUndone()
+func undersold(e *evidence, tell func(examples, ...any)) {
+	always := e.report.Remaining - max(e.unitsCancelled, e.unitsReturned) - e.unitsExpired - e.unitsMaybeUndone()
 	var broken examples
-	for _, t := range h.purchases {
-		if t.Outcome == OutcomeSoldOut && t.Quantity <= always-h.unitsRestockedAfter(t) && h.stockKnown {
-			broken.add(ofRequest, t.User, t.RequestID)
+	for _, c := range e.purchases {
+		if c.Outcome == OutcomeSoldOut && c.Quantity <= always-e.unitsRestockedAfter(c) && e.stockKnown {
+			broken.add(ofRequest, c.User, c.RequestID)
 		}
 	}
 	if broken.count > 0 {
@@ -500,48 +486,48 @@ func undersold(h *evidence, tell func(examples, ...any)) {
 // mayBeUndone reports whether a purchase of r may have taken units for a while, although r was
 // refused in the end. The counter in Redis does not know requests: one copy may take the last
 // units, learn that another copy was told sold out, and give the units back.
-func (h *evidence) mayBeUndone(r *request) bool {
+func (e *evidence) mayBeUndone(r *request) bool {
 	if r.order != nil || len(r.calls) < 2 || !anyOutcome(r.calls, OutcomeSoldOut, OutcomeDuplicate) {
 		return false
 	}
-	if len(h.stores) > 0 {
-		return h.report.StockStore == seckill.InRedis
+	if len(e.stores) > 0 {
+		return e.report.StockStore == seckill.InRedis
 	}
 	// Without an order, the ledger does not say which store this run used.
-	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), seckill.InRedis)
+	return slices.Contains(slices.Collect(maps.Values(e.StockStoreOf)), seckill.InRedis)
 }
 
 // unitsMaybeUndone returns the units of all requests for which mayBeUndone returns true.
-func (h *evidence) unitsMaybeUndone() int64 {
+func (e *evidence) unitsMaybeUndone() int64 {
 	units := int64(0)
-	for i := range h.requests {
-		if r := &h.requests[i]; h.mayBeUndone(r) {
+	for i := range e.requests {
+		if r := &e.requests[i]; e.mayBeUndone(r) {
 			units += r.calls[0].Quantity
 		}
 	}
 	return units
 }
 
-func nothingSold(h *evidence, tell func(examples, ...any)) {
-	demand := slices.ContainsFunc(h.requests, func(r request) bool {
-		return r.calls[0].Quantity <= h.Initial-h.report.Restocked && !h.mayBeUndone(&r)
+func nothingSold(e *evidence, tell func(examples, ...any)) {
+	demand := slices.ContainsFunc(e.requests, func(r request) bool {
+		return r.calls[0].Quantity <= e.Initial-e.report.Restocked && !e.mayBeUndone(&r)
 	})
-	if demand && len(h.stores) == 0 {
-		tell(examples{}, len(h.purchases), h.Initial)
+	if demand && len(e.stores) == 0 {
+		tell(examples{}, len(e.purchases), e.Initial)
 	}
 }
 
 // isLostRequest reports whether r was accepted, and has neither an order nor a refusal.
-func isLostRequest(h *evidence, r *request) bool {
-	i := slices.IndexFunc(r.calls, func(t *Call) bool { return t.Outcome == OutcomeAccepted })
-	return i >= 0 && r.order == nil && !h.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
+func isLostRequest(e *evidence, r *request) bool {
+	i := slices.IndexFunc(r.calls, func(c *Call) bool { return c.Outcome == OutcomeAccepted })
+	return i >= 0 && r.order == nil && !e.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
 // refusedAfter reports whether a call of r got a final refusal after the given call was sent. The
 // answers busy, conflict and error are not final.
 func (r *request) refusedAfter(accepted *Call) bool {
-	return slices.ContainsFunc(r.calls, func(t *Call) bool {
-		final := t.Outcome == OutcomeSoldOut || t.Outcome == OutcomeDuplicate
-		return final && t.answeredAt() >= accepted.Sent
+	return slices.ContainsFunc(r.calls, func(c *Call) bool {
+		final := c.Outcome == OutcomeSoldOut || c.Outcome == OutcomeDuplicate
+		return final && c.answeredAt() >= accepted.Sent
 	})
 }

@@ -225,7 +225,8 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 		r.Histogram = nil
 		sales = append(sales, r)
 		if !e.Baseline {
-			e.Served = worseSign(e.Served, r.Signs.Served)
+			signs := []loadtest.Sign{"", loadtest.Yes, loadtest.NotKnown, loadtest.No}
+			e.Served = judge.Worse(signs, e.Served, r.Signs.Served)
 		}
 	}
 	if err != nil { // the sale could not be started
@@ -249,15 +250,6 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 		c.result.references = append(c.result.references, t.Figures[c.By])
 	}
 	e.addRound(t)
-}
-
-// worseSign returns the worse of two signs.
-func worseSign(a, b loadtest.Sign) loadtest.Sign {
-	order := []loadtest.Sign{"", loadtest.Yes, loadtest.NotKnown, loadtest.No}
-	if slices.Index(order, b) > slices.Index(order, a) {
-		return b
-	}
-	return a
 }
 
 // addVerdict adds the verdict of a sale to the given round and to the entry.
