@@ -12,7 +12,6 @@ import (
 	"seckill/internal/explore/policy"
 	"seckill/internal/judge"
 	"seckill/internal/lock"
-	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
 
@@ -43,10 +42,10 @@ var faultKinds = map[Fault]faultKind{
 				return atActors(LeaseEnds, (*run).isQueued)(r, nil)
 			}
 			all := r.leaseholders()
-			if len(all) > 0 || r.world.info.Locker == nil && r.world.ReadsClock() {
+			if len(all) > 0 || !r.world.hasLock() && r.world.ReadsClock() {
 				list = append(list, policy.Option{Choice: Choice{Fault: LeaseEnds}})
 			}
-			if r.world.info.Locker == nil && len(all) > 1 {
+			if !r.world.hasLock() && len(all) > 1 {
 				for _, a := range all[:len(all)-1] {
 					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: LeaseEnds}})
 				}
@@ -61,7 +60,7 @@ var faultKinds = map[Fault]faultKind{
 				if a == nil {
 					a = r.leaseholder()
 				}
-				step.Command, err = r.endLease(ctx, a, true)
+				step.Command, err = r.endLease(ctx, a)
 			}
 			if !queued || r.lastThread == a.program() { // no last thread, so the next actor's turn is no preemption
 				r.lastThread = nil
@@ -294,7 +293,7 @@ func (r *run) targetCall(c Choice) *call {
 // its session would remove this place. The result is false if an actor of this process has the
 // lock.
 func (r *run) isQueued(a *actor) bool {
-	return r.world.info.Locker != nil && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
+	return r.world.hasLock() && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
 		!slices.ContainsFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
 }
 
@@ -315,7 +314,7 @@ func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 func (r *run) leaseholders() []*actor {
 	var list []*actor
 	for _, a := range r.actors {
-		if (a.lock != notHeld || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
+		if (a.lock != notHeld || !r.world.hasLock() && a.inTransaction) && !a.expired {
 			list = append(list, a)
 		}
 	}
@@ -330,24 +329,16 @@ func (r *run) leaseholder() *actor {
 	return nil
 }
 
-// endLease ends the lease of the actor, or any lease if the actor is nil. It returns a description
-// of what ended; "" if there was no lease. It ends sessions and connections only if sessions is
-// true, because sessions and connections of a live process do not end by themselves. With
-// Scenario.Clears it also removes a lock that has no lease.
-func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what string, err error) {
+// endLease ends the lease of the actor, or any lease if the actor is nil. It returns a description of
+// what ended; "" if there was no lease. It ends the first of these that exists:
+//
+//  1. at the lock's server: its key, its row, or the session or lease of the holder's process,
+//  2. the connection that holds the lock or, without a lock, an open transaction,
+//  3. with Scenario.Clears: the lock itself, which an operator removes,
+//  4. without a lock: the time that the strategy's processes compare with a deadline.
+func (r *run) endLease(ctx context.Context, of *actor) (string, error) {
 	w := r.world
-	var holder *probe.Holder
-	if of != nil {
-		of.expired, of.outcome.Expired = true, true
-		holder = &of.holder
-	}
-	var did []string
-	if sessions || !w.keepsSessions() {
-		if did, err = w.probes.Expire(ctx, w.sku, holder); err != nil {
-			return "", err
-		}
-	}
-	w.clockOffset.Add(int64(w.leaseEndJump()))
+	did, err := r.expireAtServers(ctx, of)
 	if did != nil && w.admin.Etcd != nil {
 		// The lease belongs to a process, whose client notices the end of the lease later. This
 		// would disturb a later schedule, so the process is not used again.
@@ -355,23 +346,55 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
 	}
-	inDatabase := w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)
-	if did == nil && sessions && of != nil && inDatabase {
-		n, err := w.probes.Kill(ctx, of.process.sqlPorts())
-		if err != nil {
-			return "", err
-		}
-		if n > 0 {
+	inDatabase := !w.hasLock() || slices.Contains(w.info.Needs, backend.RowLocks)
+	if err == nil && did == nil && of != nil && inDatabase {
+		var n int
+		if n, err = w.probes.Kill(ctx, of.process.sqlPorts()); n > 0 {
 			of.process.tainted = true
 			did = append(did, "the server closes the holder's connections")
 		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return r.passLease(ctx, of, did)
+}
+
+// letLeaseRunOut does the same as endLease if no actor can continue. But it ends no session and no
+// connection, because those of a live process do not end by themselves.
+func (r *run) letLeaseRunOut(ctx context.Context) (string, error) {
+	of := r.leaseholder()
+	var did []string
+	if !r.world.keepsSessions() {
+		var err error
+		if did, err = r.expireAtServers(ctx, of); err != nil {
+			return "", err
+		}
+	}
+	return r.passLease(ctx, of, did)
+}
+
+func (r *run) expireAtServers(ctx context.Context, of *actor) ([]string, error) {
+	if of == nil {
+		return r.world.probes.Expire(ctx, r.world.sku, nil)
+	}
+	return r.world.probes.Expire(ctx, r.world.sku, &of.holder)
+}
+
+// passLease moves the clocks ahead by the time of a lease, and ends what does not end at a server
+// (endLease). The list did describes what has ended there.
+func (r *run) passLease(ctx context.Context, of *actor, did []string) (what string, err error) {
+	w := r.world
+	w.clockOffset.Add(int64(w.leaseEndJump()))
+	if of != nil {
+		of.expired, of.outcome.Expired = true, true
 	}
 	if did == nil && of != nil && r.scenario.Clears {
 		if c, ok := of.process.Locker.(lock.Clearer); ok && c.Clear(ctx, w.probes.Key(w.sku)) == nil {
 			did = append(did, "an operator removes the lock")
 		}
 	}
-	if did == nil && w.info.Locker == nil && w.ReadsClock() {
+	if did == nil && !w.hasLock() && w.ReadsClock() {
 		did = append(did, "the processes' clocks move on by the time of a lease")
 	}
 	r.recordFault()

@@ -208,7 +208,7 @@ func (r *run) runUntilDeath(ctx context.Context, choose chooser) error {
 			return err
 		}
 	}
-	what, err := r.endLease(ctx, r.leaseholder(), true)
+	what, err := r.endLease(ctx, r.leaseholder())
 	if what == "" {
 		what = "clocks move on by a lease"
 	}

@@ -22,7 +22,7 @@ func (m move) mayUnblock() bool {
 	if m.attempt.failed {
 		return false // the attempt ended in a back-off, so it changed nothing for other buyers
 	}
-	if m.actor.run.world.info.Locker == nil || m.hadLock {
+	if !m.actor.run.world.hasLock() || m.hadLock {
 		return true
 	}
 	// A command of a buyer that only tries to get the lock wakes no other buyer. Otherwise two such
@@ -111,36 +111,28 @@ func (r *run) awaitLateReport(ctx context.Context) bool {
 	}) && r.awaitReport(ctx, maxSilence) == nil
 }
 
-// passTime lets time pass when no actor can continue and not all have finished. It ends the first
-// of these that exists: the sessions of a dead process; a lease, but no session or connection of a
-// live process; all limited waits and back-offs. If there is none of them, the actors that wait
-// give up.
+// passTime lets time pass when no actor can continue and not all have finished. It makes the first
+// of these happen that lets an actor continue:
+//
+//  1. The servers end the sessions of a dead process.
+//  2. A lease runs out (letLeaseRunOut).
+//  3. All limited waits and back-offs end, at most maxIdleTries times.
+//  4. The actors that wait give up.
 func (r *run) passTime(ctx context.Context) error {
 	r.forced = true
-	var unserved []*actor
-	for _, a := range r.actors {
-		if !a.isDone() {
-			unserved = append(unserved, a)
-		}
-	}
 	for _, a := range r.actors {
 		if a.life == dead && r.world.keepsSessions() {
 			return r.giveUp(ctx, a)
 		}
 	}
-	what, err := r.endLease(ctx, r.leaseholder(), false)
+	unserved := slices.DeleteFunc(slices.Clone(r.actors), (*actor).isDone)
+	what, err := r.letLeaseRunOut(ctx)
+	if what == "" && err == nil && r.idleTries < maxIdleTries {
+		r.idleTries++
+		what, err = r.endWaits(ctx)
+	}
 	if err != nil {
 		return err
-	}
-	if what == "" && r.idleTries < maxIdleTries {
-		r.idleTries++
-		rang, err := r.fireTimers(ctx)
-		if err != nil {
-			return err
-		}
-		if r.wakeIf(func(*actor) bool { return true }) || rang {
-			what = "clocks move on by a lease, and those who wait look again"
-		}
 	}
 	if what != "" {
 		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: TimePasses}, Command: what})
@@ -148,7 +140,7 @@ func (r *run) passTime(ctx context.Context) error {
 			a.outcome.WaitedFor++
 		}
 		if r.settle(ctx) == nil && (r.wakeBackOffs() || len(r.runnable()) > 0 || r.allDone()) {
-			return nil // an actor can continue
+			return nil
 		}
 	}
 	for _, a := range unserved {
@@ -161,6 +153,15 @@ func (r *run) passTime(ctx context.Context) error {
 		a.cancel(timeIsUp{})
 	}
 	return r.settle(ctx)
+}
+
+// endWaits ends all limited waits and all back-offs. It returns "" if there was none.
+func (r *run) endWaits(ctx context.Context) (what string, err error) {
+	fired, err := r.fireTimers(ctx)
+	if r.wakeIf(func(*actor) bool { return true }) || fired {
+		what = "clocks move on by a lease, and those who wait look again"
+	}
+	return what, err
 }
 
 // timeIsUp is context.DeadlineExceeded with a message that a schedule can show.

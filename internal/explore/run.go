@@ -178,7 +178,7 @@ func (r *run) send(c *call, step Step) {
 	r.recordMove(a, c.command.Backend)
 	switch c.command.Name {
 	case "BEGIN", "CALL": // a stored procedure contains a transaction of its own
-		a.inTransaction, a.expired = true, a.expired && a.run.world.info.Locker != nil
+		a.inTransaction, a.expired = true, a.expired && r.world.hasLock()
 	case "COMMIT", "ROLLBACK":
 		a.inTransaction = false
 		if a.endsWithTx && a.lock == held {

@@ -145,6 +145,10 @@ func (w *World) clockTime() time.Time {
 // ReadsClock reports whether the strategy has read its process's clock so far.
 func (w *World) ReadsClock() bool { return w.clockIsRead.Load() }
 
+// hasLock reports whether the strategy is a lock. If it is not, an open transaction plays the part
+// of the lease.
+func (w *World) hasLock() bool { return w.info.Locker != nil }
+
 // keepsSessions reports whether a server keeps state for a process beyond its connections (a
 // ZooKeeper session, an etcd lease).
 func (w *World) keepsSessions() bool { return w.admin.ZooKeeper != nil || w.admin.Etcd != nil }
@@ -234,7 +238,7 @@ func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s 
 	}
 	// A strategy with a counter writes the counter here. A lock in ZooKeeper creates the parent
 	// nodes, as at any reset. Other locks start without any data, as on their first use.
-	if r, ok := first.Strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
+	if r, ok := first.Strategy.(seckill.Resetter); ok && (!w.hasLock() || w.admin.ZooKeeper != nil) {
 		if err := r.Reset(ctx, sku, s.Stock); err != nil {
 			return fmt.Errorf("make a fresh SKU: %w", err)
 		}
