@@ -237,8 +237,8 @@ func (a *actor) report(note func()) {
 	}
 }
 
-func (a *actor) newCall(ctx context.Context, c *tap.Command) *call {
-	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: c, fan: tap.FanOf(ctx),
+func (a *actor) newCall(ctx context.Context, command *tap.Command) *call {
+	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: command, fan: tap.FanOf(ctx),
 		answer: make(chan error, 1)}
 }
 
@@ -265,41 +265,41 @@ func (c *call) awaitTurn() error {
 }
 
 // Before implements tap.Tap.
-func (a *actor) Before(ctx context.Context, c *tap.Command) error {
-	if c.Name == "back-off" {
+func (a *actor) Before(ctx context.Context, command *tap.Command) error {
+	if command.Name == "back-off" {
 		return nil // nothing to report: the method Sleep has reported this back-off
 	}
-	s := a.newCall(ctx, c)
-	c.Private = s
+	c := a.newCall(ctx, command)
+	command.Private = c
 	switch {
-	case c.Backend == tap.Waiting:
-		s.state = waiting
-	case c.Name == "ROLLBACK" && ctx.Err() != nil:
+	case command.Backend == tap.Waiting:
+		c.state = waiting
+	case command.Name == "ROLLBACK" && ctx.Err() != nil:
 		// When the context of a transaction ends, database/sql sends the ROLLBACK from a goroutine of
 		// its own. The ROLLBACK does not wait for a turn of the buyer.
-		s.state = passing
+		c.state = passing
 	default:
-		a.report(func() { a.addCall(s) })
-		return s.awaitTurn()
+		a.report(func() { a.addCall(c) })
+		return c.awaitTurn()
 	}
-	a.report(func() { a.threadOf(s.helper).addCall(s) })
+	a.report(func() { a.threadOf(c.helper).addCall(c) })
 	return nil
 }
 
 // After implements tap.Tap.
-func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
-	s, ok := c.Private.(*call)
+func (a *actor) After(ctx context.Context, command *tap.Command, err error) error {
+	c, ok := command.Private.(*call)
 	if !ok { // a back-off: the method Before has not made a call for it
 		return err
 	}
-	if s.refused {
+	if c.refused {
 		err = errors.Join(err, a.run.world.probes.SetRight(context.Background(), "+"+a.run.scenario.Denies))
 	}
-	a.report(func() { a.run.callReturned(s, err) })
-	if s.loseReply {
+	a.report(func() { a.run.callReturned(c, err) })
+	if c.loseReply {
 		return errReplyLost
 	}
-	if err == nil && s.isWait() && s.helper == nil && a.run.scenario.Wakes {
+	if err == nil && c.isWait() && c.helper == nil && a.run.scenario.Wakes {
 		return a.stopAtWakeUp(ctx)
 	}
 	return err
@@ -308,35 +308,35 @@ func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 // stopAtWakeUp adds a step between the event that ends a wait and the buyer's reaction to the
 // event. At this step the buyer may leave, for instance although it has just been given the lock.
 func (a *actor) stopAtWakeUp(ctx context.Context) error {
-	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
-	a.report(func() { a.addCall(s) })
-	if err := s.awaitTurn(); err != nil {
+	c := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
+	a.report(func() { a.addCall(c) })
+	if err := c.awaitTurn(); err != nil {
 		return err
 	}
-	a.report(func() { a.run.callReturned(s, nil) })
+	a.report(func() { a.run.callReturned(c, nil) })
 	return context.Cause(ctx)
 }
 
 // Sleep implements tap.Sleeper. It ignores d: the back-off ends when a move of another actor may
 // have changed something.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
-	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
-	s.state = asleep
+	c := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
+	c.state = asleep
 	a.report(func() {
-		a.addCall(s)
+		a.addCall(c)
 		switch {
 		case a.life != alive:
-		case s.helper == nil:
+		case c.helper == nil:
 			a.attempt.failed, a.outcome.Waited = true, true
-		case s.thread.overlap != nil:
-			a.run.schedule.locks = append(a.run.schedule.locks, *s.thread.overlap)
+		case c.thread.overlap != nil:
+			a.run.schedule.locks = append(a.run.schedule.locks, *c.thread.overlap)
 		}
 	})
 	select {
-	case err := <-s.answer:
+	case err := <-c.answer:
 		return err
 	case <-ctx.Done(): // the buyer goes on without a choice of the scheduler
-		a.report(s.remove)
+		a.report(c.remove)
 		return context.Cause(ctx)
 	case <-a.run.stopped:
 		return errDead

@@ -17,14 +17,14 @@ import (
 
 // A faultKind defines one fault. It has either apply or applyToCall.
 type faultKind struct {
-	// options lists the ways in which the fault can happen now. The list runnable holds the threads
-	// that can take the next turn.
-	options func(r *run, runnable []*thread) []policy.Option
+	// options lists the ways in which the fault can happen now.
+	options func(*run) []policy.Option
 	// apply performs a fault that concerns the actor a. If a is nil, the fault concerns no single
 	// actor. The caller then adds step to the schedule.
 	apply func(ctx context.Context, r *run, a *actor, step *Step) error
-	// applyToCall performs a fault that concerns the call c, and adds the step itself.
-	applyToCall func(r *run, c *call, step Step)
+	// applyToCall performs a fault that concerns the call c, whose step the caller has added. It
+	// returns nil to let the command go, or the error that its sender gets instead.
+	applyToCall func(r *run, c *call) error
 }
 
 // followUps lists the faults that can only follow another fault, in the order in which they are
@@ -37,9 +37,9 @@ var faultKinds = map[Fault]faultKind{
 	// that has an open transaction. With Scenario.Latecomers, the fault concerns the buyers that
 	// wait for a lock instead of the lock's holder.
 	LeaseEnds: {
-		options: func(r *run, _ []*thread) (list []policy.Option) {
+		options: func(r *run) (list []policy.Option) {
 			if r.scenario.Latecomers > 0 {
-				return atActors(LeaseEnds, (*run).isQueued)(r, nil)
+				return atActors(LeaseEnds, (*actor).isQueued)(r)
 			}
 			all := r.leaseholders()
 			if len(all) > 0 || !r.world.hasLock() && r.world.ReadsClock() {
@@ -53,7 +53,7 @@ var faultKinds = map[Fault]faultKind{
 			return list
 		},
 		apply: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
-			queued := a != nil && r.isQueued(a)
+			queued := a != nil && a.isQueued()
 			if queued {
 				step.Command, err = r.endSession(ctx, a)
 			} else {
@@ -70,7 +70,7 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	Dies: {
-		options: atActors(Dies, (*run).isFirstOfProcess),
+		options: atActors(Dies, (*actor).isFirstOfProcess),
 		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.tainted = true
 			a.process.In.Kill()
@@ -83,14 +83,9 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	GivenUp: {
-		options: func(r *run, runnable []*thread) (list []policy.Option) {
-			for _, a := range r.actors {
-				if len(runnable) > 0 && a.life == dead && r.world.keepsSessions() {
-					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}})
-				}
-			}
-			return list
-		},
+		options: atActors(GivenUp, func(a *actor) bool {
+			return a.life == dead && a.run.world.keepsSessions() && len(a.run.runnable()) > 0
+		}),
 		apply: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
 			a.life = givenUp
 			step.Command, err = r.endSession(ctx, a)
@@ -99,7 +94,7 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	Leaves: {
-		options: atActors(Leaves, func(_ *run, a *actor) bool { return a.isActive() && a.ctx.Err() == nil }),
+		options: atActors(Leaves, func(a *actor) bool { return a.isActive() && a.ctx.Err() == nil }),
 		apply: func(_ context.Context, _ *run, a *actor, _ *Step) error {
 			a.cancel(context.Canceled) // database/sql then closes the connection if a command waits for its answer
 			return nil
@@ -109,14 +104,13 @@ var faultKinds = map[Fault]faultKind{
 	// unlock the mutex of the connection on which the driver panics.
 	Panics: {
 		options:     atCommands(Panics, writesRow),
-		applyToCall: func(r *run, c *call, step Step) { r.fail(c, step, "panics", errPanics) },
+		applyToCall: func(r *run, c *call) error { return r.drop(c, "panics", errPanics) },
 	},
 	IDTaken: {
-		options: atCommands(IDTaken, func(c *tap.Command) bool { return batchedID.MatchString(c.Text) }),
-		applyToCall: func(r *run, c *call, step Step) {
+		options: atCommands(IDTaken, func(c *call) bool { return batchedID.MatchString(c.command.Text) }),
+		applyToCall: func(r *run, c *call) error {
 			ids := batchedID.FindAllStringSubmatch(c.command.Text, -1)
-			r.send(c, step)
-			c.answer <- r.world.admin.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, "+
+			return r.world.admin.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, "+
 				"quantity, remaining, strategy, run, status, reason) "+
 				"VALUES (?, '', 'taken', ?, ?, 1, 0, 'another', ?, ?, 'sold_out')",
 				ids[len(ids)-1][1], unusedUser, r.world.sku, firstRun, judge.Refused).Error
@@ -124,26 +118,22 @@ var faultKinds = map[Fault]faultKind{
 	},
 	ReplyLost: {
 		options: atCommands(ReplyLost, anyCommand),
-		applyToCall: func(r *run, c *call, step Step) {
-			r.send(c, step)
+		applyToCall: func(_ *run, c *call) error {
 			c.loseReply = true
-			c.answer <- nil
+			return nil
 		},
 	},
 	CommandLost: {
 		options:     atCommands(CommandLost, anyCommand),
-		applyToCall: func(r *run, c *call, step Step) { r.fail(c, step, "never arrives", errCommandLost) },
+		applyToCall: func(r *run, c *call) error { return r.drop(c, "never arrives", errCommandLost) },
 	},
 	Refused: {
-		options: func(r *run, runnable []*thread) []policy.Option {
-			return atCommands(Refused, func(c *tap.Command) bool {
-				return c.Name == r.scenario.Denies || c.Name == "EVALSHA" || c.Name == "EVAL"
-			})(r, runnable)
-		},
-		applyToCall: func(r *run, c *call, step Step) {
-			r.send(c, step)
+		options: atCommands(Refused, func(c *call) bool {
+			return slices.Contains([]string{c.actor.run.scenario.Denies, "EVALSHA", "EVAL"}, c.command.Name)
+		}),
+		applyToCall: func(r *run, c *call) error {
 			c.refused = true
-			c.answer <- r.world.probes.SetRight(context.Background(), "-"+r.scenario.Denies)
+			return r.world.probes.SetRight(context.Background(), "-"+r.scenario.Denies)
 		},
 	},
 	// Commands to ZooKeeper are not delayed: a session's commands arrive in order, and end with its
@@ -152,9 +142,9 @@ var faultKinds = map[Fault]faultKind{
 	// arrives.
 	Delayed: {
 		options: atCommands(Delayed, canBeDelayed),
-		applyToCall: func(r *run, c *call, step Step) {
+		applyToCall: func(r *run, c *call) error {
 			a := c.actor
-			r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
+			return r.drop(c, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
 				a.report(func() {
 					c.deliver = deliver
 					a.delayed = append(a.delayed, c)
@@ -163,7 +153,7 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	Arrives: {
-		options: atActors(Arrives, func(_ *run, a *actor) bool { return len(a.delayed) > 0 }),
+		options: atActors(Arrives, func(a *actor) bool { return len(a.delayed) > 0 }),
 		apply: func(ctx context.Context, r *run, a *actor, step *Step) error {
 			l := a.delayed[0]
 			a.delayed = slices.Delete(a.delayed, 0, 1)
@@ -188,8 +178,8 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	ClockJumps: {
-		options: atActors(ClockJumps, func(r *run, a *actor) bool {
-			return r.isFirstOfProcess(a) && a.process.clockAhead.Load() == 0
+		options: atActors(ClockJumps, func(a *actor) bool {
+			return a.isFirstOfProcess() && a.process.clockAhead.Load() == 0
 		}),
 		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.clockAhead.Store(int64(r.world.leaseEndJump()))
@@ -200,9 +190,9 @@ var faultKinds = map[Fault]faultKind{
 	// The server is lost when the first buyer stands before its first write to the database. That
 	// buyer is then paused until the other buyers have finished.
 	NodeLost: {
-		options: func(r *run, _ []*thread) []policy.Option {
+		options: func(r *run) []policy.Option {
 			c := r.actors[0].program().nextCall()
-			if r.world.options.Node == nil || c == nil || !writesRow(c.command) {
+			if r.world.options.Node == nil || c == nil || !writesRow(c) {
 				return nil
 			}
 			return []policy.Option{{Choice: Choice{Fault: NodeLost}}}
@@ -225,10 +215,10 @@ var faultKinds = map[Fault]faultKind{
 var batchedID = regexp.MustCompile(`\((\d+), 'o`)
 
 // atActors returns a function that lists f for each actor for which the function may returns true.
-func atActors(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []policy.Option {
-	return func(r *run, _ []*thread) (list []policy.Option) {
+func atActors(f Fault, may func(*actor) bool) func(*run) []policy.Option {
+	return func(r *run) (list []policy.Option) {
 		for _, a := range r.actors {
-			if may(r, a) {
+			if may(a) {
 				list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: f}})
 			}
 		}
@@ -238,39 +228,38 @@ func atActors(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []poli
 
 // isFirstOfProcess reports whether a is the first active buyer of its process. A fault that hits a
 // whole process is listed only for this buyer.
-func (r *run) isFirstOfProcess(a *actor) bool {
-	i := slices.IndexFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.isActive() })
-	return i >= 0 && r.actors[i] == a
+func (a *actor) isFirstOfProcess() bool {
+	i := slices.IndexFunc(a.run.actors, func(o *actor) bool { return o.process == a.process && o.isActive() })
+	return i >= 0 && a.run.actors[i] == a
 }
 
 // atCommands returns a function that lists f for each command that a buyer or a renewer can send
 // now and for which the function may returns true.
-func atCommands(f Fault, may func(*tap.Command) bool) func(*run, []*thread) []policy.Option {
-	return func(r *run, runnable []*thread) (list []policy.Option) {
-		for _, t := range runnable {
-			if may(t.nextCall().command) {
+func atCommands(f Fault, may func(*call) bool) func(*run) []policy.Option {
+	return func(r *run) (list []policy.Option) {
+		for _, t := range r.runnable() {
+			if may(t.nextCall()) {
 				c := t.choice()
 				c.Fault = f
-				list = append(list, policy.Option{Choice: c, Preempts: r.preempts(t, runnable)})
+				list = append(list, policy.Option{Choice: c, Preempts: r.preempts(t)})
 			}
 		}
 		return list
 	}
 }
 
-func anyCommand(c *tap.Command) bool { return c.Backend != Work }
+func anyCommand(c *call) bool { return c.command.Backend != Work }
 
-func writesRow(c *tap.Command) bool {
-	return c.Backend == tap.SQL && (c.Name == "INSERT" || c.Name == "UPDATE")
+func writesRow(c *call) bool {
+	return c.command.Backend == tap.SQL && (c.command.Name == "INSERT" || c.command.Name == "UPDATE")
 }
 
-// fail answers the call c with an error instead of sending it. The text result becomes the result
-// of the step.
-func (r *run) fail(c *call, step Step, result string, err error) {
-	r.send(c, step)
+// drop records that c gets err instead of being sent, and returns err. The text result becomes the
+// result of the step.
+func (r *run) drop(c *call, result string, err error) error {
 	r.schedule.Steps[c.step].Result = result
 	c.remove()
-	c.answer <- err
+	return err
 }
 
 // targetCall returns the call that c refers to: the next call of the actor or its renewer or, if
@@ -292,9 +281,9 @@ func (r *run) targetCall(c Choice) *call {
 // isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd. The end of
 // its session would remove this place. The result is false if an actor of this process has the
 // lock.
-func (r *run) isQueued(a *actor) bool {
-	return r.world.hasLock() && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
-		!slices.ContainsFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
+func (a *actor) isQueued() bool {
+	return a.run.world.hasLock() && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
+		!slices.ContainsFunc(a.run.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
 }
 
 // endSession makes the servers end the session or the lease of the actor's process. It returns a text
@@ -427,15 +416,15 @@ func (r *run) giveUp(ctx context.Context, a *actor) error {
 	return r.apply(ctx, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}}, false)
 }
 
-func canBeDelayed(c *tap.Command) bool {
-	switch c.Backend {
+func canBeDelayed(c *call) bool {
+	switch name := c.command.Name; c.command.Backend {
 	case tap.SQL:
 		// A late BEGIN or ROLLBACK changes nothing.
-		return c.Name != "BEGIN" && c.Name != "ROLLBACK"
+		return name != "BEGIN" && name != "ROLLBACK"
 	case tap.Redis:
-		return c.Name != "SUBSCRIBE"
+		return name != "SUBSCRIBE"
 	case tap.Etcd:
-		return c.Name != "watch"
+		return name != "watch"
 	}
 	return false
 }

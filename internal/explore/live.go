@@ -231,9 +231,9 @@ func (r *run) waitView(c *call) *WaitView {
 	w := &WaitView{*r.commandView(c), "the server has not answered", []string{}}
 	if c.isWait() {
 		w.Why = "waits in its own process: nothing has been sent to wake it"
-	} else if i := c.indexIn(r.waits); i >= 0 {
-		w.Why = r.world.names.Normalize(r.waits[i].Why)
-		w.For = append(w.For, r.holdersAt(c.actor, r.waits[i].Holders)...)
+	} else if i := c.indexIn(r.serverWaits); i >= 0 {
+		w.Why = r.world.names.Normalize(r.serverWaits[i].Why)
+		w.For = append(w.For, r.holdersAt(c.actor, r.serverWaits[i].Holders)...)
 	}
 	return w
 }

@@ -212,7 +212,7 @@ func (r *run) runUntilDeath(ctx context.Context, choose chooser) error {
 	if what == "" {
 		what = "clocks move on by a lease"
 	}
-	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: TimePasses}, Command: what})
+	r.addStep(Step{Choice: Choice{Fault: TimePasses}, Command: what})
 	return err
 }
 
@@ -274,7 +274,7 @@ func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 
 // remainingOptions returns the choices that are left when every program has ended.
 func (r *run) remainingOptions() []policy.Option {
-	list := faultKinds[Arrives].options(r, nil)
+	list := faultKinds[Arrives].options(r)
 	if r.scenario.Renewals > 0 {
 		for _, t := range r.runnable() {
 			list = append(list, policy.Option{Choice: t.choice()})

@@ -135,7 +135,7 @@ func (r *run) passTime(ctx context.Context) error {
 		return err
 	}
 	if what != "" {
-		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: TimePasses}, Command: what})
+		r.addStep(Step{Choice: Choice{Fault: TimePasses}, Command: what})
 		for _, a := range unserved {
 			a.outcome.WaitedFor++
 		}
@@ -149,7 +149,7 @@ func (r *run) passTime(ctx context.Context) error {
 		}
 		a.outcome.GaveUp = true
 		a.process.tainted = true
-		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name}, Result: gaveUp})
+		r.addStep(Step{Choice: Choice{Who: a.Name}, Result: gaveUp})
 		a.cancel(timeIsUp{})
 	}
 	return r.settle(ctx)

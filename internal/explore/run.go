@@ -25,9 +25,10 @@ type run struct {
 
 	steps  atomic.Int64 // len(schedule.Steps) when an actor last continued; the actors' goroutines may read steps
 	moves  []move
-	waits  []probe.Wait // the commands that the servers listed as waiting after the last step
-	peek   bool         // read the servers' values after each step
-	byHand bool         // a person chooses: time passes only if the person chooses TimePasses
+	peek   bool // read the servers' values after each step
+	byHand bool // a person chooses: time passes only if the person chooses TimePasses
+	// serverWaits are the commands that the servers listed as waiting after the last step.
+	serverWaits []probe.Wait
 }
 
 // An inbox carries reports from the actors' goroutines to the scheduler. A report is a function that the
@@ -120,48 +121,64 @@ func (r *run) apply(ctx context.Context, o policy.Option, chosen bool) error {
 	if o.Preempts {
 		r.schedule.Preemptions++
 	}
-	step := Step{Choice: o.Choice, ByItself: !chosen}
 	r.forced = r.forced || !chosen
+	step := Step{Choice: o.Choice, ByItself: !chosen}
 	if o.Fault == TimePasses {
 		return r.passTime(ctx)
 	}
-	a := r.actor(o.Who)
 	r.lastSent = o.Choice.String()
-	if kind := faultKinds[o.Fault]; o.Fault != "" {
-		if !slices.Contains(followUps, o.Fault) {
-			r.faultCount++
-		}
-		if a != nil {
-			r.cutProcess, r.portsBefore = a.process, a.process.sqlPorts()
-		}
-		if kind.applyToCall != nil {
-			kind.applyToCall(r, r.targetCall(o.Choice), step)
-			return nil
-		}
-		err := kind.apply(ctx, r, a, &step)
-		r.schedule.Steps = append(r.schedule.Steps, step)
-		r.recordFault()
-		return err
+	if o.Fault != "" {
+		return r.applyFault(ctx, step)
 	}
-	c := r.targetCall(o.Choice)
+	r.takeTurn(step)
+	return nil
+}
+
+// takeTurn lets the next command of the step's buyer go, or wakes its renewer.
+func (r *run) takeTurn(step Step) {
+	c := r.targetCall(step.Choice)
 	if c.state == asleep {
 		r.renewalCount++
 		r.lastThread = c.thread
 		step.Command = timeHasCome
-		r.schedule.Steps = append(r.schedule.Steps, step)
+		r.addStep(step)
 		c.remove()
 	} else {
 		r.send(c, step)
 	}
 	c.answer <- nil
-	return nil
 }
 
-// send records that the command of c is sent. The caller must then send nil to c.answer, which lets
-// the command go.
+func (r *run) applyFault(ctx context.Context, step Step) error {
+	kind, a := faultKinds[step.Fault], r.actor(step.Who)
+	if !slices.Contains(followUps, step.Fault) {
+		r.faultCount++
+	}
+	if a != nil {
+		r.cutProcess, r.portsBefore = a.process, a.process.sqlPorts()
+	}
+	if kind.applyToCall != nil {
+		c := r.targetCall(step.Choice)
+		r.send(c, step)
+		c.answer <- kind.applyToCall(r, c)
+		return nil
+	}
+	err := kind.apply(ctx, r, a, &step)
+	r.addStep(step)
+	r.recordFault()
+	return err
+}
+
+// addStep adds a step to the schedule and returns its index.
+func (r *run) addStep(step Step) int {
+	r.schedule.Steps = append(r.schedule.Steps, step)
+	return len(r.schedule.Steps) - 1
+}
+
+// send records that the command of c is sent. The caller must then send to c.answer: nil lets the
+// command go, and an error replaces it.
 func (r *run) send(c *call, step Step) {
 	a := c.actor
-	c.step, c.state = len(r.schedule.Steps), sent
 	r.lastSent += " " + c.command.Text
 	if r.peek {
 		step.Backend, step.Command = c.command.Backend, c.text(r.world.names)
@@ -170,7 +187,7 @@ func (r *run) send(c *call, step Step) {
 		a.holder.Sets[pair.Key] = append(a.holder.Sets[pair.Key], pair.Value)
 	}
 	step.Result = "waits"
-	r.schedule.Steps = append(r.schedule.Steps, step)
+	c.step, c.state = r.addStep(step), sent
 	r.lastThread = c.thread
 	if r.paused == a {
 		r.paused = nil
@@ -220,10 +237,9 @@ func (r *run) rank(t *thread) int {
 
 func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
 
-// preempts reports whether a turn of t takes the turn from the thread of the last step. The list
-// runnable holds all threads that can take the next turn.
-func (r *run) preempts(t *thread, runnable []*thread) bool {
-	return t != r.lastThread && runnable[0] == r.lastThread
+// preempts reports whether a turn of t takes the turn from the thread of the last step.
+func (r *run) preempts(t *thread) bool {
+	return t != r.lastThread && r.runnable()[0] == r.lastThread
 }
 
 // options returns all choices that are possible now.
@@ -231,11 +247,11 @@ func (r *run) options() []policy.Option {
 	var list []policy.Option
 	runnable := r.runnable()
 	for _, t := range runnable {
-		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t, runnable),
+		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t),
 			Touches: r.touches(t), Process: t.actor.Process})
 	}
 	for _, f := range followUps {
-		list = append(list, faultKinds[f].options(r, runnable)...)
+		list = append(list, faultKinds[f].options(r)...)
 	}
 	if len(runnable) == 0 {
 		return list
@@ -245,7 +261,7 @@ func (r *run) options() []policy.Option {
 		return list
 	}
 	for _, f := range r.scenario.Faults {
-		at := faultKinds[f].options(r, runnable)
+		at := faultKinds[f].options(r)
 		if f == NodeLost && at != nil { // when the node can be lost for the first time, this is the only choice
 			return at
 		}

@@ -31,7 +31,7 @@ const (
 // a command, waits inside a server, backs off, or has ended.
 func (r *run) settle(ctx context.Context) error {
 	r.steps.Store(int64(len(r.schedule.Steps)))
-	r.waits = nil
+	r.serverWaits = nil
 	s := settling{run: r, startedAt: time.Now(), barriersPassed: -1}
 	for {
 		if settled, err := s.check(ctx); settled || err != nil {
@@ -145,7 +145,7 @@ func (r *run) allWaitInServers(ctx context.Context, commands []*call) (bool, err
 		}
 		left = slices.Delete(left, i, i+1)
 	}
-	r.waits = waits
+	r.serverWaits = waits
 	return true, nil
 }
 
