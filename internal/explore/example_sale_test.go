@@ -71,10 +71,10 @@ func Example() {
 		if err = errors.Join(err, world.Close()); err != nil {
 			log.Panic(err)
 		}
-		if broken := found.First; broken != nil {
+		if broken := found.StoppedAt; broken != nil {
 			fmt.Printf("%s\n  breaks in %s: %s\n", read, game.FormatSchedule(broken.Choices()...), broken.Problems[0].Message)
 		} else {
-			fmt.Printf("%s\n  holds in all %d schedules (exhausted: %t)\n", read, found.Schedules, found.Exhausted())
+			fmt.Printf("%s\n  holds in all %d schedules (exhausted: %t)\n", read, found.Schedules, found.Exhausted)
 		}
 	}
 	// Output:

@@ -15,7 +15,7 @@ import (
 // and the error names the step.
 func TestReplayDiverges(t *testing.T) {
 	naive := open(t, sqlrow.Naive)
-	o, err := naive.Shorten(t.Context(), search(t, naive, two(explore.Buys), explore.Limits{}).First, explore.LedgerRule)
+	o, err := naive.Shorten(t.Context(), search(t, naive, two(explore.Buys), explore.Limits{}).StoppedAt, explore.LedgerRule)
 	labtest.Must(t, err)
 	// C does not exist, and A has finished, so neither can take a turn.
 	for _, who := range []string{"C", "A"} {

@@ -98,7 +98,7 @@ func TestTheServiceHasTheClockOfTheProcess(t *testing.T) {
 	w := open(t, counter.RedisCounterMySQL)
 	one := &explore.Scenario{Name: "one buyer with a key", Stock: 5, Buyers: []explore.Buyer{
 		{Name: "A", Quantity: 2, Action: explore.Asks}}}
-	if res := search(t, w, one, explore.Limits{Schedules: 1}); res.First != nil || !w.ReadsClock() {
+	if res := search(t, w, one, explore.Limits{Schedules: 1}); res.StoppedAt != nil || !w.ReadsClock() {
 		t.Errorf("one buyer with a key: %+v, and the strategy asked the explorer's clock: %v", res, w.ReadsClock())
 	}
 }
@@ -113,11 +113,11 @@ func TestTreesOfKnownSize(t *testing.T) {
 		orders int
 	}{{sqlrow.Conditional, 24}, {sqlrow.ForUpdate, 36}} {
 		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{})
-		if res.Schedules != c.orders || res.Preemptions != -1 || res.NotRun+res.Faulty+res.Random != 0 {
+		if res.Schedules != c.orders || res.Preemptions != nil || res.NotRun+res.Faulty+res.Random != 0 {
 			t.Errorf("%s: %+v, want all of %d orders, and nothing else", c.info.Name, res, c.orders)
 		}
-		if res.First != nil {
-			t.Errorf("%s broke:\n%s", c.info.Name, table(res.First))
+		if res.StoppedAt != nil {
+			t.Errorf("%s broke:\n%s", c.info.Name, table(res.StoppedAt))
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestWaitersAreBlocked(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Schedules: 7, Random: 5, Seed: 1})
-	if res.Schedules != 12 || res.Random != 5 || res.NotRun == 0 || res.Preemptions == -1 {
+	if res.Schedules != 12 || res.Random != 5 || res.NotRun == 0 || res.Preemptions == nil {
 		t.Errorf("%+v, want seven schedules, five at random, and a search that does not claim to have done all", res)
 	}
 	// A schedule that ends before its prefix of choices is complete could not be repeated.
@@ -173,8 +173,8 @@ func TestLimits(t *testing.T) {
 		}
 		return store.Tx(ctx, func(*gorm.DB) error { return nil })
 	}))
-	res = search(t, w, two(explore.Buys), explore.Limits{Broken: func(*explore.Schedule) bool { return false }})
-	if res.Exhausted() {
+	res = search(t, w, two(explore.Buys), explore.Limits{Stop: func(*explore.Schedule) bool { return false }})
+	if res.Exhausted {
 		t.Errorf("%+v, want that others could not be repeated", res)
 	}
 }
@@ -256,7 +256,7 @@ func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (list []string, schedules int) {
 	t.Helper()
 	seen := map[string]bool{}
-	res := search(t, w, s, explore.Limits{Reduce: reduce, Broken: func(o *explore.Schedule) bool {
+	res := search(t, w, s, explore.Limits{Reduce: reduce, Stop: func(o *explore.Schedule) bool {
 		var end strings.Builder
 		for _, b := range o.Buyers {
 			fmt.Fprintf(&end, "%s: sold %v, %d left; ", b.Name, b.Err == nil, b.Receipt.Remaining)
@@ -269,7 +269,7 @@ func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (lis
 		seen[end.String()] = true
 		return false
 	}})
-	if !res.Exhausted() {
+	if !res.Exhausted {
 		t.Fatalf("%+v, want all schedules", res)
 	}
 	for end := range seen {

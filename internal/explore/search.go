@@ -20,32 +20,55 @@ type Limits struct {
 	// ended the ordered search early.
 	Random int
 	Seed   uint64
-	// Broken reports whether a schedule ends the search. If Broken is nil, any problem ends it.
-	Broken func(*Schedule) bool
+	// Stop reports whether a schedule ends the search. If Stop is nil, any problem ends it.
+	Stop func(*Schedule) bool
+}
+
+// Bounds say which schedules of one or several searches were run.
+type Bounds struct {
+	// Schedules is the number of schedules that were run to their end. Random is how many of them
+	// were drawn at random.
+	Schedules int `json:"schedules,omitempty"`
+	Random    int `json:"random,omitempty"`
+	// Orders is the number of different orders of conflicting commands (policy.Order); 0 if they
+	// were not counted. Schedules that differ only in the order of other commands end in the same
+	// state.
+	Orders    int  `json:"orders,omitempty"`
+	Exhausted bool `json:"exhausted,omitempty"` // every schedule was run
+	// Preemptions is the largest number n for which every schedule with at most n preemptions was
+	// run. It is nil if n is not known (Limits.Reduce), if there is none, or if all were run.
+	Preemptions *int `json:"preemptions,omitempty"`
+	// NotRun counts the choices whose schedules were not run. Either a limit was reached, or the
+	// servers did not behave the same way again.
+	NotRun int `json:"cut,omitempty"`
+	Pruned int `json:"pruned,omitempty"` // schedules stopped early, because another schedule is equivalent
+}
+
+// Add adds the bounds of another search to b.
+func (b *Bounds) Add(o Bounds) {
+	b.Schedules += o.Schedules
+	b.Random += o.Random
+	b.Orders += o.Orders
+	b.NotRun += o.NotRun
+	b.Pruned += o.Pruned
+	noneCutSoFar := b.Exhausted
+	b.Exhausted = b.Exhausted && o.Exhausted
+	switch {
+	case o.Exhausted:
+	case noneCutSoFar, o.Preemptions == nil, b.Preemptions != nil && *o.Preemptions < *b.Preemptions:
+		b.Preemptions = o.Preemptions
+	}
 }
 
 // A Result is the result of a search.
 type Result struct {
-	Schedules      int // schedules that were run to their end
-	Random         int // how many of them were drawn at random
-	DistinctOrders int // different orders of conflicting commands (policy.Order)
-	// Preemptions is the largest number n for which every schedule with at most n preemptions was run.
-	// It is -1 if not even all schedules without a preemption were run, if n is not known
-	// (Limits.Reduce), or if all schedules were run (Exhausted).
-	Preemptions int
-	// NotRun counts the choices whose schedules were not run. Either a limit was reached, or the
-	// servers did not behave the same way again.
-	NotRun  int
-	Pruned  int       // schedules that were stopped early, because another schedule is equivalent
-	Faulty  int       // schedules with a fault
-	Renewed int       // schedules in which a renewer acted
-	First   *Schedule // the first broken schedule, or nil
+	Bounds
+	Faulty    int       // schedules with a fault
+	Renewed   int       // schedules in which a renewer acted
+	StoppedAt *Schedule // the schedule that ended the search (Limits.Stop), or nil
 
-	seenOrders map[string]bool // the orders counted by DistinctOrders
+	seenOrders map[string]bool // the orders counted by Bounds.Orders
 }
-
-// Exhausted reports whether every schedule was run.
-func (r Result) Exhausted() bool { return r.NotRun == 0 }
 
 // ErrDiverged means that a choice of a replayed schedule is not possible any more.
 var ErrDiverged = policy.ErrDiverged
@@ -54,14 +77,18 @@ var ErrDiverged = policy.ErrDiverged
 // the fewest preemptions first, and then some at random. If a server fails or ctx ends, Search
 // returns the result so far with an error.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
-	res := Result{Preemptions: -1, seenOrders: map[string]bool{}}
+	res := Result{seenOrders: map[string]bool{}}
 	if err := w.warmUp(ctx, s); err != nil {
 		return res, err
 	}
 	fewest := &policy.Fewest{Reduce: l.Reduce}
 	err := w.playAll(ctx, s, fewest, l, &res)
 	open := fewest.Pending()
-	res.Pruned, res.NotRun, res.Preemptions = fewest.Redundant, open+fewest.Diverged, fewest.CompleteUpTo()
+	res.Pruned, res.NotRun = fewest.Redundant, open+fewest.Diverged
+	res.Exhausted = res.NotRun == 0
+	if n := fewest.CompleteUpTo(); n >= 0 {
+		res.Preemptions = &n
+	}
 	if err != nil || open == 0 || l.Random == 0 {
 		return res, err
 	}
@@ -77,7 +104,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, res *Result) error {
 	begun, had, maxSchedules := time.Now(), res.Schedules, l.Schedules
 	more := func() bool {
-		return res.First == nil && (maxSchedules == 0 || res.Schedules-had < maxSchedules) &&
+		return res.StoppedAt == nil && (maxSchedules == 0 || res.Schedules-had < maxSchedules) &&
 			(l.Time == 0 || time.Since(begun) < l.Time)
 	}
 	for more() && p.Begin() {
@@ -125,15 +152,15 @@ func (w *World) warmUp(ctx context.Context, s *Scenario) error {
 
 func (res *Result) count(schedule *Schedule, l Limits) {
 	res.Schedules++
-	res.DistinctOrders = len(res.seenOrders)
+	res.Orders = len(res.seenOrders)
 	if schedule.Faulty() {
 		res.Faulty++
 	}
 	if slices.ContainsFunc(schedule.Steps, func(s Step) bool { return s.Renewer }) {
 		res.Renewed++
 	}
-	if l.Broken == nil && len(schedule.Problems) > 0 || l.Broken != nil && l.Broken(schedule) {
-		res.First = schedule
+	if l.Stop == nil && len(schedule.Problems) > 0 || l.Stop != nil && l.Stop(schedule) {
+		res.StoppedAt = schedule
 	}
 }
 

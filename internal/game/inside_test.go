@@ -51,13 +51,13 @@ func TestImpossibleLevels(t *testing.T) {
 			labtest.Must(t, err)
 			defer d.close(t.Context())
 			res, err := d.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
-				Broken: func(s *explore.Schedule) bool {
+				Stop: func(s *explore.Schedule) bool {
 					return s.Breaks(func(rule string) bool { return slices.Contains(level.Breaks, rule) })
 				}})
 			labtest.Must(t, err)
-			if res.First != nil || !res.Exhausted() || res.Schedules != level.Impossible {
+			if res.StoppedAt != nil || !res.Exhausted || res.Schedules != level.Impossible {
 				t.Errorf("%d schedules were run, one broke a rule: %t, and %d turns were not taken; want %d schedules, none of which breaks a rule",
-					res.Schedules, res.First != nil, res.NotRun, level.Impossible)
+					res.Schedules, res.StoppedAt != nil, res.NotRun, level.Impossible)
 			}
 		})
 	}

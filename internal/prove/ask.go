@@ -70,7 +70,7 @@ func aboutLock(rule string) bool { return !notOverlap(rule) }
 // search searches the scenarios of a question. After the first broken schedule it continues with
 // fewer schedules per scenario, to find other rules that the strategy breaks.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
-	c, seen := Cell{Answer: Holds, Exhausted: true}, explore.Result{}
+	c, seen := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, explore.Result{}
 	broken := t.brokenRules(q.breaks)
 	for _, s := range scenarios {
 		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
@@ -84,11 +84,12 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		// commands to different servers, which a reduced search ignores.
 		l.Reduce = !q.breaks(explore.RuleOverlap) &&
 			!slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
+		broken.rearm()
 		res, err := t.world.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}
-		c.addBounds(res)
+		c.Add(res.Bounds)
 		seen.Faulty, seen.Renewed = seen.Faulty+res.Faulty, seen.Renewed+res.Renewed
 		if q.sees != nil && len(broken.list) == 0 && !q.sees(t, seen) {
 			return notAsked(q.notSeen)
@@ -100,26 +101,6 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 // searchLimits returns the limits of one search: Options.Schedules schedules in order, those with
 // the fewest preemptions first, then some at random. Rules that they break are added to broken.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
-	broken.left = broken.furtherSchedules
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
-		Random: t.options.Schedules / 4, Seed: t.options.Seed, Broken: broken.note}
-}
-
-// addBounds adds the numbers of schedules of a search, and the limits it reached, to the cell.
-func (c *Cell) addBounds(r explore.Result) {
-	c.Schedules += r.Schedules
-	c.Random += r.Random
-	c.Orders += r.DistinctOrders
-	c.NotRun += r.NotRun
-	c.Pruned += r.Pruned
-	if r.Exhausted() {
-		return
-	}
-	switch first := c.Exhausted; {
-	case r.Preemptions < 0:
-		c.Preemptions = nil
-	case first || c.Preemptions != nil && r.Preemptions < *c.Preemptions:
-		c.Preemptions = &r.Preemptions
-	}
-	c.Exhausted = false
+		Random: t.options.Schedules / 4, Seed: t.options.Seed, Stop: broken.note}
 }

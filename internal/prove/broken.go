@@ -52,6 +52,9 @@ func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
 	return &brokenRules{counts: counts, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
 }
 
+// rearm is called before each search: the limit furtherSchedules is one for each search.
+func (r *brokenRules) rearm() { r.left = r.furtherSchedules }
+
 // note adds the rules that s breaks and no earlier schedule broke. When enough schedules have run
 // after the first broken one, note returns true, which stops the search.
 func (r *brokenRules) note(s *explore.Schedule) bool {

@@ -38,7 +38,7 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	if s := t.faultless[processes]; s != nil {
 		return s, nil
 	}
-	s := &faultlessResult{cell: Cell{Answer: Holds, Exhausted: true}, broken: &brokenRules{counts: anyRule}}
+	s := &faultlessResult{cell: Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, broken: &brokenRules{counts: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 2*l.Schedules
 	for _, scenario := range t.faultlessScenarios(processes) {
@@ -46,7 +46,7 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 		if err != nil {
 			return nil, err
 		}
-		s.cell.addBounds(res)
+		s.cell.Add(res.Bounds)
 	}
 	t.faultless[processes] = s
 	return s, nil

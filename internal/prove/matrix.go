@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 )
 
 // An Answer is the kind of answer to a question.
@@ -31,20 +32,7 @@ type Cell struct {
 	// Also lists the other broken rules.
 	Also []Finding `json:"also,omitempty"`
 
-	// Schedules is the number of schedules that were run to their end. Random is how many of them
-	// were drawn at random.
-	Schedules int `json:"schedules,omitempty"`
-	Random    int `json:"random,omitempty"`
-	// Orders is the number of different orders of conflicting commands; 0 if they were not counted.
-	// Schedules that differ only in the order of other commands end in the same state.
-	Orders int `json:"orders,omitempty"`
-	// Exhausted is true if every schedule of the scenarios was run.
-	Exhausted bool `json:"exhausted,omitempty"`
-	// Preemptions is the largest number n for which every schedule with at most n preemptions was
-	// run. It is nil if n is not known, or if all schedules were run.
-	Preemptions *int `json:"preemptions,omitempty"`
-	NotRun      int  `json:"cut,omitempty"`    // choices whose schedules were not run
-	Pruned      int  `json:"pruned,omitempty"` // schedules stopped early, because another schedule is equivalent
+	explore.Bounds // of all searches for the answer
 
 	// Wait is the longest time, in seconds, that the next buyer had to wait after a buyer's death.
 	Wait    float64 `json:"wait_s,omitempty"`

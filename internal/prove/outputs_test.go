@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 	"seckill/strategies/redislock"
@@ -26,18 +27,18 @@ func byHand() *prove.Matrix {
 			{Name: "etcd", Error: "not found", Version: ""}},
 		Rows: []prove.Row{
 			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Cells: map[string]prove.Cell{
-				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Schedules: 9,
-					Preemptions: new(1),
-					Example:     "counterexamples/naive.oversell.json",
+				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold",
+					Bounds:  explore.Bounds{Schedules: 9, Preemptions: new(1)},
+					Example: "counterexamples/naive.oversell.json",
 					Also: []prove.Finding{{Rule: "negative_stock", Text: "the stock is -1",
 						Example: "counterexamples/naive.oversell.negative_stock.json"}}},
 				"dead-holder": {Answer: prove.NotAsked, Text: "it breaks with everybody alive"},
 				"waits":       {Answer: prove.Measured, Text: "polls; 30 commands in 300 ms"},
 			}},
 			{Strategy: "redis-lua", Cells: map[string]prove.Cell{
-				"oversell": {Answer: prove.Holds, Schedules: 24, Exhausted: true},
-				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: new(2), NotRun: 5,
-					Wait: 10},
+				"oversell": {Answer: prove.Holds, Bounds: explore.Bounds{Schedules: 24, Exhausted: true}},
+				"dead-holder": {Answer: prove.Holds, Wait: 10,
+					Bounds: explore.Bounds{Schedules: 90, Random: 10, Preemptions: new(2), NotRun: 5}},
 				"waits": {Answer: prove.Failed, Text: "the server <died>"},
 			}},
 			{Strategy: "zk", Cells: map[string]prove.Cell{}},
@@ -76,13 +77,13 @@ Seed 7, 80 schedules a search, 12m0s in all, on MariaDB 11, Redis 7
 
 func TestSummaries(t *testing.T) {
 	for want, c := range map[string]prove.Cell{
-		"holds (all 24 schedules)": {Answer: prove.Holds, Schedules: 24, Exhausted: true},
-		"holds (80 schedules, all with at most 2 preemptions, and 10 at random; 5 turns not taken)": {Answer: prove.Holds, Schedules: 90,
-			Random: 10, Preemptions: new(2), NotRun: 5},
+		"holds (all 24 schedules)": {Answer: prove.Holds, Bounds: explore.Bounds{Schedules: 24, Exhausted: true}},
+		"holds (80 schedules, all with at most 2 preemptions, and 10 at random; 5 turns not taken)": {Answer: prove.Holds,
+			Bounds: explore.Bounds{Schedules: 90, Random: 10, Preemptions: new(2), NotRun: 5}},
 		"holds (70 schedules; 31 sequences of conflicting commands; 5 turns not taken)": {Answer: prove.Holds,
-			Schedules: 70, Orders: 31, NotRun: 5},
+			Bounds: explore.Bounds{Schedules: 70, Orders: 31, NotRun: 5}},
 		"breaks: sold twice (found in 9 schedules)": {Answer: prove.Breaks,
-			Text: "sold twice", Schedules: 9, Preemptions: new(1), NotRun: 5},
+			Text: "sold twice", Bounds: explore.Bounds{Schedules: 9, Preemptions: new(1), NotRun: 5}},
 		"does not apply: no lock": {Answer: prove.NotAsked,
 			Text: "no lock"},
 		"not computed": {},
@@ -128,7 +129,7 @@ func TestDifferences(t *testing.T) {
 		for i, a := range answers {
 			id := string(rune('a' + i))
 			m.Questions = append(m.Questions, prove.Question{ID: id})
-			cells[id] = prove.Cell{Answer: a, Schedules: 9}
+			cells[id] = prove.Cell{Answer: a, Bounds: explore.Bounds{Schedules: 9}}
 			if a == prove.Measured {
 				cells[id] = prove.Cell{Answer: a}
 			}

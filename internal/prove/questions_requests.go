@@ -259,11 +259,12 @@ func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 			Buyers: t.buyers(explore.Buys, second), Faults: faults, MaxFaults: 2}
 		l := t.searchLimits(broken)
 		l.Schedules, l.Random = 1, max(t.options.Schedules/2, 1)
+		broken.rearm()
 		res, err := t.world.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}
-		c.addBounds(res)
+		c.Add(res.Bounds)
 	}
 	return t.keepCounterexamples(ctx, "two-faults", c, broken)
 }
