@@ -1,10 +1,12 @@
 package game
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -111,4 +113,23 @@ func (t *Tour) Play(ctx context.Context, g *Game, solution string) error {
 func asJSON(e Edge) string {
 	text, _ := json.Marshal(e) // numbers
 	return string(text)
+}
+
+func (t *partTable) UnmarshalJSON(text []byte) error {
+	var list []json.RawMessage
+	err := json.Unmarshal(text, &list)
+	for _, part := range list {
+		t.add(part)
+	}
+	return err
+}
+
+// ReadRecording reads what Write wrote.
+func ReadRecording(r io.Reader) (*Recording, error) {
+	packed, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	var recording Recording
+	return &recording, json.NewDecoder(packed).Decode(&recording)
 }

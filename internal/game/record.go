@@ -1,6 +1,7 @@
 package game
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -95,15 +96,6 @@ func addAll[T any](t *partTable, list []T) []int {
 
 func (t partTable) MarshalJSON() ([]byte, error) { return json.Marshal(t.list) }
 
-func (t *partTable) UnmarshalJSON(text []byte) error {
-	var list []json.RawMessage
-	err := json.Unmarshal(text, &list)
-	for _, part := range list {
-		t.add(part)
-	}
-	return err
-}
-
 // RecordLimits bound one level's recording.
 type RecordLimits struct {
 	Time time.Duration
@@ -138,23 +130,16 @@ func Record(
 		}
 		now := r.pack(level, turns)
 		now.Whole = whole
-		var size byteCounter
-		if err := now.Write(&size); err != nil {
+		var packed bytes.Buffer
+		if err := now.Write(&packed); err != nil {
 			return nil, err
 		}
-		if best != nil && int(size) > limits.Size {
+		if best != nil && packed.Len() > limits.Size {
 			return best, nil
 		}
 		best = now
 	}
 	return best, nil
-}
-
-type byteCounter int
-
-func (c *byteCounter) Write(p []byte) (int, error) {
-	*c += byteCounter(len(p))
-	return len(p), nil
 }
 
 // A recorder plays schedules, and keeps the positions that they reached as a tree.
@@ -358,14 +343,4 @@ func (r *Recording) Write(w io.Writer) error {
 		return err
 	}
 	return errors.Join(json.NewEncoder(packed).Encode(r), packed.Close())
-}
-
-// ReadRecording reads what Write wrote.
-func ReadRecording(r io.Reader) (*Recording, error) {
-	packed, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, err
-	}
-	var recording Recording
-	return &recording, json.NewDecoder(packed).Decode(&recording)
 }
