@@ -82,14 +82,21 @@ func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options
 	if err != nil || !ok {
 		return lease, err
 	}
+	observed := &observedLease{lease, h}
 	if s, ok := lease.(lock.SessionLease); ok {
 		_, tx := s.Session().Statement.ConnPool.(gorm.TxCommitter)
 		h.LockGranted(tx)
-		return &observedSessionLease{observedLease{lease, h}, s.Session()}, nil
+		return struct {
+			*observedLease
+			sessioner
+		}{observed, s}, nil
 	}
 	h.LockGranted(false)
-	return &observedLease{lease, h}, nil
+	return observed, nil
 }
+
+// A sessioner is the part of a lock.SessionLease that an observedLease lacks.
+type sessioner interface{ Session() *gorm.DB }
 
 // Clear passes the call to the inner lock. If the inner lock is no lock.Clearer, Clear returns
 // seckill.ErrBusy.
@@ -110,11 +117,3 @@ func (l *observedLease) Release(ctx context.Context) error {
 	defer l.holder.LockReleased()
 	return l.Lease.Release(ctx)
 }
-
-// An observedSessionLease is an observedLease that belongs to a SQL session.
-type observedSessionLease struct {
-	observedLease
-	session *gorm.DB
-}
-
-func (l *observedSessionLease) Session() *gorm.DB { return l.session }

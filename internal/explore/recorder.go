@@ -52,27 +52,6 @@ func NewRecorder(names *Normalizer) *Recorder {
 // elapsed returns the microseconds since the recorder began.
 func (r *Recorder) elapsed() int64 { return time.Since(r.began).Microseconds() }
 
-// RecordSent records that a buyer sends c. The argument who is the buyer's name.
-func (r *Recorder) RecordSent(ctx context.Context, who string, c *tap.Command) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := &SentCommand{Who: who, Backend: c.Backend, Command: c, Text: r.names.Normalize(DescribeCommand(c)),
-		Background: tap.IsBackground(ctx), At: r.elapsed()}
-	c.Private = s
-	r.list = append(r.list, s)
-}
-
-// RecordAnswer records the reply to c, or its error.
-func (r *Recorder) RecordAnswer(c *tap.Command, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := c.Private.(*SentCommand)
-	s.Took, s.Done, s.Reply = r.elapsed()-s.At, true, r.names.NormalizeReply(c)
-	if err != nil {
-		s.Result = r.names.Normalize(err.Error())
-	}
-}
-
 // Snapshot returns the commands so far, in the order in which they were sent, and the
 // periods during which the lock was held.
 func (r *Recorder) Snapshot() (list []SentCommand, held []HeldPeriod) {
@@ -122,34 +101,38 @@ func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate
 	return g
 }
 
-// Before implements tap.Tap.
 func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
-	if tap.IsBackground(ctx) {
-		g.RecordSent(ctx, g.who, c)
-		return nil
-	}
-	if g.stopAt(int(g.n.Add(1)-1), c) {
+	helps := tap.IsBackground(ctx)
+	if !helps && g.stopAt(int(g.n.Add(1)-1), c) {
 		g.reach()
 		<-g.opened
 	}
-	g.RecordSent(ctx, g.who, c)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := &SentCommand{Who: g.who, Backend: c.Backend, Command: c, Text: g.names.Normalize(DescribeCommand(c)),
+		Background: helps, At: g.elapsed()}
+	c.Private = s
+	g.list = append(g.list, s)
 	return nil
 }
 
-// After implements tap.Tap.
 func (g *Gate) After(_ context.Context, c *tap.Command, err error) error {
-	g.RecordAnswer(c, err)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := c.Private.(*SentCommand)
+	s.Took, s.Done, s.Reply = g.elapsed()-s.At, true, g.names.NormalizeReply(c)
+	if err != nil {
+		s.Result = g.names.Normalize(err.Error())
+	}
 	return err
 }
 
-// LockGranted implements LockObserver.
 func (g *Gate) LockGranted(bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.held = append(g.held, HeldPeriod{Who: g.who, From: g.elapsed()})
 }
 
-// LockReleasing implements LockObserver.
 func (g *Gate) LockReleasing() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -160,7 +143,6 @@ func (g *Gate) LockReleasing() {
 	}
 }
 
-// LockReleased implements LockObserver.
 func (g *Gate) LockReleased() {}
 
 // Commands returns the commands that the buyer has sent so far, without those of helpers.
