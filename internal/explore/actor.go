@@ -11,8 +11,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// An actor is one buyer in one schedule. It is the Tap of its own context and reports each command
-// to the scheduler before the command is sent. The fields belong to the scheduler's goroutine.
+// An actor is one buyer in one schedule. It is the tap.Tap (also its Sleeper and HelperObserver) and
+// the LockObserver of its own context, and reports each command to the scheduler before the command
+// is sent. The fields belong to the scheduler's goroutine.
 type actor struct {
 	Buyer
 	run     *run
@@ -264,7 +265,6 @@ func (c *call) awaitTurn() error {
 	}
 }
 
-// Before implements tap.Tap.
 func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 	if command.Name == "back-off" {
 		return nil // nothing to report: the method Sleep has reported this back-off
@@ -286,7 +286,6 @@ func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 	return nil
 }
 
-// After implements tap.Tap.
 func (a *actor) After(ctx context.Context, command *tap.Command, err error) error {
 	c, ok := command.Private.(*call)
 	if !ok { // a back-off: the method Before has not made a call for it
@@ -317,7 +316,7 @@ func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Sleep implements tap.Sleeper. It ignores d: the back-off ends when a move of another actor may
+// Sleep ignores d: the back-off ends when a move of another actor may
 // have changed something.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	c := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
@@ -343,15 +342,12 @@ func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// HelperStarted implements tap.HelperObserver.
 func (a *actor) HelperStarted(h *tap.Helper) {
 	a.report(func() { a.threads = append(a.threads, &thread{actor: a, helper: h}) })
 }
 
-// HelperEnded implements tap.HelperObserver.
 func (a *actor) HelperEnded(h *tap.Helper) { a.report(func() { a.threadOf(h).ended = true }) }
 
-// LockGranted implements LockObserver.
 func (a *actor) LockGranted(tx bool) {
 	a.report(func() {
 		s := a.run.schedule
@@ -364,7 +360,6 @@ func (a *actor) LockGranted(tx bool) {
 	})
 }
 
-// LockReleasing implements LockObserver.
 func (a *actor) LockReleasing() {
 	a.report(func() {
 		a.lock = releasing
@@ -372,5 +367,4 @@ func (a *actor) LockReleasing() {
 	})
 }
 
-// LockReleased implements LockObserver.
 func (a *actor) LockReleased() { a.report(func() { a.lock = notHeld }) }

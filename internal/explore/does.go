@@ -71,9 +71,7 @@ var actorKinds = map[Action]actorKind{
 	// of a process have arrived when the first command is sent, and share one batch.
 	Comes: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			o.Err = tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: "comes", Text: "comes"} },
-				func(context.Context) error { return nil })
-			if o.Err == nil {
+			if o.Err = takeStep(ctx, "comes", doNothing); o.Err == nil {
 				o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
 			}
 		},
@@ -120,9 +118,7 @@ var actorKinds = map[Action]actorKind{
 	Forgets: {
 		supports: func(i catalog.Info) bool { return i.Stock == seckill.InRowAndRedis },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			o.Err = tap.Do(ctx, Work, func() *tap.Command {
-				return &tap.Command{Name: "loses its data", Text: "loses its data"}
-			}, func(context.Context) (err error) {
+			o.Err = takeStep(ctx, "loses its data", func(context.Context) (err error) {
 				untapped, number := context.Background(), fmt.Sprintf("seckill:stock:%d", w.sku)
 				companion := "{" + number + "}:"
 				for _, key := range []string{number, companion + "run", companion + "buyers", companion + "open"} {
@@ -202,14 +198,19 @@ func callOf(p seckill.Purchase, o Outcome) judge.Call {
 // Work is the backend of a step that sends no command, such as the work under a lock.
 const Work = "work"
 
+// takeStep makes a step of what an actor does without a command.
+func takeStep(ctx context.Context, text string, do func(context.Context) error) error {
+	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} }, do)
+}
+
+func doNothing(context.Context) error { return nil }
+
 func (w *World) holdLock(ctx context.Context, p *process) error {
 	lease, err := p.Locker.Acquire(ctx, w.probes.Key(w.sku), w.info.LockOptions(w.settings))
 	if err != nil {
 		return err
 	}
-	err = tap.Do(lease.Context(), Work, func() *tap.Command {
-		return &tap.Command{Name: "work", Text: "works under the lock"}
-	}, func(context.Context) error { return nil })
+	err = takeStep(lease.Context(), "works under the lock", doNothing)
 	if left := lease.Release(context.WithoutCancel(ctx)); err == nil {
 		err = left
 	}

@@ -48,7 +48,6 @@ type alternative struct {
 // maxTries limits how often a prefix is tried if a schedule cannot repeat the prefix's choices.
 const maxTries = 3
 
-// Begin implements Policy.
 func (p *Fewest) Begin() bool {
 	if p.pending == nil {
 		p.pending, p.minAbandoned = [][]prefix{{{}}}, math.MaxInt
@@ -64,7 +63,6 @@ func (p *Fewest) Begin() bool {
 	return false
 }
 
-// Choose implements Policy.
 func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
 	if len(p.made) < len(p.prefix.choices) {
 		i, err = p.replay.Choose(options, preemptions)
@@ -105,7 +103,6 @@ func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 	return awake[0], nil
 }
 
-// End implements Policy.
 func (p *Fewest) End(err error) {
 	if err == nil && len(p.made) < len(p.prefix.choices) { // the schedule ended within its prefix
 		err = ErrDiverged

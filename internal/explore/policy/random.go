@@ -33,7 +33,6 @@ const (
 // NewRandom returns a Random that draws from r only, so that a seed determines all schedules.
 func NewRandom(r *rand.Rand) *Random { return &Random{rng: r, length: initialLength} }
 
-// Begin implements Policy.
 func (p *Random) Begin() bool {
 	p.steps, p.lowest = 0, 0
 	p.changeAt, p.priority = map[int]bool{}, map[Choice]float64{}
@@ -43,7 +42,6 @@ func (p *Random) Begin() bool {
 	return true
 }
 
-// Choose implements Policy.
 func (p *Random) Choose(options []Option, _ int) (int, error) {
 	change := p.changeAt[p.steps]
 	p.steps++
@@ -81,5 +79,4 @@ func (p *Random) highestPriority(options []Option, turns []int) int {
 	return best
 }
 
-// End implements Policy.
 func (p *Random) End(error) { p.length = max(p.length, p.steps) }
