@@ -30,9 +30,6 @@ type SQL struct {
 	Now func() time.Time
 }
 
-// lockTables are the tables in which strategies keep locks.
-var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
-
 func newSQL(in *backend.Instance, info catalog.Info) *SQL {
 	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), hasLockTables: info.Family == "mysqllock",
 		stock: info.Stock, Now: time.Now}
@@ -96,7 +93,7 @@ func (s *SQL) values(ctx context.Context, key string, sku int64) []Value {
 	if !s.hasLockTables {
 		return values
 	}
-	for _, table := range lockTables {
+	for _, table := range []string{"distributed_lock", "lock_record", "lock_row"} {
 		row := map[string]any{}
 		if s.db.WithContext(ctx).Raw("SELECT * FROM "+table+" WHERE name = ?", key).Scan(&row).Error != nil {
 			continue // the table does not exist
