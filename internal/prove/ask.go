@@ -72,7 +72,7 @@ func aboutLock(rule string) bool { return !notOverlap(rule) }
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	c, seen := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, explore.Result{}
 	broken := t.brokenRules(q.breaks)
-	for _, s := range scenarios {
+	for _, s := range present(scenarios) {
 		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
 		l := t.searchLimits(broken)
 		// Such scenarios need more schedules, because they have many different beginnings. The first
@@ -96,6 +96,11 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		}
 	}
 	return t.keepCounterexamples(ctx, q.ID, c, broken)
+}
+
+// present returns the scenarios without those that do not apply to the strategy, which are nil.
+func present(scenarios []*explore.Scenario) []*explore.Scenario {
+	return slices.DeleteFunc(scenarios, func(s *explore.Scenario) bool { return s == nil })
 }
 
 // searchLimits returns the limits of one search: Options.Schedules schedules in order, those with

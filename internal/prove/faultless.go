@@ -13,18 +13,19 @@ import (
 // breaks in these scenarios is not asked about faults, because it would break with a fault as well.
 func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 	where := map[int]string{1: "one process", 2: "two processes"}[processes]
-	few := t.sharedTransactions(processes, explore.Buys,
+	few := t.sharedTransaction(processes, explore.Buys,
 		explore.Scenario{Name: "a shared transaction, enough for some, " + where, Stock: 3})
-	many := t.sharedTransactions(processes, explore.Buys,
+	many := t.sharedTransaction(processes, explore.Buys,
 		explore.Scenario{Name: "a shared transaction, enough for the batch, " + where, Stock: 6})
-	return slices.Concat([]*explore.Scenario{
+	return []*explore.Scenario{
 		{Name: "two buyers, enough for one, " + where, Stock: 2, Next: true,
 			Buyers: newBuyers(processes, explore.Buys, explore.Buys)},
 		{Name: "two buyers, enough for both, " + where, Stock: 5, Next: true,
 			Buyers: newBuyers(processes, explore.Buys, explore.Buys)},
 		{Name: "one buys, one cancels, " + where, Stock: 4, Next: true,
 			Buyers: newBuyers(processes, explore.Buys, explore.Cancels)},
-	}, few, many, withCopies(few, "A"), withCopies(many, "A"), withCopies(many, "B"))
+		few, many, withCopy(few, "A"), withCopy(many, "A"), withCopy(many, "B"),
+	}
 }
 
 // A faultlessResult is the result of the searches without faults.
@@ -41,7 +42,7 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	s := &faultlessResult{cell: Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, broken: &brokenRules{counts: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 2*l.Schedules
-	for _, scenario := range t.faultlessScenarios(processes) {
+	for _, scenario := range present(t.faultlessScenarios(processes)) {
 		res, err := t.world.Search(ctx, scenario, l)
 		if err != nil {
 			return nil, err

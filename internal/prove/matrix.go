@@ -92,11 +92,12 @@ func (c Cell) promise() string {
 // a server that is missing here.
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Difference {
 	var list []Difference
+	declared := declaredMatrix(infos)
 	for _, row := range m.Rows {
 		before := published.rowOf(row.Strategy)
 		inMatrix := before != nil
 		if !inMatrix {
-			before = declaredRow(row.Strategy, infos)
+			before = declared.rowOf(row.Strategy)
 		}
 		for _, q := range m.Questions {
 			was, is := before.Cells[q.ID], row.Cells[q.ID]
@@ -134,27 +135,24 @@ func (c Cell) sameAnswer(d Cell) bool {
 	return short == other
 }
 
-// declaredRow returns the answers that a strategy declares (catalog.Info.Guarantees).
-func declaredRow(strategy string, infos []catalog.Info) *Row {
-	row := &Row{Cells: map[string]Cell{}}
-	for _, i := range infos {
-		if i.Name == strategy {
-			for q, e := range i.Guarantees {
-				row.Cells[string(q)] = Cell{Answer: Answer(e)}
-			}
+// declaredMatrix returns the answers that the strategies declare (catalog.Info.Guarantees).
+func declaredMatrix(infos []catalog.Info) *Matrix {
+	m := newMatrix(infos, nil)
+	for i, info := range infos {
+		for q, e := range info.Guarantees {
+			m.Rows[i].Cells[string(q)] = Cell{Answer: Answer(e)}
 		}
 	}
-	return row
+	return m
 }
 
 // rowOf returns the row of a strategy, or nil.
 func (m *Matrix) rowOf(strategy string) *Row {
-	for i := range m.Rows {
-		if m.Rows[i].Strategy == strategy {
-			return &m.Rows[i]
-		}
+	i := slices.IndexFunc(m.Rows, func(r Row) bool { return r.Strategy == strategy })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &m.Rows[i]
 }
 
 // SameProduct reports whether both matrices were computed on MariaDB, or both on MySQL.

@@ -69,11 +69,12 @@ func faultQuestions() []Question {
 }
 
 func deadHolderScenarios(t *trial) []*explore.Scenario {
-	list := append([]*explore.Scenario{
+	list := []*explore.Scenario{
 		t.sale("two buyers, one may die", 5, dies, explore.Buys, explore.Buys),
-	}, t.sharedTransactions(t.processes(), explore.Buys,
-		explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
-			Stock: 6, Faults: []explore.Fault{explore.Dies, explore.Leaves}})...)
+		t.sharedTransaction(t.processes(), explore.Buys,
+			explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
+				Stock: 6, Faults: []explore.Fault{explore.Dies, explore.Leaves}}),
+	}
 	if t.info.Locker == nil {
 		return list
 	}
@@ -147,17 +148,19 @@ func lostReplyScenarios(t *trial) []*explore.Scenario {
 		one[0].Action = explore.Accepts
 	}
 	one[0].Again, one[1].Again = 1, 1
-	return append(append(t.sharedTransactions(t.processes(), explore.Buys, explore.Scenario{
-		Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
-		t.sale("two buyers, a reply or a command is lost", 5, lost, explore.Buys, explore.Buys)),
+	return append([]*explore.Scenario{
+		t.sharedTransaction(t.processes(), explore.Buys, explore.Scenario{
+			Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
+		t.sale("two buyers, a reply or a command is lost", 5, lost, explore.Buys, explore.Buys)},
 		t.refusedCommands("one buys, one cancels, and again; Redis refuses a command, perhaps of a script", one,
 			writeCommands...)...)
 }
 
 func lateCommandScenarios(t *trial) []*explore.Scenario {
-	return append(t.sharedTransactions(t.processes(), explore.Buys, explore.Scenario{
-		Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
-		t.sale("two buyers, a command is late", 5, late, explore.Buys, explore.Buys))
+	return []*explore.Scenario{
+		t.sharedTransaction(t.processes(), explore.Buys, explore.Scenario{
+			Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
+		t.sale("two buyers, a command is late", 5, late, explore.Buys, explore.Buys)}
 }
 
 func renewersScenarios(t *trial) []*explore.Scenario {

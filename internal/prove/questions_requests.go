@@ -51,8 +51,8 @@ func requestQuestions() []Question {
 func cancellingScenarios(t *trial) []*explore.Scenario {
 	beside := t.buyers(explore.Buys, explore.Cancels)
 	beside[1].Again = 1
-	more := append(t.sharedTransactions(2, explore.Cancels,
-		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
+	more := append([]*explore.Scenario{t.sharedTransaction(2, explore.Cancels,
+		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6})},
 		t.reservations()...)
 	if t.info.Stock == seckill.InBuckets { // after the cancellation, one bucket has all the units
 		more = append(more, t.sale("the last units come back, and two want them", 2, nil,
@@ -76,8 +76,6 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 func restockingScenarios(t *trial) []*explore.Scenario {
 	sameKey := append(t.twoCopies(1, explore.Restocks),
 		t.buyers(explore.Buys, explore.Buys, explore.Buys)[2])
-	list := t.sharedTransactions(2, explore.Restocks,
-		explore.Scenario{Name: "a shared transaction while units are added", Stock: 3})
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
@@ -89,19 +87,31 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 	for _, s := range repeated {
 		s.Buyers[0].Again = 2
 	}
-	return slices.Concat(list, []*explore.Scenario{
+	return append([]*explore.Scenario{
+		t.sharedTransaction(2, explore.Restocks,
+			explore.Scenario{Name: "a shared transaction while units are added", Stock: 3}),
 		t.sale("two want the last units while some are added", 2, nil, explore.Buys, explore.Buys, explore.Restocks),
 		t.sale("one cancels while units are added with two keys", 2, nil,
 			explore.Cancels, explore.Restocks, explore.Restocks),
 		t.sale("one buys while units are added and the sale is reset", 2, nil,
 			explore.Restocks, explore.Resets, explore.Buys),
 		{Name: "one buys while units are added by two calls with one key", Stock: 2, Next: true, Buyers: sameKey},
-	}, repeated)
+	}, repeated...)
 }
 
 func resetAndStartScenarios(t *trial) []*explore.Scenario {
-	list := t.sharedTransactions(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is " +
-		"set anew", Stock: 6})
+	list := []*explore.Scenario{
+		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
+		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
+		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
+		// With one cancelled order, a wrong stock would happen to be as high as the right stock.
+		t.sale("two cancel their orders while the sale is set anew", 4, nil, explore.Cancels, explore.Cancels, explore.Resets),
+		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
+		t.sale("one buys while two set the sale anew", 4, nil, explore.Buys, explore.Resets, explore.Resets),
+		t.sale("one buys while the sale starts", 4, nil, explore.Buys, explore.Starts),
+		t.sharedTransaction(2, explore.Resets,
+			explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6}),
+	}
 	// With these stock stores, Redis may admit a buyer whom the stock row then refuses.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
@@ -124,16 +134,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		list = append(list, t.sale("two buy while the sale starts, the writer's lease ends", 4, ends,
 			explore.Buys, explore.Buys, explore.Starts))
 	}
-	return append([]*explore.Scenario{
-		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
-		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
-		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
-		// With one cancelled order, a wrong stock would happen to be as high as the right stock.
-		t.sale("two cancel their orders while the sale is set anew", 4, nil, explore.Cancels, explore.Cancels, explore.Resets),
-		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
-		t.sale("one buys while two set the sale anew", 4, nil, explore.Buys, explore.Resets, explore.Resets),
-		t.sale("one buys while the sale starts", 4, nil, explore.Buys, explore.Starts),
-	}, list...)
+	return list
 }
 
 func sameKeyScenarios(t *trial) []*explore.Scenario {
@@ -141,9 +142,9 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 	used[1].Same, used[2].Same, used[2].Other = "A", "A", true
 	oneKey := t.twoCopies(1, explore.Asks)
 	oneKey[1].User = oneKey[1].Name // different users, whose requests are different ones
-	list := append(t.sharedTransactions(t.processes(), explore.Buys,
+	list := append([]*explore.Scenario{t.sharedTransaction(t.processes(), explore.Buys,
 		explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
-			Faults: []explore.Fault{explore.IDTaken}}), t.acceptedRequests()...)
+			Faults: []explore.Fault{explore.IDTaken}})}, t.acceptedRequests()...)
 	list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used},
 		&explore.Scenario{Name: "two users happen to have one key", Stock: 5, Buyers: oneKey})
 	if t.info.Reserves {

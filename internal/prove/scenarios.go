@@ -34,8 +34,7 @@ func (t *trial) buyers(does ...explore.Action) []explore.Buyer {
 // sale returns a scenario with an actor for each of the actions (t.buyers), and with one more buyer when
 // they are done (Scenario.Next).
 func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...explore.Action) *explore.Scenario {
-	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: t.buyers(does...),
-		Faults: faults}
+	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: t.buyers(does...), Faults: faults}
 }
 
 // twoCopies returns two actors that act on the same order or send the same request.
@@ -68,11 +67,11 @@ func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...str
 	return list
 }
 
-// sharedTransactions returns further scenarios for a strategy whose buyers share a transaction
-// (catalog.Info.Shares); none for other strategies. The first buyer starts a transaction alone at
+// sharedTransaction completes the scenario s for a strategy whose buyers share a transaction
+// (catalog.Info.Shares); nil for other strategies. The first buyer starts a transaction alone at
 // once, so three buyers in one process are needed for two to share one. With two processes, a
 // fourth buyer acts in the other process.
-func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explore.Scenario) []*explore.Scenario {
+func (t *trial) sharedTransaction(processes int, fourth explore.Action, s explore.Scenario) *explore.Scenario {
 	if !t.info.Shares {
 		return nil
 	}
@@ -85,19 +84,18 @@ func (t *trial) sharedTransactions(processes int, fourth explore.Action, s explo
 			s.Buyers[3].Quantity = 2 // may be more units than the shared transaction leaves unsold
 		}
 	}
-	return []*explore.Scenario{&s}
+	return &s
 }
 
-// withCopies returns copies of the scenarios in which the third buyer repeats the request of
-// another buyer, whose name is given.
-func withCopies(scenarios []*explore.Scenario, of string) []*explore.Scenario {
-	var copies []*explore.Scenario
-	for _, s := range scenarios {
-		c := *s
-		c.Name += ", " + of + " twice"
-		c.Buyers = append([]explore.Buyer(nil), s.Buyers...)
-		c.Buyers[2].Same, c.Buyers[2].Quantity = of, c.Buyers[of[0]-'A'].Quantity
-		copies = append(copies, &c)
+// withCopy returns a copy of the scenario in which the third buyer repeats the request of another
+// buyer, whose name is given; nil for nil.
+func withCopy(s *explore.Scenario, of string) *explore.Scenario {
+	if s == nil {
+		return nil
 	}
-	return copies
+	c := *s
+	c.Name += ", " + of + " twice"
+	c.Buyers = slices.Clone(s.Buyers)
+	c.Buyers[2].Same, c.Buyers[2].Quantity = of, c.Buyers[of[0]-'A'].Quantity
+	return &c
 }

@@ -3,8 +3,10 @@ package prove
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"seckill/internal/backend"
+	"seckill/internal/tables"
 )
 
 // answerWords are the sign and the word for each answer.
@@ -34,10 +36,7 @@ func (c Cell) describeBound() string {
 	}
 	bound := fmt.Sprintf(" (%d schedules", c.Schedules-c.Random)
 	if c.Preemptions != nil {
-		bound += fmt.Sprintf(", all with at most %d preemption", *c.Preemptions)
-		if *c.Preemptions != 1 {
-			bound += "s"
-		}
+		bound += ", all with at most " + tables.Count(*c.Preemptions, "preemption")
 	}
 	if c.Random > 0 {
 		bound += fmt.Sprintf(", and %d at random", c.Random)
@@ -91,23 +90,10 @@ func (m *Matrix) WriteText(w io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all%s\n", m.Seed, m.Schedules, m.Took, m.serverNames())
+	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all, on %s\n", m.Seed, m.Schedules, m.Took,
+		strings.Join(backend.Versions(m.Backends), ", "))
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// serverNames returns the names of the servers on which the matrix was computed, or "".
-func (m *Matrix) serverNames() string {
-	var names []string
-	for _, s := range m.Backends {
-		if s.OK && s.Version != "" && !slices.Contains(names, s.Version) {
-			names = append(names, s.Version)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return ", on " + strings.Join(names, ", ")
 }
 
 // legend explains the signs.
