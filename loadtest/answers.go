@@ -200,8 +200,10 @@ func readAcceptance(a response) reply {
 	if !decodeBody(a, &first) || first.Status != "accepted" || first.RequestID == "" {
 		return invalidReply("status %d, %s: %s", http.StatusAccepted, a.ContentType, quoteStart(a.Body))
 	}
-	return reply{Outcome: judge.OutcomeAccepted, Code: string(judge.OutcomeAccepted)}
+	return acceptedReply
 }
+
+var acceptedReply = reply{Outcome: judge.OutcomeAccepted, Code: string(judge.OutcomeAccepted)}
 
 // readOutcome reads the answer to a look-up of an accepted purchase. It returns false while the
 // service has not decided, or cannot say. If the service no longer knows the request, the outcome
@@ -215,18 +217,17 @@ func (e expectedSale) readOutcome(a response) (reply, bool) {
 			Detail string `json:"detail"`
 		} `json:"request"`
 	}
-	accepted := reply{Outcome: judge.OutcomeAccepted, Code: string(judge.OutcomeAccepted)}
 	if a.Status != http.StatusOK {
-		return accepted, false
+		return acceptedReply, false
 	}
 	if !decodeBody(a, &page) {
 		return invalidReply("a look-up of type %q: %s", a.ContentType, quoteStart(a.Body)), true
 	}
 	switch page.Request.Status {
 	case "pending", "unknown":
-		return accepted, false
+		return acceptedReply, false
 	case "none":
-		return accepted, true
+		return acceptedReply, true
 	case "refused":
 		if known, ok := judge.FindCode(page.Request.Code); ok && known.Outcome != judge.OutcomeUnknown {
 			return reply{Outcome: known.Outcome, Code: page.Request.Code, Message: page.Request.Detail}, true

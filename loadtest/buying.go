@@ -31,12 +31,10 @@ func (w *worker) makeRequest(i int, when timing) {
 // finishRequest records the final answer to a request. Then the buyer pays or cancels.
 func (w *worker) finishRequest(p purchase, final finalReply, when timing) {
 	when.answered = final.answered
-	if w.load.plan.scenario.Async && final.Outcome == judge.OutcomeAccepted {
-		w.load.tally.recordAcceptance(p, final, when)
+	if w.load.tally.recordAnswer(p, final, when) {
 		w.load.addAccepted(acceptedRequest{p, final, when})
 		return
 	}
-	w.load.tally.recordAnswer(p, final, when)
 	w.payOrCancel(p, final)
 }
 

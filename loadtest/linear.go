@@ -124,19 +124,15 @@ func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 
 // ordersOf returns a function that finds orders in a snapshot.
 func ordersOf(snap judge.Snapshot) orderLookup {
-	type request struct {
-		user int64
-		id   string
-	}
-	var orders map[request]int64 // built at the first look-up, because most runs need none
+	var orders map[judge.Request]int64 // built at the first look-up, because most runs need none
 	return func(user int64, id string) (int64, bool) {
 		if orders == nil {
-			orders = make(map[request]int64, len(snap.Orders))
+			orders = make(map[judge.Request]int64, len(snap.Orders))
 			for _, o := range snap.Orders {
-				orders[request{o.UserID, o.RequestID}] = o.Remaining
+				orders[judge.Request{UserID: o.UserID, RequestID: o.RequestID}] = o.Remaining
 			}
 		}
-		remaining, sold := orders[request{user, id}]
+		remaining, sold := orders[judge.Request{UserID: user, RequestID: id}]
 		return remaining, sold
 	}
 }

@@ -104,14 +104,17 @@ func (r *run) openSale(ctx context.Context, sku int64) (judge.Stock, error) {
 
 // readStrategies reads what one target says about its strategies and locks.
 func (r *run) readStrategies(ctx context.Context, s service) error {
-	all, locks, err := s.listStrategies(ctx)
-	if err != nil {
+	var answer struct {
+		Strategies []strategy `json:"strategies"`
+		Locks      lockTimes  `json:"locks"`
+	}
+	if err := s.callJSON(ctx, request{path: "/api/v1/strategies"}, &answer); err != nil {
 		return err
 	}
 	name := r.config.Strategy
-	r.locks = append(r.locks, locks)
+	r.locks = append(r.locks, answer.Locks)
 	stockStores := map[string]seckill.StockStore{}
-	for _, known := range all {
+	for _, known := range answer.Strategies {
 		stockStores[known.Name] = known.StockStore
 		if known.Name != name {
 			continue

@@ -52,15 +52,6 @@ type strategy struct {
 	Missing   []string `json:"missing"`
 }
 
-func (s service) listStrategies(ctx context.Context) ([]strategy, lockTimes, error) {
-	var answer struct {
-		Strategies []strategy `json:"strategies"`
-		Locks      lockTimes  `json:"locks"`
-	}
-	err := s.callJSON(ctx, request{path: "/api/v1/strategies"}, &answer)
-	return answer.Strategies, answer.Locks, err
-}
-
 // resetSKU starts the SKU's next run. It also returns the strategies that it did not reach.
 func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, []string, error) {
 	var answer struct {

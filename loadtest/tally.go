@@ -72,20 +72,28 @@ type timing struct {
 
 func toMicros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), maxMicros) }
 
-// recordAnswer counts a request that has ended.
-func (t *tally) recordAnswer(p purchase, r finalReply, when timing) {
+// recordAnswer counts a request with its first answer. It reports whether the answer only accepts the
+// request, so that a final answer is to follow (see recordFinalAnswer).
+func (t *tally) recordAnswer(p purchase, r finalReply, when timing) (accepted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.countAnswered(r, when)
+	t.result.Requests++
+	t.result.Counts[r.Outcome]++
+	t.lastAnswer = max(t.lastAnswer, when.answered)
+	_ = t.times.all.RecordValue(toMicros(when.answered - when.due)) // cannot fail: toMicros keeps the value in range
+	_ = t.times.service.RecordValue(toMicros(when.answered - when.sent))
+	if when.sent-when.due > maxOnTimeDelay {
+		t.result.Late++
+	}
+	if !when.connectionsBusy {
+		_ = t.times.lag.RecordValue(toMicros(when.sent - when.due))
+	}
+	if t.plan.scenario.Async && r.Outcome == judge.OutcomeAccepted {
+		t.result.Accepted++
+		return true
+	}
 	t.countOutcome(p, r, when)
-}
-
-// recordAcceptance counts the first answer to a request that was accepted.
-func (t *tally) recordAcceptance(p purchase, r finalReply, when timing) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.countAnswered(r, when)
-	t.result.Accepted++
+	return false
 }
 
 // recordFinalAnswer counts the last answer to a request that was accepted.
@@ -102,21 +110,6 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: when.sent, Answered: r.answered}}, r.reply)
 	if r.Outcome != judge.OutcomeSold {
 		t.countCode(r.reply, judge.CallBuy)
-	}
-}
-
-// countAnswered counts a request with its first answer. The caller holds t.mu.
-func (t *tally) countAnswered(r finalReply, when timing) {
-	t.result.Requests++
-	t.result.Counts[r.Outcome]++
-	t.lastAnswer = max(t.lastAnswer, when.answered)
-	_ = t.times.all.RecordValue(toMicros(when.answered - when.due)) // cannot fail: toMicros keeps the value in range
-	_ = t.times.service.RecordValue(toMicros(when.answered - when.sent))
-	if when.sent-when.due > maxOnTimeDelay {
-		t.result.Late++
-	}
-	if !when.connectionsBusy {
-		_ = t.times.lag.RecordValue(toMicros(when.sent - when.due))
 	}
 }
 

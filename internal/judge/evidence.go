@@ -180,7 +180,10 @@ func collectEvidence(given Evidence) *evidence {
 	e := &evidence{Evidence: given, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run}}
 	e.stores, e.hasSeveral = map[seckill.StockStore]*Order{}, map[int64]bool{}
-	e.addRestocks()
+	if given.Calls != nil { // if not, Initial comes from the stock row, which includes the units of restocks
+		e.Initial += s.Restocked()
+	}
+	e.report.Initial = e.Initial
 	for o := range e.eachOrder() {
 		e.countOrder(o)
 		if o.isRestockIn(s.Stock.Run) {
@@ -234,7 +237,11 @@ func (e *evidence) countOrder(o *Order) {
 	switch {
 	case o.isMalformed():
 	case o.isRestockIn(e.Snapshot.Stock.Run):
-		e.countRestock(o)
+		e.restocks = append(e.restocks, o)
+		e.report.Restocked += o.Quantity
+		if o.Status == Active { // its units are neither sold nor left
+			e.report.Arriving += o.Quantity
+		}
 	case o.Status == Cancelled:
 		e.report.Cancelled++
 		e.unitsCancelled += o.Quantity

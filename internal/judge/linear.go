@@ -241,11 +241,9 @@ func MarkSawBefore(ops []Op) []Op {
 // That is best for every sold out, because the stock is then as small as possible. It harms a sale
 // only if more units were sold than there were.
 func checkAnyOrder(initial int64, ops []Op) Reason {
-	sales := salesOf(ops)
-	slices.SortStableFunc(sales, func(a, b *Op) int { return cmp.Compare(a.Call, b.Call) })
 	course := []moment{{initial, math.MinInt64}}
 	left := initial
-	for _, s := range sales {
+	for _, s := range sortBy(salesOf(ops), func(s *Op) int64 { return s.Call }) {
 		if s.Quantity > left {
 			return newReason("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
 				"%s was sold %d of %d", s.Name, s.Quantity, left)

@@ -5,15 +5,6 @@ import (
 	"time"
 )
 
-// addRestocks adds the units of restocks to Initial, which then has all units that were for sale.
-// If Calls is nil, Initial comes from the stock row, which already includes these units.
-func (e *evidence) addRestocks() {
-	if e.Calls != nil {
-		e.Initial += e.Snapshot.Restocked()
-	}
-	e.report.Initial = e.Initial
-}
-
 // Restocked returns how many units restocks have added to the run. It counts the restocks' rows in Orders.
 func (s *Snapshot) Restocked() int64 {
 	units := int64(0)
@@ -26,15 +17,6 @@ func (s *Snapshot) Restocked() int64 {
 }
 
 func (o *Order) isRestockIn(run int64) bool { return o.IsRestock() && o.Run == run }
-
-// countRestock counts the row of a restock. While it is active, its units are neither sold nor left.
-func (e *evidence) countRestock(o *Order) {
-	e.restocks = append(e.restocks, o)
-	e.report.Restocked += o.Quantity
-	if o.Status == Active {
-		e.report.Arriving += o.Quantity
-	}
-}
 
 // callsAbout returns the operator's calls that asked for the restock o.
 func (e *evidence) callsAbout(o *Order) []*Call {
