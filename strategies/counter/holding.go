@@ -64,8 +64,7 @@ const everything = -1
 func (n *number) readOpen(
 	ctx context.Context, sku int64, before string, most int,
 ) (left int64, sale string, open []seckill.Purchase, err error) {
-	found, err := countScript.Run(ctx, n.redis,
-		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
+	found, err := countScript.Run(ctx, n.redis, scriptKeys(sku),
 		before, most).StringSlice()
 	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
 		// A read takes no units, so its failure must not count as an unknown

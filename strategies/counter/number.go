@@ -37,9 +37,13 @@ func companion(sku int64, what string) string {
 }
 
 func saleKey(sku int64) string   { return companion(sku, "run") }
-func buyersKey(sku int64) string { return companion(sku, "buyers") }
-func openKey(sku int64) string   { return companion(sku, "open") }
 func newestKey(sku int64) string { return companion(sku, "runs") }
+
+// scriptKeys returns a SKU's keys in the order that the scripts expect.
+func scriptKeys(sku int64) []string {
+	return []string{numberKey(sku), saleKey(sku),
+		companion(sku, "buyers"), companion(sku, "open")}
+}
 
 //go:embed seed.lua
 var seedLua string
@@ -100,8 +104,7 @@ func (n *number) seed(
 		return err
 	}
 	set, err := seedScript.Run(ctx, n.redis,
-		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku),
-			newestKey(sku)},
+		append(scriptKeys(sku), newestKey(sku)),
 		stock, id, run, onlyMissing).Int64()
 	if err == nil && set < 0 {
 		return n.overtaken(ctx, sku, run)

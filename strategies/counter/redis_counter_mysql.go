@@ -208,7 +208,7 @@ func (s *redisCounterMySQL) admit(
 func (s *redisCounterMySQL) take(
 	ctx context.Context, p seckill.Purchase, id string,
 ) (answer string, in admission, err error) {
-	all, err := takeScript.Run(ctx, s.redis, s.keys(p.SKU),
+	all, err := takeScript.Run(ctx, s.redis, scriptKeys(p.SKU),
 		p.Quantity, p.User, p.RequestID, s.deps.Now().UnixMilli(),
 		id).Slice()
 	if err != nil {
@@ -223,11 +223,6 @@ func (s *redisCounterMySQL) take(
 		in.run, err = strconv.ParseInt(run, 10, 64)
 	}
 	return answer, in, err
-}
-
-func (s *redisCounterMySQL) keys(sku int64) []string {
-	return []string{numberKey(sku), saleKey(sku), buyersKey(sku),
-		openKey(sku)}
 }
 
 // anyRun makes settle accept any run of the database.
@@ -246,7 +241,7 @@ func (s *redisCounterMySQL) settle(
 	if tooFew != nil {
 		args = append(args, tooFew.units, tooFew.left, tooFew.buyers)
 	}
-	err := settleScript.Run(ctx, s.redis, s.keys(p.SKU), args...).Err()
+	err := settleScript.Run(ctx, s.redis, scriptKeys(p.SKU), args...).Err()
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "a purchase stays open in Redis",
 			"sku", p.SKU, "user", p.User, "error", err)
@@ -367,7 +362,7 @@ func (s *redisCounterMySQL) open(
 	ctx context.Context, o ledger.Order, sale string,
 ) error {
 	for range 2 {
-		state, err := openScript.Run(ctx, s.redis, s.keys(o.SKUID), sale,
+		state, err := openScript.Run(ctx, s.redis, scriptKeys(o.SKUID), sale,
 			o.UserID, o.Quantity, o.RequestID,
 			s.deps.Now().UnixMilli()).Text()
 		switch {
