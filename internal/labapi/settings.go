@@ -42,8 +42,9 @@ var limits = map[string]loadtest.Range{
 
 const (
 	maxFaultMS = 25_000
-	// pauseMarginMS is how much longer than the lease a pause lasts by default.
-	pauseMarginMS = 2000
+	// pauseMarginMS is how much longer than the lease a pause lasts by default. The next holder waits this long for the
+	// row that the paused holder has written. A wait longer than its own lease would end with a conflict.
+	pauseMarginMS = 1000
 )
 
 // defaultScenario returns the scenario of `seckill load` without duplicates and cancellations.

@@ -36,11 +36,11 @@ export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/f
 
 /**
  * Starts a run and plans a fault for its second second.
- * @param {object} settings @param {string} kind of the fault @param {number} [lasts] ms; as the lab chooses without
+ * @param {object} settings @param {string} kind of the fault
  */
-export async function startWithFault(settings, kind, lasts) {
+export async function startWithFault(settings, kind) {
   const run = await start(settings);
-  await inject(run, { kind, at_ms: 1000, ...(lasts && { for_ms: lasts }) });
+  await inject(run, { kind, at_ms: 1000 });
 }
 
 /** @param {string} id @returns {Promise<Json.Run>} */

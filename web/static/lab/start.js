@@ -9,9 +9,8 @@ import { html, useLayoutEffect, useRef } from '../ui.js';
 const TokenField = later(() => import('./fields.js'), 'TokenField'); // few labs need one
 
 const sale = { stock: 100, buyers: 2000, concurrency: 64 };
-/** A sale that is long enough for a fault, with a lease that ends while it lasts. */
-export const longSale = { profile: 'constant', stock: 50, rate: 20, duration_ns: 12e9, lease_ms: 1000 };
-const pause = 2000; // ms: the lease ends, and the next buyer does not wait for the row until they are told conflict
+/** A sale that is long enough for a fault, also on a busy machine: units are left when it happens, and all are sold in the end. */
+export const longSale = { profile: 'constant', stock: 60, rate: 20, duration_ns: 12e9, lease_ms: 2000, wait_ms: 10000, poll_ms: 50 };
 const steps = [{ names: ['naive'] }, { names: ['conditional'] }, { names: ['naive', 'conditional'] }, { names: ['redis-lua'], fault: 'pause_holder' }];
 
 /**
@@ -28,7 +27,7 @@ export function Steps({ lab, edit, back }) {
     && (!fault || run.faults.some((f) => f.kind === fault))));
   const next = done.indexOf(false);
   const go = (/** @type {(typeof steps)[number]} */ { names, fault }) => on || act(async () => {
-    await (fault ? startWithFault({ strategies: names, ...longSale }, fault, pause) : start({ strategies: names, ...sale }));
+    await (fault ? startWithFault({ strategies: names, ...longSale }, fault) : start({ strategies: names, ...sale }));
     showStage();
   });
   return html`
