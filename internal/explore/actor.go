@@ -13,7 +13,8 @@ import (
 
 // An actor is one buyer in one schedule. It is the tap.Tap (also its Sleeper and HelperObserver) and
 // the LockObserver of its own context, and reports each command to the scheduler before the command
-// is sent. The fields belong to the scheduler's goroutine.
+// is sent. The fields belong to the scheduler's goroutine. Only the results in outcome (Receipt, Err,
+// Accepted, Calls) are the program's until it has ended.
 type actor struct {
 	Buyer
 	run     *run

@@ -73,7 +73,7 @@ func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem 
 		case b.Other && b.Action == Asks && !errors.Is(b.Err, seckill.ErrBusy) && b.Receipt.SKU != w.otherSKU():
 			list = append(list, Problem{judge.RuleKeyRefused,
 				b.Name + " has the other SKU for themselves, and was refused, or told of another order"})
-		case b.Dead || b.Other:
+		case b.Dead || b.Other: // the cases below are about living buyers of the first SKU
 		case b.Action == Releases && b.Err == nil && paid:
 			list = append(list, Problem{judge.RulePaidReleased,
 				"one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
@@ -177,7 +177,7 @@ func findProblems(s *Schedule) []Problem {
 				"though all others had left and their processes live", b.Name)
 		case stayed && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
 			add(RuleError, "%s failed, though all that happened is that another left: %v", b.Name, b.Err)
-		case s.Faulty():
+		case s.Faulty(): // a fault excuses what the cases below report
 		case b.WaitedFor > 0:
 			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
 		case errors.Is(b.Err, seckill.ErrUnavailable):

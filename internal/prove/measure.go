@@ -65,9 +65,9 @@ var lastMeasuredSKU atomic.Int64
 func init() { lastMeasuredSKU.Store(seckill.MeasuredSKU) }
 
 // newSale starts a sale with a SKU of its own.
-func (c *client) newSale(ctx context.Context, stock int64) (int64, error) {
+func (p *client) newSale(ctx context.Context, stock int64) (int64, error) {
 	sku := lastMeasuredSKU.Add(1)
-	return sku, c.Reset(ctx, sku, "measured", stock)
+	return sku, p.Reset(ctx, sku, "measured", stock)
 }
 
 func measuredPurchase(sku, user int64) seckill.Purchase {

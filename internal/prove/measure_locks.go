@@ -89,15 +89,15 @@ func (b *buyer) release() {
 }
 
 // undisturbedCommands returns the commands of a purchase without other buyers.
-func (c *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
-	var t *buyer
+func (p *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
+	var b *buyer
 	for _, user := range []int64{1, 9} { // the first purchase makes Redis load the scripts
-		t = c.stoppedBuyer(sku, user, nil)
-		if _, err := c.Strategy.Deduct(tap.With(ctx, t.Gate), measuredPurchase(sku, user)); err != nil {
+		b = p.stoppedBuyer(sku, user, nil)
+		if _, err := p.Strategy.Deduct(tap.With(ctx, b.Gate), measuredPurchase(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
 		}
 	}
-	return t.Commands(), nil
+	return b.Commands(), nil
 }
 
 // takesLock reports whether the strategy takes a lock before its first write.
@@ -258,7 +258,7 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 	var all sync.WaitGroup
 	var told []error
 	for n := range queueLength {
-		t := clients[n%len(clients)].newBuyer(sku, int64(10+n))
+		b := clients[n%len(clients)].newBuyer(sku, int64(10+n))
 		before, err := first.probes.Waits(ctx)
 		if err != nil {
 			first.release()
@@ -268,7 +268,7 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 		gone := make(chan struct{})
 		all.Go(func() {
 			defer close(gone)
-			err := t.acquire(ctx)
+			err := b.acquire(ctx)
 			mu.Lock()
 			told = append(told, err)
 			if err == nil {
@@ -276,10 +276,10 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 			}
 			mu.Unlock()
 			if err == nil {
-				t.release()
+				b.release()
 			}
 		})
-		if !awaitArrival(ctx, t, len(before), gone) {
+		if !awaitArrival(ctx, b, len(before), gone) {
 			break // the buyers do not queue
 		}
 	}
@@ -296,19 +296,19 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 	return granted, c, errors.Join(told...)
 }
 
-// awaitArrival returns true when the buyer t waits for the lock, in its process or inside a server,
+// awaitArrival returns true when the buyer b waits for the lock, in its process or inside a server,
 // which then lists more waiting commands than before. It returns a moment later than necessary, so
 // that the next buyer clearly comes later. It returns false if the buyer does not wait.
-func awaitArrival(ctx context.Context, t *buyer, before int, gone <-chan struct{}) bool {
+func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{}) bool {
 	look := time.NewTicker(settleTime / 60)
 	defer look.Stop()
 	for {
-		itself, unanswered := t.isWaiting()
+		itself, unanswered := b.isWaiting()
 		// Some servers do not list waiting commands. So a command without an answer for half a
 		// lease also counts as waiting.
 		inside := unanswered > realLease/2
 		if !itself && unanswered > settleTime/30 {
-			now, err := t.probes.Waits(ctx)
+			now, err := b.probes.Waits(ctx)
 			inside = inside || err == nil && len(now) > before
 		}
 		if itself || inside {
@@ -392,14 +392,14 @@ func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cel
 
 // admitsImpatient reports whether a buyer that waits for only half a lease gets the lock while the
 // holder's lease certainly lives.
-func (c *client) admitsImpatient(ctx context.Context, sku int64) bool {
-	t, begun := c.newBuyer(sku, 4), time.Now()
-	t.wait = realLease / 2
-	if t.acquire(ctx) != nil {
+func (p *client) admitsImpatient(ctx context.Context, sku int64) bool {
+	b, begun := p.newBuyer(sku, 4), time.Now()
+	b.wait = realLease / 2
+	if b.acquire(ctx) != nil {
 		return false
 	}
 	early := time.Since(begun) < realLease*3/4
-	t.release()
+	b.release()
 	return early
 }
 
