@@ -40,7 +40,10 @@ func faultQuestions() []Question {
 			premise: "it breaks whatever the clocks say",
 			across:  "it breaks across processes whatever their clocks say",
 			sees:    readsClock, notSeen: noClock, breaks: explore.LedgerRule,
-			scenarios: clocksDisagreeScenarios},
+			scenarios: func(t *trial) []*explore.Scenario {
+				return []*explore.Scenario{{Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
+					Buyers: t.buyers(explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ClockJumps}}}
+			}},
 		{ID: "owner", Title: "only the owner releases",
 			Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever " +
 				"free the lock of another?",
@@ -57,14 +60,26 @@ func faultQuestions() []Question {
 			Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at " +
 				"any later moment. Is the stock right, and is no buyer blocked for ever?",
 			premise: "it breaks with every command in time", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
-			scenarios: lateCommandScenarios},
+			scenarios: func(t *trial) []*explore.Scenario {
+				return []*explore.Scenario{
+					t.sharedTransaction(t.processes(), explore.Buys, explore.Scenario{
+						Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
+					t.sale("two buyers, a command is late", 5, late, explore.Buys, explore.Buys)}
+			}},
 		{ID: "renewal", Title: "renewers",
 			Asks: "The lock's renewer acts at any moment, also when the lease has ended or a reply is lost: does it " +
 				"ever take, keep or free a lock that is not its holder's?",
 			applies: ofLocks("it is not a lock that could be renewed"),
 			sees:    hasRenewal, notSeen: notRenewed,
-			breaks:    func(rule string) bool { return aboutLock(rule) || rule == explore.RuleStuck },
-			scenarios: renewersScenarios},
+			breaks: func(rule string) bool { return aboutLock(rule) || rule == explore.RuleStuck },
+			scenarios: func(t *trial) []*explore.Scenario {
+				two := t.buyers(explore.Locks, explore.Locks)
+				return []*explore.Scenario{
+					{Name: "two contenders, renewers act", Renewals: 2, Next: true, Buyers: two},
+					{Name: "two contenders, renewers act, and the lease ends or a reply is lost",
+						InLine: true, Renewals: 1, Next: true,
+						Buyers: two, Faults: append(slices.Clone(ends), lost...)}}
+			}},
 	}
 }
 
@@ -121,11 +136,6 @@ func leaseEndScenarios(t *trial) []*explore.Scenario {
 	return list
 }
 
-func clocksDisagreeScenarios(t *trial) []*explore.Scenario {
-	return []*explore.Scenario{{Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
-		Buyers: t.buyers(explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ClockJumps}}}
-}
-
 func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
 	three := t.buyers(explore.Locks, explore.Locks, explore.Locks)
 	// Two contenders are in one process, and a third one is in another process. A lock may tell
@@ -154,20 +164,4 @@ func lostReplyScenarios(t *trial) []*explore.Scenario {
 		t.sale("two buyers, a reply or a command is lost", 5, lost, explore.Buys, explore.Buys)},
 		t.refusedCommands("one buys, one cancels, and again; Redis refuses a command, perhaps of a script", one,
 			writeCommands...)...)
-}
-
-func lateCommandScenarios(t *trial) []*explore.Scenario {
-	return []*explore.Scenario{
-		t.sharedTransaction(t.processes(), explore.Buys, explore.Scenario{
-			Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
-		t.sale("two buyers, a command is late", 5, late, explore.Buys, explore.Buys)}
-}
-
-func renewersScenarios(t *trial) []*explore.Scenario {
-	two := t.buyers(explore.Locks, explore.Locks)
-	return []*explore.Scenario{
-		{Name: "two contenders, renewers act", Renewals: 2, Next: true, Buyers: two},
-		{Name: "two contenders, renewers act, and the lease ends or a reply is lost",
-			InLine: true, Renewals: 1, Next: true,
-			Buyers: two, Faults: append(slices.Clone(ends), lost...)}}
 }

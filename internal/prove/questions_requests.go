@@ -42,9 +42,13 @@ func requestQuestions() []Question {
 			Asks:    "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
 			premise: "it breaks without a fault", ask: drawTwoFaults},
 		{ID: "other-skus", Title: "other SKUs unhindered",
-			Asks:      "Two buyers of different SKUs: does one ever wait for the other?",
-			breaks:    func(rule string) bool { return rule == explore.RuleHindered },
-			scenarios: otherSKUsScenarios},
+			Asks:   "Two buyers of different SKUs: does one ever wait for the other?",
+			breaks: func(rule string) bool { return rule == explore.RuleHindered },
+			scenarios: func(_ *trial) []*explore.Scenario {
+				two := newBuyers(1, explore.Buys, explore.Buys)
+				two[1].Other = true
+				return []*explore.Scenario{{Name: "two buyers of different SKUs", Stock: 5, Buyers: two}}
+			}},
 	}
 }
 
@@ -268,10 +272,4 @@ func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 		c.Add(res.Bounds)
 	}
 	return t.keepCounterexamples(ctx, "two-faults", c, broken)
-}
-
-func otherSKUsScenarios(_ *trial) []*explore.Scenario {
-	two := newBuyers(1, explore.Buys, explore.Buys)
-	two[1].Other = true
-	return []*explore.Scenario{{Name: "two buyers of different SKUs", Stock: 5, Buyers: two}}
 }
