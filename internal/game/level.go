@@ -81,22 +81,16 @@ func LevelNamed(name string) *Level {
 // gradeState grades a game of the level. It returns nil if the game is not over and the player has not called
 // the level impossible. A player who wrongly said that the level is impossible can still win it.
 func (l *Level) gradeState(s State, saidImpossible bool) *Grade {
-	won := s.Over && l.isWon(s)
-	if saidImpossible && !won {
-		return &Grade{Won: l.Impossible > 0, SaidImpossible: true, Searched: l.Impossible}
-	}
-	if !s.Over {
-		return nil
-	}
-	if !won {
-		return &Grade{}
-	}
-	return &Grade{Won: true, BestMoves: l.Moves}
-}
-
-// isWon reports whether the game broke one of the rules that the level asks to break.
-func (l *Level) isWon(s State) bool {
-	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool {
+	won := s.Over && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool {
 		return slices.Contains(l.Breaks, p.Rule)
 	})
+	switch {
+	case won:
+		return &Grade{Won: true, BestMoves: l.Moves}
+	case saidImpossible:
+		return &Grade{Won: l.Impossible > 0, SaidImpossible: true, Searched: l.Impossible}
+	case s.Over:
+		return &Grade{}
+	}
+	return nil
 }
