@@ -132,8 +132,22 @@ var actorKinds = map[Action]actorKind{
 		},
 		calls: purchaseCalls,
 	},
-	Accepts: accepts,
-	Asks:    asks,
+	// The purchase of an actor that Accepts is accepted at once, and its order is written later. If the
+	// answer was lost, the actor repeats the request with the same key, up to Buyer.Again times. A
+	// lease later comes the buyer that Scenario.Next adds. It writes the orders that are still missing.
+	Accepts: {
+		supports: func(i catalog.Info) bool { return i.Accepts },
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			o.retry(ctx, func() (final bool) {
+				var written bool
+				o.Receipt, written, o.Err = p.Strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
+				o.Accepted = o.Err == nil && !written
+				return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
+			})
+		},
+		calls: purchaseCalls,
+	},
+	Asks: asks,
 	// The action Reserves is the same as Asks, but it reserves instead of buying.
 	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
 		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
@@ -332,22 +346,6 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 			return append(told, t)
 		},
 	}
-}
-
-// accepts is an actor whose purchase is accepted at once, and whose order is written later. If the
-// answer was lost, the actor repeats the request with the same key, up to Buyer.Again times. A
-// lease later comes the buyer that Scenario.Next adds. It writes the orders that are still missing.
-var accepts = actorKind{
-	supports: func(i catalog.Info) bool { return i.Accepts },
-	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-		o.retry(ctx, func() (final bool) {
-			var written bool
-			o.Receipt, written, o.Err = p.Strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
-			o.Accepted = o.Err == nil && !written
-			return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
-		})
-	},
-	calls: purchaseCalls,
 }
 
 // findUntold looks up the result of each request that was answered "accepted", after all actors are
