@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"seckill/internal/tap"
 )
 
 // A move is a turn or a fault. Some moves let a buyer that backs off succeed (see mayUnblock).
@@ -90,7 +92,11 @@ func (r *run) fireTimers(ctx context.Context) (any bool, err error) {
 			}
 		})
 	}
-	woke, err := r.world.probes.Wake(ctx, r.world.redisPorts())
+	var ports []string
+	for _, p := range r.world.processes {
+		ports = append(ports, p.In.Dialer.LocalPorts(tap.Redis)...)
+	}
+	woke, err := r.world.probes.Wake(ctx, ports)
 	return any || woke, err
 }
 

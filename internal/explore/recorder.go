@@ -89,12 +89,8 @@ type Gate struct {
 }
 
 // NewGate returns a Gate that stops the buyer before the first command for which the function at
-// returns true. The argument n is the number of the command, from 0. If at is nil, no command stops
-// it.
+// returns true. The argument n is the number of the command, from 0.
 func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate {
-	if at == nil {
-		at = func(int, *tap.Command) bool { return false }
-	}
 	g := &Gate{Recorder: r, who: who, stopAt: at, Reached: make(chan struct{}), opened: make(chan struct{})}
 	g.Open = sync.OnceFunc(func() { close(g.opened) })
 	g.reach = sync.OnceFunc(func() { close(g.Reached) })

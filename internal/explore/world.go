@@ -198,15 +198,6 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-// redisPorts returns the local ports of this world's connections to Redis.
-func (w *World) redisPorts() []string {
-	var list []string
-	for _, p := range w.processes {
-		list = append(list, p.In.Dialer.LocalPorts(tap.Redis)...)
-	}
-	return list
-}
-
 // otherSKU returns the second SKU of a schedule. Its lock's name directly follows that of the first
 // SKU in an index, as the names for SKUs 1 and 2 do: no other key lies between the two.
 func (w *World) otherSKU() int64 { return w.sku * 10 }

@@ -92,7 +92,7 @@ func (b *buyer) release() {
 func (p *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
 	var b *buyer
 	for _, user := range []int64{1, 9} { // the first purchase makes Redis load the scripts
-		b = p.stoppedBuyer(sku, user, nil)
+		b = p.stoppedBuyer(sku, user, func(int, *tap.Command) bool { return false })
 		if _, err := p.Strategy.Deduct(tap.With(ctx, b.Gate), measuredPurchase(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
 		}
