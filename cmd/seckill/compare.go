@@ -85,7 +85,7 @@ func (c *CompareCmd) Validate() error {
 }
 
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	where, err := c.findPlace(ctx, stderr, c.Target)
+	where, err := c.findPlace(ctx, stderr, c.Target, nil)
 	if err != nil {
 		return err
 	}

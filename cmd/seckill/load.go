@@ -91,14 +91,15 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // true if GOMEMLIMIT is not set
 		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // makes Go collect garbage before MaxMemory is reached
 	}
-	where, err := c.findPlace(ctx, stderr, c.Target)
+	chosen, err := strategyNamed("--strategy", c.Scenario.Strategy)
+	if err == nil { // otherwise only the services that --target names know the strategy
+		c.warnUnfit(stderr, chosen)
+	}
+	where, err := c.findPlace(ctx, stderr, c.Target, serversFor(chosen))
 	if err != nil {
 		return err
 	}
 	defer where.closeAll()
-	if chosen, err := strategyNamed("--strategy", c.Scenario.Strategy); err == nil {
-		c.warnUnfit(stderr, chosen)
-	}
 	config, err := where.newSale(ctx)
 	if err != nil {
 		return err

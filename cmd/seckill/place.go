@@ -55,14 +55,15 @@ func (f PlaceFlags) checkPlace(targets []string) error {
 	return err
 }
 
-// findPlace returns a place with the given targets. Without targets it starts a lab for this run.
-func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets []string) (*place, error) {
+// findPlace returns a place with the given targets. Without targets it starts a lab with these
+// servers for this run, or with all servers if the list is nil.
+func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets, servers []string) (*place, error) {
 	if len(targets) > 0 {
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
 	fmt.Fprintln(stderr, "Starting a lab for this run. (--target names services that run already.)")
 	return startPlace(ctx, stderr, serviceSettings(2, catalog.DefaultSettings().LockTimes),
-		lab.Options{Host: thisHost(), Given: f.Given, Topology: f.Topology})
+		lab.Options{Host: thisHost(), Given: f.Given, Topology: f.Topology, Backends: servers})
 }
 
 // serviceSettings returns the settings of a lab with n service processes.
