@@ -140,9 +140,9 @@ type Step struct {
 	ByItself bool `json:"by_itself,omitempty"`
 }
 
-// String returns the step on one line: "A UPDATE stock … → 1 row".
+// String returns the step on one line: "A UPDATE stock … → 1 row", "A arrives late: COMMIT".
 func (s Step) String() string {
-	words := fmt.Sprint(s.Who, " ", s.Fault, " ", s.Command)
+	words := s.Who + " " + strings.Trim(fmt.Sprint(s.Fault, ": ", s.Command), ": ") // a colon only between the two
 	switch {
 	case s.Result != "":
 		words += " [" + s.Result + "]"
