@@ -15,7 +15,8 @@ import (
 // and the error names the step.
 func TestReplayDiverges(t *testing.T) {
 	naive := open(t, sqlrow.Naive)
-	o, err := naive.Shorten(t.Context(), search(t, naive, two(explore.Buys), explore.Limits{}).StoppedAt, explore.LedgerRule)
+	broken := search(t, naive, two(explore.Buys), explore.Limits{}).StoppedAt
+	o, err := naive.Shorten(t.Context(), broken, explore.LedgerRule)
 	labtest.Must(t, err)
 	// C does not exist, and A has finished, so neither can take a turn.
 	for _, who := range []string{"C", "A"} {

@@ -39,7 +39,8 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	if s := t.faultless[processes]; s != nil {
 		return s, nil
 	}
-	s := &faultlessResult{cell: Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, broken: &brokenRules{counts: anyRule}}
+	s := &faultlessResult{cell: Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}},
+		broken: &brokenRules{counts: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 2*l.Schedules
 	for _, scenario := range present(t.faultlessScenarios(processes)) {

@@ -121,7 +121,8 @@ func atLock(measure func(_ context.Context, _ *trial, _ *client, sku int64) (Cel
 		defer p.In.Close()
 		locks, err := p.takesLock(ctx, sku)
 		if err != nil || !locks {
-			return Cell{Answer: NotAsked, Text: "it is not a lock: a buyer holds nothing between reading and writing"}, err
+			why := "it is not a lock: a buyer holds nothing between reading and writing"
+			return Cell{Answer: NotAsked, Text: why}, err
 		}
 		return measure(ctx, t, p, sku)
 	}

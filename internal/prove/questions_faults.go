@@ -41,7 +41,8 @@ func faultQuestions() []Question {
 			across:  "it breaks across processes whatever their clocks say",
 			sees:    readsClock, notSeen: noClock, breaks: explore.LedgerRule,
 			scenarios: func(t *trial) []*explore.Scenario {
-				return []*explore.Scenario{{Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
+				return []*explore.Scenario{{
+					Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
 					Buyers: t.buyers(explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ClockJumps}}}
 			}},
 		{ID: "owner", Title: "only the owner releases",

@@ -109,7 +109,8 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
 		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
 		// With one cancelled order, a wrong stock would happen to be as high as the right stock.
-		t.sale("two cancel their orders while the sale is set anew", 4, nil, explore.Cancels, explore.Cancels, explore.Resets),
+		t.sale("two cancel their orders while the sale is set anew", 4, nil,
+			explore.Cancels, explore.Cancels, explore.Resets),
 		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
 		t.sale("one buys while two set the sale anew", 4, nil, explore.Buys, explore.Resets, explore.Resets),
 		t.sale("one buys while the sale starts", 4, nil, explore.Buys, explore.Starts),

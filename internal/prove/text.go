@@ -78,8 +78,8 @@ func (m *Matrix) WriteText(w io.Writer) error {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n✓ holds in all schedules   (✓) holds in the schedules that were tried   ✗ breaks   • measured   " +
-		"– does not apply   ! failed   ? not computed\n\n")
+	b.WriteString("\n✓ holds in all schedules   (✓) holds in the schedules that were tried   ✗ breaks   " +
+		"• measured   – does not apply   ! failed   ? not computed\n\n")
 	for _, r := range m.Rows {
 		for _, q := range m.Questions {
 			if c := r.Cells[q.ID]; c.Answer == Breaks || c.Answer == Measured || c.Answer == Failed {
