@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -91,9 +90,7 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 
 // nothingDone reports whether an answer says that the call has changed nothing.
 func (r *refusal) nothingDone() bool {
-	var p problemBody
-	_ = json.Unmarshal(r.body, &p) // a body that is not JSON leaves p.Code empty, which FindCode does not know
-	code, known := judge.FindCode(p.Code)
+	code, known := judge.FindCode(r.problem.Code)
 	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
 }
 

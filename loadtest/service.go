@@ -83,15 +83,15 @@ func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku,
 
 // A refusal is the error for an answer other than 200.
 type refusal struct {
-	call   string // method and URL of the call
-	status int
-	body   []byte
+	call    string // method and URL of the call
+	status  int
+	body    []byte
+	problem problemBody // empty if the body is no problem
 }
 
 func (r *refusal) Error() string {
-	var p problemBody
-	if json.Unmarshal(r.body, &p) == nil && p.Code != "" {
-		return fmt.Sprintf("%s was answered %d %s: %s", r.call, r.status, p.Code, p.Detail)
+	if r.problem.Code != "" {
+		return fmt.Sprintf("%s was answered %d %s: %s", r.call, r.status, r.problem.Code, r.problem.Detail)
 	}
 	return fmt.Sprintf("%s was answered %d: %s", r.call, r.status, quoteStart(r.body))
 }
@@ -138,7 +138,9 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 		return fmt.Errorf("%s: %w", call, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return &refusal{call: call, status: resp.StatusCode, body: data}
+		refused := &refusal{call: call, status: resp.StatusCode, body: data}
+		_ = json.Unmarshal(data, &refused.problem) // a proxy may answer with another text
+		return refused
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%s was not answered as expected: %w (%s)", call, err, quoteStart(data))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"gorm.io/gorm"
@@ -177,11 +178,12 @@ func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) er
 	byUser := func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) }
 	sorted := slices.SortedFunc(slices.Values(batch), byUser)
 	db := w.store.DB(ctx)
-	statement, values := insertIgnore(db)+intoRefusals, []any{}
-	for i, r := range sorted {
-		statement += []string{"", ", "}[min(i, 1)] + refusalRow
+	rows, values := []string{}, []any{}
+	for _, r := range sorted {
+		rows = append(rows, refusalRow)
 		values = append(values, r.values()...)
 	}
+	statement := insertIgnore(db) + intoRefusals + strings.Join(rows, ", ")
 	var inserted int64
 	err := retry(ctx, func() (err error) {
 		inserted, _, err = w.store.Exec(db, statement, values...)

@@ -49,7 +49,8 @@ type merged struct {
 func (s *merged) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	b := newBuyer(ctx, p)
+	b := &buyer{Entry: ledger.Entry{Purchase: p}, ctx: ctx,
+		told: make(chan bool, 1)}
 	lead, err := s.waitForBatch(b)
 	if err != nil {
 		return seckill.Receipt{}, err
@@ -129,7 +130,9 @@ func (s *merged) sellBatch(ctx context.Context, b *batch) {
 			return
 		}
 	}
-	b.sellSeparately()
+	for _, m := range b.buyers {
+		m.sellSeparately()
+	}
 }
 
 func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
@@ -227,11 +230,6 @@ const (
 	stateLeads
 	stateInBatch // the buyer's purchase belongs to a running batch
 )
-
-func newBuyer(ctx context.Context, p seckill.Purchase) *buyer {
-	return &buyer{Entry: ledger.Entry{Purchase: p}, ctx: ctx,
-		told: make(chan bool, 1)}
-}
 
 // waitForBatch returns when b's batch is done, or when b must lead one.
 func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
@@ -388,12 +386,6 @@ func (b *batch) tellSold(left int64) {
 func (b *batch) tellError(err error) {
 	for _, m := range b.buyers {
 		m.tellResult(err)
-	}
-}
-
-func (b *batch) sellSeparately() {
-	for _, m := range b.buyers {
-		m.sellSeparately()
 	}
 }
 
