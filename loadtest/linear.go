@@ -146,8 +146,8 @@ func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linea
 	if in != seckill.InRedis {
 		ops = slices.DeleteFunc(ops, func(o judge.Op) bool { return o.Kind == judge.OpRefused })
 	}
-	if in.Split() {
-		ops = judge.MarkSawBefore(ops)
+	for i := range ops {
+		ops[i].SawBefore = in.Split()
 	}
 	return judge.CheckLinearizable(stock, ops, maxLinearTime)
 }

@@ -228,14 +228,6 @@ func firstWindow(ops []Op, n int) []Op {
 	return ops
 }
 
-// MarkSawBefore sets SawBefore in all operations, and returns them.
-func MarkSawBefore(ops []Op) []Op {
-	for i := range ops {
-		ops[i].SawBefore = true
-	}
-	return ops
-}
-
 // checkAnyOrder decides a history in which no units were given back and sales do not show which
 // units they took. It lets every sale take effect at its call, and every sold out at its answer.
 // That is best for every sold out, because the stock is then as small as possible. It harms a sale

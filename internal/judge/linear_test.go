@@ -73,7 +73,9 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 		initial, saw := rng.Int64N(6), i%2 == 0
 		ops := random(rng, initial)
 		if saw {
-			ops = MarkSawBefore(ops)
+			for k := range ops {
+				ops[k].SawBefore = true
+			}
 		}
 		refused, all := i%3 == 0, ops
 		if refused {

@@ -65,7 +65,8 @@ var (
 	// it.
 	ErrNoRow = fmt.Errorf("%w: the statement found no row", seckill.ErrUnknownSKU)
 
-	errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
+	// ErrReset means that the sale was reset after the caller had read its run.
+	ErrReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
 	// errSameID means that another process has made this order id (newOrderID). retry makes a new
 	// one.
 	errSameID = fmt.Errorf("%w: an order has this id", seckill.ErrConflict)

@@ -83,7 +83,7 @@ func placeRestock(ctx context.Context, s *Store, strategy seckill.Strategy, r Re
 		case err != nil:
 			return err
 		case rows == 0:
-			return errReset
+			return ErrReset
 		case initial > seckill.MaxStock:
 			return fmt.Errorf("%w: the stock would be %d units, and %d are allowed",
 				seckill.ErrInvalid, initial, int64(seckill.MaxStock))
@@ -108,7 +108,7 @@ func finishRestock(ctx context.Context, strategy seckill.Strategy, o Order) erro
 	err := strategy.Restore(ctx, o.PublicID)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
-		return errReset
+		return ErrReset
 	case seckill.NothingTaken(err): // this step has added nothing
 		return fmt.Errorf("%w: the restock is on record, and its units are not in the stock yet: %v",
 			seckill.ErrPending, err)

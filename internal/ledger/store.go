@@ -229,7 +229,7 @@ func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (in
 
 // insert writes an order. The text values begins a list of values or a SELECT. The text rest is the
 // SQL after the first eight columns: the run, the status and the end of the statement. If the
-// statement is a SELECT that finds no row, insert returns errReset.
+// statement is a SELECT that finds no row, insert returns ErrReset.
 func (s *Store) insert(
 	tx *gorm.DB, p seckill.Purchase, remaining int64, values, rest string, args ...any,
 ) (int64, seckill.Receipt, error) {
@@ -239,7 +239,7 @@ func (s *Store) insert(
 	columns := []any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}
 	rows, _, err := s.Exec(tx, statement, append(columns, args...)...)
 	if err == nil && rows == 0 {
-		err = errReset
+		err = ErrReset
 	}
 	if err != nil {
 		return 0, seckill.Receipt{}, notRecorded(err)

@@ -116,8 +116,7 @@ func (s *redisCounterMySQL) explainNoRow(
 	case err != nil:
 		return nil, err
 	case row.Run != in.run:
-		return nil, fmt.Errorf("%w: the sale was reset meanwhile",
-			seckill.ErrConflict)
+		return nil, ledger.ErrReset
 	}
 	return &refusedByRow{row.Num, in.left, in.buyers}, seckill.ErrSoldOut
 }

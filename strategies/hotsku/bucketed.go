@@ -64,8 +64,7 @@ func (s *bucketed) takeAny(
 	case err != nil:
 		return err
 	case all.Units == nil:
-		return fmt.Errorf("%w: the sale was reset meanwhile",
-			seckill.ErrConflict)
+		return ledger.ErrReset
 	case *all.Units < p.Quantity:
 		return seckill.ErrSoldOut
 	}

@@ -66,8 +66,7 @@ func refusalFor(outcome string) error {
 	case "unknown sku":
 		return seckill.ErrUnknownSKU
 	case "reset":
-		return fmt.Errorf("%w: the sale was reset meanwhile",
-			seckill.ErrConflict)
+		return ledger.ErrReset
 	}
 	return fmt.Errorf("%w: the procedure answered %q",
 		seckill.ErrUnknown, outcome)

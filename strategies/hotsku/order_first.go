@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"fmt"
 
 	"gorm.io/gorm"
 
@@ -92,8 +91,7 @@ func (s *orderFirst) explainRefusal(
 	case err != nil:
 		return err
 	case now != run:
-		return fmt.Errorf("%w: the sale was reset meanwhile",
-			seckill.ErrConflict)
+		return ledger.ErrReset
 	}
 	return seckill.ErrSoldOut
 }
