@@ -75,7 +75,8 @@ func ParseRequirement(text string) (Requirement, error) {
 	}
 	if slices.Contains(timeMetrics, r.Metric) {
 		d, err := time.ParseDuration(m[3])
-		if r.Value = float64(d) / float64(time.Millisecond); err != nil || d < 0 {
+		r.Value = float64(d) / float64(time.Millisecond)
+		if err != nil || d < 0 {
 			return r, fmt.Errorf("requirement %q: %q is not a time such as 50ms or 1.5s", text, m[3])
 		}
 		return r, nil

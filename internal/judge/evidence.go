@@ -122,21 +122,16 @@ func (c *Call) succeeded() bool { return c.Outcome == OutcomeSold || c.Outcome =
 type evidence struct {
 	Evidence
 	report         Report
-	unitsCancelled int64          // units of cancelled orders
-	unitsExpired   int64          // units of expired orders
-	records        []*orderRecord // the run's orders; if Calls is nil, only those that break a rule
-	sellers        []string       // the strategies of the run's orders
-	restocks       []*Order       // the rows of the run's restocks
-	stockCount
+	unitsCancelled int64                         // units of cancelled orders
+	unitsExpired   int64                         // units of expired orders
+	records        []*orderRecord                // the run's orders; if Calls is nil, only those that break a rule
+	sellers        []string                      // the strategies of the run's orders
+	restocks       []*Order                      // the rows of the run's restocks
+	stores         map[seckill.StockStore]*Order // each stock store of the run, with one order that was sold from it
+	counterSays    int64                         // the units left by the counter of the stock store
+	stockKnown     bool                          // the run used one stock store, and its counter could be read
 	conflicts
 	matchedCalls // empty if Calls is nil
-}
-
-// stockCount says where the run kept its stock, and how much the counter there has left.
-type stockCount struct {
-	stores      map[seckill.StockStore]*Order // each stock store of the run, with one order that was sold from it
-	counterSays int64                         // the units left by the counter of the stock store
-	stockKnown  bool                          // the run used one stock store, and its counter could be read
 }
 
 // conflicts has conflicts among active orders, found while the orders are counted.
@@ -262,7 +257,8 @@ func (e *evidence) countOrder(o *Order) {
 // countBuyer notes conflicts between the active order o and the active orders before it.
 func (e *evidence) countBuyer(o *Order) {
 	several, again := e.hasSeveral[o.UserID]
-	if e.hasSeveral[o.UserID] = again; again && !several {
+	e.hasSeveral[o.UserID] = again
+	if again && !several {
 		e.severalOrders.addOrder(o)
 	}
 	if sold := e.unitsHeld(); sold > e.Initial {

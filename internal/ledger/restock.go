@@ -45,7 +45,8 @@ func AddUnits(ctx context.Context, s *Store, strategy seckill.Strategy, r Restoc
 	var err error
 	for range 2 { // a copy of the call may write the row after we have looked
 		o, err = s.FindRequest(ctx, r.SKU, judge.OperatorOf(r.Key), r.Key)
-		if replayed = err == nil; !errors.Is(err, seckill.ErrUnknownOrder) {
+		replayed = err == nil
+		if !errors.Is(err, seckill.ErrUnknownOrder) {
 			break
 		}
 		if o, err = placeRestock(ctx, s, strategy, r); !errors.Is(err, seckill.ErrDuplicate) {

@@ -86,7 +86,8 @@ func newComparison(o Options) *comparison {
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
 		for _, k := range o.Candidates {
-			if c.addEntry(k, crowd); o.Keys && !k.Baseline {
+			c.addEntry(k, crowd)
+			if o.Keys && !k.Baseline {
 				k.Keyless = true
 				c.addEntry(k, crowd)
 			}
@@ -239,14 +240,16 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	if t.Verdict == "" && !e.Baseline {
 		return
 	}
-	if t.Sales = len(sales); sales != nil {
+	t.Sales = len(sales)
+	if sales != nil {
 		for _, m := range metrics {
 			if figure, known := m.of(sales); known {
 				t.Figures[m.id] = figure
 			}
 		}
 	}
-	if t.references = len(c.result.references); e.reference {
+	t.references = len(c.result.references)
+	if e.reference {
 		c.result.references = append(c.result.references, t.Figures[c.By])
 	}
 	e.addRound(t)

@@ -201,7 +201,8 @@ func (r *Result) setRatios() {
 			r.RelativeTo = e.Strategy
 		}
 	}
-	if r.RatioBy = r.Settings.By; r.Settings.Async {
+	r.RatioBy = r.Settings.By
+	if r.Settings.Async {
 		r.RatioBy = Answers // accepted requests are answered at once and sold later
 	}
 	for _, e := range r.Entries {
