@@ -1,7 +1,6 @@
 package strategies_test
 
 import (
-	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -199,7 +198,8 @@ func sent(t *testing.T, info catalog.Info) (list []string) {
 	}
 	h.Reset(t, 100)
 	p := seckill.Purchase{SKU: h.SKU, User: 42, Quantity: 2, RequestID: "r1"}
-	record := &commands{explore.NewRecorder(explore.NewNormalizer(h.SKU))}
+	never := func(int, *tap.Command) bool { return false }
+	record := explore.NewGate(explore.NewRecorder(explore.NewNormalizer(h.SKU)), "", never)
 	ctx := tap.With(t.Context(), record)
 	if r, ok := h.Processes[0].(seckill.Reserver); ok {
 		a, err := r.Reserve(ctx, p, time.Minute)
@@ -300,17 +300,4 @@ func plain(c string) string {
 	c = spaces.ReplaceAllString(c, " ")
 	c = strings.NewReplacer("( ", "(", " )", ")").Replace(c)
 	return strings.TrimSpace(c)
-}
-
-// commands is the tap of a purchase.
-type commands struct{ *explore.Recorder }
-
-func (r *commands) Before(ctx context.Context, c *tap.Command) error {
-	r.RecordSent(ctx, "", c)
-	return nil
-}
-
-func (r *commands) After(_ context.Context, c *tap.Command, err error) error {
-	r.RecordAnswer(c, err)
-	return err
 }
