@@ -374,6 +374,11 @@ func (s Scenario) checkPossible() error {
 		return fieldError("profile", "one_of", params{"values": profiles},
 			"there is no profile %q; there are %s, %s, %s", s.Profile, Closed, Spike, Constant)
 	}
+	for field, value := range s.numericFields() {
+		if value == 0 && (field == "rate" || field == "duration") {
+			return fieldError(field, "missing", nil, "the profile %s needs --rate and --duration, such as 100 and 10s", Constant)
+		}
+	}
 	if errs := s.CheckRanges(Ranges); errs != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, errs[0])
 	}

@@ -56,13 +56,13 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	return d.askServers(ctx, stdout)
 }
 
-// askServers lists the rights that the given servers deny to the program's account.
+// askServers lists the rights that the given servers deny to the program's account. A server that
+// cannot be used is an error.
 func (d DoctorCmd) askServers(ctx context.Context, stdout io.Writer) error {
 	d.Given.CreateNothing = true
 	in, err := backend.Open(ctx, d.Given)
 	if err != nil {
-		fmt.Fprintf(stdout, "\n%v\n", err)
-		return nil
+		return err
 	}
 	for need, why := range in.Lacks {
 		fmt.Fprintf(stdout, "\n%s cannot run: %s.\n", strings.Join(catalog.Needing(strategies.All(), need), ", "), why)
