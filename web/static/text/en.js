@@ -90,6 +90,7 @@ export default {
     fault_unavailable: ({ why }) => `Not available here: ${why}`,
     one_of: ({ values }) => `Choose one of ${values.join(', ')}.`,
     unused: () => 'This has no effect here: leave it empty.',
+    missing: () => 'This is needed here.',
     seed: () => 'Enter a whole number below 2⁶⁴, or nothing.',
     too_much: ({ stock }) => `No buyer could buy anything: the stock is ${count(stock)}.`,
     no_demand: ({ least, requests }) => `That makes ${plural(requests, 'buyer')}. Have more than ${count(least)}: if there is enough for every buyer, nothing can go wrong and nothing is proven.`,

@@ -171,6 +171,7 @@ export default {
     fault_unavailable: ({ why }) => `这里不可用：${why}`,
     one_of: ({ values }) => `请从 ${values.join('、')} 中选一个。`,
     unused: () => '这一项在这里不起作用，请留空。',
+    missing: () => '这一项在这里是必填的。',
     seed: () => '请填小于 2⁶⁴ 的非负整数，或者留空。',
     too_much: ({ stock }) => `没有买家能买到：库存只有 ${count(stock)}。`,
     no_demand: ({ least, requests }) => `只有 ${count(requests)} 位买家，要大于 ${count(least)} 位才行：如果人人都能买到，就不会出错，也证明不了什么。`,
