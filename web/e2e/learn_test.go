@@ -190,6 +190,8 @@ func TestPresentation(t *testing.T) {
 		for _, chapter := range []string{"01-lost-update", "11-fencing"} {
 			tb.goTo("lessons/" + chapter + "?present=1")
 			tb.onSlide(1)
+			tb.none("slides show marks of Markdown", ask[[]string](tb, `$$(".slide").map((s) => s.textContent)
+				.filter((said) => said.includes("**"))`))
 			for n := range ask[int](tb, `Number($(".projector").dataset.of)`) {
 				tb.goTo(fmt.Sprintf("lessons/%s?present=%d", chapter, n+1))
 				tb.onSlide(n + 1)

@@ -94,7 +94,7 @@ export function lead(text) {
   for (const m of text.matchAll(/[.!?](?=\s)|[。！？]/g)) {
     const end = (m.index ?? 0) + 1;
     const head = text.slice(0, end);
-    const whole = ['`', '*', '_'].every((mark) => (head.split(mark).length - 1) % 2 === 0) && head.split('[').length === head.split(']').length && head.split('(').length === head.split(')').length;
+    const whole = ['`', '**', '*', '_'].every((mark) => (head.split(mark).length - 1) % 2 === 0) && head.split('[').length === head.split(']').length && head.split('(').length === head.split(')').length;
     if (whole && !/\b(?:e\.g|i\.e)\.$/.test(head)) return [head, text.slice(end).trim()];
   }
   return [text, ''];
