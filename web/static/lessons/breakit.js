@@ -38,7 +38,7 @@ function Counterexample({ strategy, question, row, matrix }) {
   const example = q && exampleOf(row?.cells[question]);
   if (example) return html`
     ${question !== 'node-loss' && !isSite && html`<${Live} key=${example} example=${example} says=${lessonWords().live(strategy, t.guarantees.titleOf(q))} />`}
-    <p><a class="offer play" href=${link('trace', example)}>${lessonWords().play(strategy, t.guarantees.titleOf(q))}</a>
+    <p class="buttons"><a class="offer play" href=${link('trace', example)}>${lessonWords().play(strategy, t.guarantees.titleOf(q))}</a>
       <a class="offer" href=${link('trace', example, { guess: 1 })}>${lessonWords().guess}</a></p>`;
   return matrix && html`<p class="hint">${lessonWords().noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
 }
