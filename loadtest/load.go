@@ -18,7 +18,8 @@ type caller interface {
 	sendPayment(p purchase, id string) reply
 	// askOutcome asks for the result of an accepted purchase; false: not decided yet.
 	askOutcome(p purchase) (reply, bool)
-	// connectTo opens the connection to the target of this turn in advance.
+	// connectTo opens a connection before the load begins. The targets take turns: the connection is to
+	// the target whose turn is given.
 	connectTo(turn int)
 	closeConnections()
 }

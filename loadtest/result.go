@@ -100,14 +100,14 @@ type Reservations struct {
 	Expired   int `json:"expired"` // the reservation had expired when the buyer paid
 	Refused   int `json:"refused"` // payments refused for another reason
 	Unknown   int `json:"unknown"`
-	Returned  int `json:"returned,omitempty"` // forgotten reservations that the buyer cancelled after they had expired
+	Returned  int `json:"returned,omitempty"` // reservations not paid, and cancelled by the buyer after they had expired
 }
 
 // Processor is the processor time of one load, in seconds. A figure is nil if it is not known.
 type Processor struct {
 	Services  *float64 `json:"services_s,omitempty"`  // all service processes together
 	Servers   *float64 `json:"servers_s,omitempty"`   // the servers behind the services
-	Generator *float64 `json:"generator_s,omitempty"` // this process, with the engines embedded in it
+	Generator *float64 `json:"generator_s,omitempty"` // this process, which makes the load, with the engines embedded in it
 }
 
 // A Percentile is one point of a latency curve: Percent of the answers took at most Micros.

@@ -347,7 +347,9 @@ func (p *poller) readOnce(ctx context.Context) bool {
 		if p.hasOpenRequest && time.Since(p.changed) < p.quiet {
 			return false
 		}
-		p.last = before // its counters were read between two equal readings of the ledger
+		// The ledger was read twice with the same result, and the counters of the first snapshot were
+		// read in between. So the first snapshot's ledger and counters belong together.
+		p.last = before
 		return true
 	}
 	p.changed = time.Now()

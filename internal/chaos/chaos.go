@@ -71,7 +71,8 @@ const (
 	maxSecondPart  = 6 * maxStandstill
 	followUpBuyers = 16 // buyers at the same time in the second part
 	extraBuyers    = 50 // buyers of the second part beyond those needed
-	// minFollowUps is enough buyers to fill maxStandstill if each of them waits for a lock until its timeout.
+	// minFollowUps is how many buyers the second part has at least. Even if each of them waits for a lock
+	// until its timeout, they last longer than maxStandstill.
 	minFollowUps = 20 * followUpBuyers
 )
 

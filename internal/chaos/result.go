@@ -176,7 +176,7 @@ type Cell struct {
 
 	Rules  []string `json:"rules,omitempty"` // the rules that were broken
 	Units  Units    `json:"units,omitzero"`
-	After  int      `json:"after,omitempty"`  // requests sold in the second part
+	After  int      `json:"after,omitempty"`  // requests sold in the second part of the sale, after the fault
 	Fault  []int    `json:"fault,omitempty"`  // begin and end of a fault that took effect, in tenths of a second
 	Course [][3]int `json:"course,omitempty"` // the first part: tenths of a second, requests sold, unknown outcomes
 }
@@ -296,8 +296,8 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 		violations = r.Audit.Violations
 	}
 	if first && t.onlyDataWasLost(violations, judge.RuleCounterDisagrees) {
-		// The number in Redis is wrong only for now: the second part ends with a refusal by the row
-		// in MySQL, which corrects the number.
+		// The number in Redis is wrong only for now. In the second part of the sale, the row in MySQL
+		// refuses a buyer whom Redis has admitted. That refusal corrects the number.
 		verdict, violations = judge.Held, nil
 	}
 	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the only problem is the interruption

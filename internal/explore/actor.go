@@ -62,11 +62,11 @@ const (
 // (tap.Fan).
 type thread struct {
 	actor      *actor
-	helper     *tap.Helper // the goroutine beside the program; nil if the thread is the program itself
+	helper     *tap.Helper // the strategy's goroutine in the background; nil if the thread is the call itself
 	calls      []*call
 	ended      bool
 	fanSize    int // how many commands are sent in parallel; 0 or 1 if they are not
-	fanStarted int // how many of these commands have been reported
+	fanStarted int // how many of the parallel commands have begun, as the tap has reported
 	// overlap is set if the thread's last command was answered while another actor had the lock.
 	overlap *Problem
 }

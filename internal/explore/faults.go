@@ -411,7 +411,8 @@ func (r *run) killActor(a *actor) {
 	})
 }
 
-// giveUp makes the servers end the sessions and leases of a dead buyer's process, without a choice.
+// giveUp makes the servers end the sessions and leases of a dead buyer's process. This is a step that
+// the policy did not choose.
 func (r *run) giveUp(ctx context.Context, a *actor) error {
 	return r.apply(ctx, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}}, false)
 }

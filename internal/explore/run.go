@@ -23,7 +23,9 @@ type run struct {
 	turnState
 	counters
 
-	steps  atomic.Int64 // len(schedule.Steps) when an actor last continued; the actors' goroutines may read steps
+	// steps is len(schedule.Steps) when an actor last continued. The actors' goroutines read this
+	// copy, because only the scheduler may read schedule.Steps.
+	steps  atomic.Int64
 	moves  []move
 	peek   bool // read the servers' values after each step
 	byHand bool // a person chooses: time passes only if the person chooses TimePasses

@@ -67,7 +67,7 @@ type Result struct {
 	Renewed   int       // schedules in which a renewer acted
 	StoppedAt *Schedule // the schedule that ended the search (Limits.Stop), or nil
 
-	seenOrders map[string]bool // the orders counted by Bounds.Orders
+	seenOrders map[string]bool // the orders of steps that Bounds.Orders counts, as policy.Order writes them
 }
 
 // ErrDiverged means that a choice of a replayed schedule is not possible any more.

@@ -65,7 +65,8 @@ type Options struct {
 	Node *Node
 }
 
-// A Node is one of several servers. At most one schedule of a world can lose it.
+// A Node is one of several servers. At most one schedule of a world can lose it, because it is not
+// started again.
 type Node struct {
 	Name string // the node's name in steps, such as "the primary with what it had not replicated"
 	// Lag is called when the sale is ready and before any buyer comes. It stops replication, if
@@ -198,8 +199,9 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-// otherSKU returns the second SKU of a schedule. Its lock's name directly follows that of the first
-// SKU in an index, as the names for SKUs 1 and 2 do: no other key lies between the two.
+// otherSKU returns the second SKU of a schedule. In an index, the names of the two SKUs' locks are
+// neighbours. So a lock on the gap beside the first name meets the second name, as in a table with
+// these two locks only.
 func (w *World) otherSKU() int64 { return w.sku * 10 }
 
 // firstRun is the run number of every schedule's sale until an actor resets it.

@@ -43,13 +43,13 @@ type Position struct {
 	Values     []int  `json:"v"`
 	FaultsLeft int    `json:"f,omitempty"`
 	Verdict    *int   `json:"e,omitempty"` // nil until the game is over
-	Edges      []Edge `json:"m,omitempty"` // sorted by the letters of their moves
+	Edges      []Edge `json:"m,omitempty"` // sorted by their moves, each of which is a letter
 }
 
 // An Edge is a move from one position to the next. Move, Steps and Changed are indexes of Recording.Parts.
 type Edge struct {
 	Move    int   `json:"m"`
-	Steps   []int `json:"s,omitempty"` // the steps that happened
+	Steps   []int `json:"s,omitempty"` // the steps that the move added
 	Changed []int `json:"c,omitempty"` // earlier steps with a new text: a command that waited has its answer
 	Takes   []int `json:"t,omitempty"` // indexes of the next position's edges that interrupt a buyer who could go on
 	To      int   `json:"p"`           // index of the next position; -1 if it was not recorded

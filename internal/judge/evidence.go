@@ -20,8 +20,8 @@ type Evidence struct {
 	// time. ByAge yields all orders by run and age. ByUnit yields the active orders from the
 	// highest unit down. Otherwise both may be nil.
 	ByAge, ByUnit iter.Seq[*Order]
-	// Initial is the stock with which the caller reset the run. If Calls is set, it is without the
-	// units of restocks, which the judge adds. If not, it is the number in the stock row.
+	// Initial is the stock with which the run began. If Calls is nil, it also includes the units of
+	// restocks, as the number in the stock row does. If Calls is set, it does not: the judge adds them.
 	Initial int64
 	// Run is the number of the run to judge; 0 means the current run.
 	Run int64
@@ -481,7 +481,7 @@ func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
 		return
 	}
 	var lowest *Order             // the order that holds the lowest unit so far
-	twice := int64(math.MaxInt64) // the units above this number have two holders; none so far
+	twice := int64(math.MaxInt64) // of the units visited so far, those above unit number twice have two holders
 	for o := range holders.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)

@@ -24,8 +24,8 @@ const (
 	OpSoldOut  OpKind = "sold out"
 	OpGaveBack OpKind = "gave back" // a cancellation
 	// OpRefused is a purchase that was refused, but may have taken units for a while before that.
-	// Meanwhile the counter showed too few units. In a history with such purchases, an OpSoldOut
-	// may have taken units for a while, too.
+	// Meanwhile the counter showed too few units. A strategy that takes units before it decides does
+	// so for every refusal: in a history with such purchases, an OpSoldOut may have taken units, too.
 	OpRefused OpKind = "refused"
 )
 

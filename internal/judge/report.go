@@ -350,7 +350,8 @@ func (t *traffic) addSale(rec *orderRecord, patience time.Duration) {
 func (e *evidence) findStandstill() *Served {
 	t := e.collectTraffic()
 	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(e.Patience)}
-	starts := e.Snapshot.Stock.StartsAt != nil // the watch of such a sale begins with its first order
+	// A sale with a start time is watched from its first order on: before the start no unit can be sold.
+	starts := e.Snapshot.Stock.StartsAt != nil
 	if e.Patience <= 0 || len(t.asks) == 0 || !e.stockKnown || starts && len(t.sold) == 0 {
 		return s
 	}

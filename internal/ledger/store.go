@@ -177,7 +177,7 @@ func (s *Store) Started() string { return "(" + started(s.db) + ")" }
 
 func started(db *gorm.DB) string { return "starts_at IS NULL OR starts_at <= " + nowIn(db) }
 
-// AnyRun, as the run of Record, accepts any run of the stock row.
+// AnyRun, given to Store.Record as the run, means that the stock row may be in any run.
 const AnyRun = 0
 
 // Record writes p's order, in the transaction that takes its units. run is the run in which the
@@ -227,9 +227,9 @@ func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (in
 	return s.insert(tx, p, remaining, "VALUES (", "?, ?)", run, Active)
 }
 
-// insert writes an order. The text values begins a list of values or a SELECT. The text rest is the
-// SQL after the first eight columns: the run, the status and the end of the statement. If the
-// statement is a SELECT that finds no row, insert returns ErrReset.
+// insert writes an order. It puts the order's first eight columns between two pieces of SQL: before
+// them stands values, which begins a list of values or a SELECT; after them stands rest, with the
+// run, the status and the end of the statement. If the SELECT finds no row, insert returns ErrReset.
 func (s *Store) insert(
 	tx *gorm.DB, p seckill.Purchase, remaining int64, values, rest string, args ...any,
 ) (int64, seckill.Receipt, error) {

@@ -44,7 +44,9 @@ type Order struct {
 
 // A Catch says which purchase an Order has stopped.
 type Catch struct {
-	Holder *Holder `json:"holder"` // nil if the next purchase wrote without passing the point
+	// Holder is the purchase that is stopped. It is nil if no purchase was stopped: the next one wrote
+	// its order without passing the point, because its strategy has no such point.
+	Holder *Holder `json:"holder"`
 }
 
 // A Holder is a purchase that is stopped at a point.

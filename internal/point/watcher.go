@@ -83,7 +83,7 @@ const number, redisLock = "seckill:stock:", "seckill:lock:stock:"
 func kindOf(c *tap.Command) kind {
 	switch {
 	case c.Backend == tap.Redis && strings.Contains(strings.ReplaceAll(c.Text, redisLock, ""), number):
-		return reads // also if it takes units, because its reply has the units left
+		return reads // a command that takes units counts as a read, too: its reply has the units left
 	case c.Backend != tap.SQL:
 		return other
 	case c.Name == "COMMIT":

@@ -17,7 +17,7 @@ import (
 )
 
 // redisProbe probes one Redis, a Cluster, a ring, or several independent nodes. It has no method
-// giveUp, because Redis stores nothing for a process that does not end by itself with a lease.
+// giveUp, because all that Redis stores for a process ends by itself with a lease.
 type redisProbe struct {
 	single redis.UniversalClient // nil if there are several independent nodes
 	nodes  []redis.UniversalClient

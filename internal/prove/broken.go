@@ -83,8 +83,9 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 // keepCounterexamples stores a counterexample for each broken rule. The first rule goes to Cell.Rule
 // and Cell.Example, all other rules to Cell.Also. One counterexample may break several rules.
 //
-// A rule's schedule may not break the rule again when it is repeated. For the first rule this is an
-// error. A further rule is then left out, because nobody could replay its counterexample.
+// When a rule's schedule is repeated, it is possible that it does not break the rule again. For the
+// first rule this is an error. A further rule is then left out, because a counterexample that cannot
+// be replayed is of no use.
 func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
 	var found []Finding
 	for _, r := range broken.list {

@@ -331,8 +331,9 @@ func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{
 	}
 }
 
-// isWaiting reports whether the buyer waits in its process, and returns the age of the buyer's
-// oldest unanswered command.
+// isWaiting returns two signs that the buyer waits for a lock. The first, itself, is true if the
+// buyer has waited inside the process, for example between two polls. The second is how long the
+// oldest command without an answer has been at a server.
 func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
 	sent, _ := b.Snapshot()
 	for _, c := range sent {

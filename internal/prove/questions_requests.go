@@ -83,7 +83,8 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
-	// A strategy that late commands break would break here even without a restock.
+	// This scenario asks about restocks. A strategy that breaks when a command is late would break here
+	// for that reason alone, so it is not asked.
 	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks {
 		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
 			explore.Restocks, explore.Buys))

@@ -91,10 +91,10 @@ func (s Spread) String() string {
 
 // A Ratio compares two subjects. Times is the first subject's figure divided by the second's.
 type Ratio struct {
-	Times  float64 `json:"times"`  // geometric mean of the ratios in the common rounds
+	Times  float64 `json:"times"`  // geometric mean of the ratios of all rounds that both subjects have
 	Low    float64 `json:"low"`    // lower end of the 95 % confidence interval
 	High   float64 `json:"high"`   // upper end; both ends are 0 with fewer than two rounds
-	Rounds int     `json:"rounds"` // number of common rounds
+	Rounds int     `json:"rounds"` // number of rounds that both subjects have
 }
 
 // RatioOf compares a with b in the rounds that both have. The interval is Student's t interval of

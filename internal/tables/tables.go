@@ -165,7 +165,7 @@ type Run struct {
 	Command string    `json:"command"`
 	Begun   time.Time `json:"begun"`
 	Machine
-	Servers []string `json:"servers"` // versions and tiers, as backend.Versions returns them
+	Servers []string `json:"servers"` // each server's version and where it comes from, as backend.Versions returns them
 }
 
 // String returns the run as a line of Markdown.

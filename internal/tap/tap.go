@@ -27,7 +27,7 @@ const (
 
 // A Command is one command to a backend, or one wait.
 type Command struct {
-	Backend string // SQL, Redis, ZooKeeper, Etcd or Waiting
+	Backend string // SQL, Redis, ZooKeeper or Etcd; Waiting for a wait
 	Name    string // the verb: "BEGIN", "UPDATE", "SET", "create", "txn", "back-off"
 	Text    string // the whole command in the backend's own syntax
 	Args    []any  // the values for the placeholders in Text

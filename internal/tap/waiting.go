@@ -91,8 +91,9 @@ func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struc
 	return false, nil
 }
 
-// awaitEvent returns the first value of done. When it has received from checks, it looks at done,
-// the timer and ctx before it receives from checks again.
+// awaitEvent returns the first value of done. The goroutine that sends to checks asks in this way
+// whether there is an event. Before awaitEvent receives a second time, it has looked at done, the
+// timer and ctx; so once the second send succeeds, there was no event at the first.
 func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan T, checks <-chan struct{}) (T, error) {
 	var got T
 	for {

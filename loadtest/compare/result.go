@@ -72,11 +72,12 @@ type Entry struct {
 	Findings
 
 	Figures map[string]stats.Spread `json:"figures"` // the figures of all rounds, by metric
-	// Factor is the figure Settings.By of this entry, divided by that of Result.RelativeTo with as
-	// many buyers at a time.
+	// Factor is a ratio: this entry's figure of the metric that Settings.By names, divided by the
+	// figure of the strategy that Result.RelativeTo names. Both had the same number of buyers at once.
 	Factor *stats.Ratio `json:"factor,omitempty"`
-	// Ratios divide the figure Result.RatioBy of this entry by the figure of other entries with as
-	// many buyers at a time: of each baseline, and of the same strategy without keys (WithoutKeys).
+	// Ratios divide this entry's figure of the metric that Result.RatioBy names by the figures of other
+	// entries with the same number of buyers at once: of each baseline, and of the same strategy
+	// without keys (WithoutKeys).
 	Ratios  map[string]stats.Ratio `json:"ratios,omitempty"`
 	Rounds  []Round                `json:"rounds"`
 	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // covers all requests of all rounds
@@ -100,9 +101,9 @@ type Findings struct {
 type measuring struct {
 	histogram *hdrhistogram.Histogram // latencies of all requests of all rounds
 	rate      float64                 // requests a second in the last sale
-	accepted  bool                    // requests were accepted for later, which needs a key
-	reference bool                    // true for the reference of a long comparison, which has several turns in a round
-	turns     int                     // turns in the last round
+	accepted  bool                    // requests were answered 202; they had an Idempotency-Key, as 202 requires
+	reference bool                    // true for the reference of a long comparison: it sells several times in each round
+	turns     int                     // how many sales the last round had
 }
 
 // WithoutKeys is a key of Entry.Ratios. Its ratio compares a strategy with itself without keys.

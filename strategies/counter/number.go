@@ -36,7 +36,10 @@ func companion(sku int64, what string) string {
 	return fmt.Sprintf("{seckill:stock:%d}:%s", sku, what)
 }
 
-func saleKey(sku int64) string   { return companion(sku, "run") }
+// saleKey returns the key that says which sale the number belongs to. Its
+// value is "IDENTITY RUN": the database's identity, and the run of the sale.
+func saleKey(sku int64) string { return companion(sku, "run") }
+
 func newestKey(sku int64) string { return companion(sku, "runs") }
 
 // scriptKeys returns a SKU's keys in the order that the scripts expect.
@@ -50,16 +53,16 @@ var seedLua string
 
 var seedScript = redis.NewScript(seedLua)
 
-// sale returns the value of the second key for the given run.
+// sale returns the value that saleKey has during the given run.
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
 	return saleIn(id, strconv.FormatInt(run, 10)), err
 }
 
-// saleIn returns the value of the second key: "IDENTITY RUN".
+// saleIn returns the value that saleKey has during a run of the database id.
 func saleIn(id, run string) string { return id + " " + run }
 
-// runOf returns the run in a value of the second key. If there is no value, or
+// runOf returns the run in a value of saleKey. If there is no value, or
 // it names another database, nothing may be sold: runOf returns an error.
 func (n *number) runOf(
 	ctx context.Context, sku int64, sale string,

@@ -180,7 +180,8 @@ func (me *contender) waitUntilGone(
 		}
 	}()
 	_, err := tap.WaitWithin(me.waiting, "end of "+key, tap.NoLimit, gone,
-		func(ctx context.Context) error { // is a notice on its way to us?
+		func(ctx context.Context) error {
+			// If the key is gone, the watch will tell us soon.
 			got, err := me.etcd.Get(ctx, key)
 			if err == nil && !stillExists(got, rev) {
 				<-gone

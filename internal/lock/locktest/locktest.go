@@ -31,7 +31,7 @@ type Process struct {
 	In      *backend.Instance       // nil if the lock has no backend
 	Kill    func()                  // closes the process's connections for good
 	Key     string                  // the name of a lock that only this test uses
-	Waiting func(*tap.Command) bool // true if c shows that a contender is about to wait; PassesTap unless it is set
+	Waiting func(*tap.Command) bool // whether the command shows that a contender is about to wait; by default PassesTap
 }
 
 // Open starts a process of a strategy's lock. If d has no instance, the process gets its own.
