@@ -60,11 +60,16 @@ type conn struct {
 	isCut   atomic.Bool
 }
 
-// sendStatement sends a statement through the Tap. The Tap may replace the answer by an error: the
-// statement was stopped, or its reply was lost. Then sendStatement closes the connection, as a real
-// failure would, and the server rolls back the open transaction. A late statement is the last one
-// on its connection, which is closed after its delivery. If the statement succeeds, reply describes
-// its result.
+// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its
+// result. If sendStatement closes the connection, the server rolls back the open transaction, as
+// after a real failure:
+//
+//	the Tap             the server         the caller gets    the connection
+//	lets it through     answers            the answer         stays open
+//	lets it through     is cut off         ErrBadConn         is closed
+//	stops it            does not get it    the Tap's error    is closed
+//	loses the reply     has done it        the Tap's error    is closed
+//	makes it late       gets it later      a *Late            is closed after the delivery
 func sendStatement[T any](
 	ctx context.Context, c *conn, describe func() *Command,
 	send func(context.Context) (T, error), reply func(*T) string,
