@@ -67,10 +67,10 @@ chaos: build
 	@deploy/deps.sh
 	$(BIN) chaos --seed 1 --json bin/chaos.json --markdown docs/chaos.md --figures web/static/chaos/results.json
 
-## bench: run the benchmarks on real servers into bin/bench.txt, and say how to compare them with benchstat
+## bench: run the benchmarks on real servers; AGAINST="v0.1.0" compares them in turn with those of another commit
 bench: build
 	@deploy/deps.sh
-	@deploy/bench.sh
+	@deploy/bench.sh $(if $(AGAINST),--against $(AGAINST))
 
 ## fuzz: give foreign bytes to everything that reads them (FUZZTIME=20s for each target)
 .PHONY: fuzz
