@@ -122,7 +122,7 @@ function More({ form, wrong, status, set }) {
     <details class="more" open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>
       <summary>${t.form.more}</summary>
       <${Numbers} names=${services} form=${form} wrong=${wrong} set=${set} now=${status?.services_settings} />
-      <p class="hint">${t.form.servicesHint}</p>
+      <p class="hint">${t.form.timesHint}</p>
       <${NumberField} name="seed" label=${t.form.seed} hint=${t.form.seedHint} value=${form.seed} blame=${wrong.seed} onInput=${(text) => set('seed', text)} />
     </details>`;
 }

@@ -54,7 +54,7 @@ export default {
     duration: 'For', durationHint: 'seconds',
     more: 'Lease, processes, seed',
     services: 'Service processes', lease_ms: 'Lease, ms', wait_ms: 'Wait, ms', poll_ms: 'Poll, ms',
-    servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
+    timesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
       + 'Empty keeps the current values; a change restarts the service processes.',
     seed: 'Seed', seedHint: 'the same seed gives the same buyers; empty: random',
     withFault: (name) => `In its second second: ${name}.`, noFault: 'Leave it out',

@@ -90,7 +90,7 @@ export default {
     duration: '持续', durationHint: '秒',
     more: '租约、进程、种子',
     services: '服务进程', lease_ms: '租约（毫秒）', wait_ms: '等待（毫秒）', poll_ms: '轮询（毫秒）',
-    servicesHint: '锁不续期时的有效时间、买家等锁的时间、两次尝试之间的停顿。留空则沿用现有的值；修改会重启服务进程。',
+    timesHint: '锁不续期时的有效时间、买家等锁的时间、两次尝试之间的停顿。留空则沿用现有的值；修改会重启服务进程。',
     seed: '种子', seedHint: '种子相同，买家就相同；留空则随机',
     withFault: (name) => `第二秒时发生：${name}。`, noFault: '不要故障',
     runNamed: (names) => `运行 ${names}`, stop: '停止', stopping: '正在停止……',
