@@ -99,7 +99,7 @@ export function inline(text, strategies = new Set(), to = (href) => href) {
     parts.push(text.slice(end, at));
     end = at + m[0].length;
     if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${breakable(m[1])}</code>`);
-    else if (m[2]) parts.push(html`<strong>${breakable(m[2])}</strong>`);
+    else if (m[2]) parts.push(html`<strong>${linked(m[2], null)}</strong>`);
     else if (m[3]) parts.push(html`<em>${m[3]}</em>`);
     else if (m[4]) parts.push(linked(m[4], to(m[5])));
     else parts.push(html`<cite translate=${false}>${m[6]}</cite>`);
@@ -108,7 +108,7 @@ export function inline(text, strategies = new Set(), to = (href) => href) {
 }
 
 /**
- * A link whose text may have `code` in it: titles are as they are, in either language.
+ * A link, or the text alone, in which there may be `code`: titles are as they are, in either language.
  * @param {string} text @param {string | null} href
  */
 function linked(text, href) {
