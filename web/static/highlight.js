@@ -36,10 +36,10 @@ export function highlight(text, language) {
 }
 
 /**
- * A command or a path that may break between its names, so that none is broken.
+ * A command or a path that may break between its names, not in one, nor at its end: a full stop may follow.
  * @param {any} parts text, or what highlight draws @returns {any}
  */
-export const breakable = (parts) => [parts].flat().map((part) => (typeof part === 'string' ? part.split(/(?<=[/:,}_.]|\w\()|(?<=[a-z])(?=[A-Z])/).map((name) => html`${name}<wbr />`) : part));
+export const breakable = (parts) => [parts].flat().map((part) => (typeof part === 'string' ? part.split(/(?<=[/:,}_.]|\w\()|(?<=[a-z])(?=[A-Z])/).map((name, i) => html`${i > 0 && html`<wbr />`}${name}`) : part));
 
 /** @param {string} word @param {string} language */
 const isKnown = (word, language) => known[language].has(anyCase.includes(language) ? word.toUpperCase() : word);
