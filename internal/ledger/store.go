@@ -189,11 +189,13 @@ const AnyRun = 0
 // statement would write an order without a status, which the table does not allow. Record then
 // returns ErrNotStarted.
 func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
-	from, args := "FROM stock WHERE id = ?", []any{Active, p.SKU}
+	statement := "INSERT INTO orders " + orderColumns("") +
+		" SELECT " + eightValues + "run, CASE WHEN " + started(tx) + " THEN ? END FROM stock WHERE id = ?"
+	args := []any{Active, p.SKU}
 	if run != AnyRun {
-		from, args = from+" AND run = ?", append(args, run)
+		statement, args = statement+" AND run = ?", append(args, run)
 	}
-	_, r, err := s.insert(tx, p, remaining, "SELECT ", "run, CASE WHEN "+started(tx)+" THEN ? END "+from, args...)
+	_, r, err := s.insert(tx, p, remaining, statement, args...)
 	return r, err
 }
 
@@ -224,16 +226,18 @@ func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, e
 // Place does not read the stock row. Record does so in its INSERT, and InnoDB locks the rows that
 // an INSERT reads. If two buyers shared that lock before their UPDATE, they would deadlock.
 func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (int64, seckill.Receipt, error) {
-	return s.insert(tx, p, remaining, "VALUES (", "?, ?)", run, Active)
+	statement := "INSERT INTO orders " + orderColumns("") + " VALUES (" + eightValues + "?, ?)"
+	return s.insert(tx, p, remaining, statement, run, Active)
 }
 
-// insert writes an order. It puts the order's first eight columns between two pieces of SQL: before
-// them stands values, which begins a list of values or a SELECT; after them stands rest, with the
-// run, the status and the end of the statement. If the SELECT finds no row, insert returns ErrReset.
+// eightValues are the placeholders of the columns id to strategy.
+const eightValues = "?, ?, ?, ?, ?, ?, ?, ?, "
+
+// insert writes an order. The values of the given statement are the eight columns id to strategy,
+// which insert makes, and then args. If the statement inserts no row, insert returns ErrReset.
 func (s *Store) insert(
-	tx *gorm.DB, p seckill.Purchase, remaining int64, values, rest string, args ...any,
+	tx *gorm.DB, p seckill.Purchase, remaining int64, statement string, args ...any,
 ) (int64, seckill.Receipt, error) {
-	statement := "INSERT INTO orders " + orderColumns("") + " " + values + "?, ?, ?, ?, ?, ?, ?, ?, " + rest
 	id := newOrderID()
 	public := newPublicID(p.SKU, id)
 	columns := []any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}
