@@ -16,6 +16,8 @@ type Normalizer struct {
 	skus  *strings.Replacer
 	known map[string]string
 	count map[string]int
+	// hashes are the numbers for which markHash was called.
+	hashes []string
 }
 
 // NewNormalizer returns a Normalizer that replaces skus by 1, 2, … in this order.
@@ -37,8 +39,17 @@ var (
 	scriptSHA = regexp.MustCompile(`\b([0-9a-f]{6})[0-9a-f]{34}\b`)
 )
 
+// markHash makes Normalize replace the number as a random value. Normalize recognises most such
+// numbers by their 19 digits, but a hash may have fewer digits, or look like a time.
+func (n *Normalizer) markHash(number int64) {
+	n.hashes = append(n.hashes, strings.TrimPrefix(strconv.FormatInt(number, 10), "-"))
+}
+
 // Normalize returns text with SKUs, times, random values and script hashes replaced.
 func (n *Normalizer) Normalize(text string) string {
+	for i, digits := range n.hashes { // 26 letters are always taken for a random value
+		text = strings.ReplaceAll(text, digits, strings.Repeat(string(rune('A'+i)), 26))
+	}
 	text = n.skus.Replace(text)
 	text = scriptSHA.ReplaceAllString(text, "$1…")
 	text = clockTime.ReplaceAllStringFunc(text, func(s string) string { return n.nameFor("time", s) })

@@ -176,6 +176,11 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	}
 	w.sku, w.stock, w.hasOther = lastScheduleSKU.Add(1), s.Stock, others
 	w.names = NewNormalizer(w.sku, w.otherSKU())
+	for _, b := range s.Buyers {
+		if b.Action == Restocks {
+			w.names.markHash(judge.OperatorOf(w.purchase(b).RequestID))
+		}
+	}
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
 		return err
