@@ -71,12 +71,12 @@ func (tb *tab) good(where string) {
 	tb.speak("en")
 }
 
-// settled waits until the page has redrawn its drawings for the width of the window. A drawing that remains wider than
-// its element can be scrolled with the keyboard.
+// settled waits until the page shows something, and has redrawn its drawings for the width of the window. A drawing that
+// remains wider than its element can be scrolled with the keyboard.
 func (tb *tab) settled() {
 	tb.t.Helper()
 	tb.drawn()
-	tb.await(`document.getAnimations().every((a) => { a.finish(); return true; }) &&
+	tb.await(`document.body.innerText.trim() !== "" && document.getAnimations().every((a) => { a.finish(); return true; }) &&
 		$$(".drawing").every((d) => d.scrollWidth <= d.clientWidth + 1 || d.tabIndex === 0)`)
 }
 
