@@ -123,8 +123,9 @@ const (
 // instead. Some faults concern no buyer.
 type Choice = policy.Choice
 
-// A Step is a choice and its result. Nobody chose a step if it has ByItself, the fault TimePasses or
-// the result gaveUp. The option that follows such steps is Forced (policy.Option).
+// A Step is a choice and its result. Some steps follow without a choice of the policy: those with
+// ByItself, with the fault TimePasses, or with the result gaveUp. The option that follows such steps
+// is Forced (policy.Option).
 type Step struct {
 	Choice
 	Backend string `json:"backend,omitempty"`
