@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -20,6 +21,14 @@ import (
 type DoctorCmd struct {
 	Ready string         `placeholder:"URL" help:"Check only that the page or service at this URL can sell."`
 	Given backend.Config `embed:""`
+}
+
+// Validate refuses a page's address that is not a URL.
+func (d DoctorCmd) Validate() error {
+	if u, err := url.Parse(d.Ready); d.Ready != "" && (err != nil || u.Host == "") {
+		return fmt.Errorf("--ready: %q is not a URL such as http://127.0.0.1:8080", d.Ready)
+	}
+	return nil
 }
 
 // Run changes nothing. Missing servers are not an error, because the lab has embedded engines.

@@ -11,12 +11,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/lab"
+	"seckill/strategies"
 )
 
 type commands struct {
@@ -101,12 +103,12 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 	command, err := parser.Parse(joinNegatives(args))
 	if err != nil {
-		at := "seckill" // if flags are wrong, the name of their command
+		at, hint := "seckill", "" // if flags are wrong, the name of their command
 		var wrong *kong.ParseError
 		if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
-			at = wrong.Context.Selected().FullPath()
+			at, hint = wrong.Context.Selected().FullPath(), strategyHint(wrong)
 		}
-		fmt.Fprintf(stderr, "seckill: %v\nTry: %s --help\n", err, at)
+		fmt.Fprintf(stderr, "seckill: %v%s\nTry: %s --help\n", err, hint, at)
 		return statusUsage
 	}
 	go func() {
@@ -124,6 +126,21 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 		fmt.Fprintf(stderr, "seckill: %v\n", err)
 		return statusFailed
 	}
+}
+
+// strategyHint names the flag for a strategy whose name was given without the flag; "" if the wrong
+// argument is not a strategy or its command has no such flag.
+func strategyHint(wrong *kong.ParseError) string {
+	name, found := strings.CutPrefix(wrong.Error(), "unexpected argument ")
+	if !found || strategies.Named(name).Name == "" {
+		return ""
+	}
+	for _, f := range wrong.Context.Selected().Flags {
+		if f.Name == "strategy" || f.Name == "strategies" {
+			return fmt.Sprintf(": name a strategy with --%s %s", f.Name, name)
+		}
+	}
+	return ""
 }
 
 // stderrWriter writes messages that are not the result of a command.
