@@ -139,62 +139,86 @@ func (s *Schedule) Faulty() bool {
 	})
 }
 
-// findProblems finds the violations in a schedule: those of the audit, two holders of a lock whose
-// lease had not ended, and a buyer that is blocked for ever. If there was no fault, findProblems
-// also finds a buyer that got no clear answer, failed without a reason, or waited until a lease
-// ended although all other buyers had left.
+// findProblems finds what went wrong in a schedule: violations in the ledger, two holders of a lock
+// whose lease had not ended, and buyers with a wrong answer or none.
 func findProblems(s *Schedule) []Problem {
-	var list []Problem
-	add := func(rule, format string, args ...any) {
-		list = append(list, Problem{rule, s.names.Normalize(fmt.Sprintf(format, args...))})
-	}
-	sells, resets := !s.Scenario.has(Locks), s.Scenario.has(Resets)
-	otherSKUs := slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
-	for _, v := range s.Audit.Violations {
-		// If nothing was sold, the only buyer that could buy may have died, or bought before the reset.
-		nothing := v.Rule == judge.RuleNothingSold && (s.Faulty() || resets)
-		// Only the service recognises a repeated request. A strategy refuses it as a duplicate.
-		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.has(Asks)
-		if sells && !nothing && !copied {
-			add(v.Rule, "%s", v.Message)
-		}
-	}
-	list = append(list, s.locks...)
-	left := s.leavers()
-	start := slices.IndexFunc(s.Steps, func(step Step) bool { // -1 if the sale had started before the first step
-		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Action == Starts && b.Name == step.Who })
-	})
+	list := append(s.findViolations(), s.locks...)
+	left, start := s.leavers(), s.startOfSale()
 	for _, b := range s.Buyers {
-		stayed := left != nil && !slices.Contains(left, b.Name)
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
-			add(RuleStolen, "%s held the lock, its lease had not ended, and when they were done it was gone", b.Name)
+			list = append(list, s.problem(RuleStolen,
+				"%s held the lock, its lease had not ended, and when they were done it was gone", b.Name))
 		}
-		switch {
-		case b.GaveUp:
-			add(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
-		case stayed && b.WaitedFor > 0:
-			add(RuleStuck, "%s waited until a lease ended, or their time was up, "+
-				"though all others had left and their processes live", b.Name)
-		case stayed && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
-			add(RuleError, "%s failed, though all that happened is that another left: %v", b.Name, b.Err)
-		case s.Faulty(): // a fault excuses what the cases below report
-		case b.WaitedFor > 0:
-			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
-		case errors.Is(b.Err, seckill.ErrUnavailable):
-			add(RuleError, "%s: %v", b.Name, b.Err)
-		// ErrPending is a clear answer to a restock: the restock is recorded, and a later call will
-		// add the units.
-		case b.Err != nil && !seckill.NothingTaken(b.Err) && !errors.Is(b.Err, seckill.ErrPending):
-			add(RuleUnknown, "%s: %v", b.Name, b.Err)
+		if p := s.checkAnswer(b, left != nil && !slices.Contains(left, b.Name)); p.Rule != "" {
+			list = append(list, p)
 		}
-		if otherSKUs && b.Waited && b.Name != NextBuyer {
-			add(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name)
+		if s.hasOtherSKU() && b.Waited && b.Name != NextBuyer {
+			list = append(list, s.problem(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name))
 		}
 		if b.Action == Buys && b.Err == nil && !b.Dead && b.Ended <= start {
-			add(RuleEarly, "%s was sold %d before the sale started", b.Name, b.Quantity)
+			list = append(list, s.problem(RuleEarly, "%s was sold %d before the sale started", b.Name, b.Quantity))
 		}
 	}
 	return list
+}
+
+func (s *Schedule) problem(rule, format string, args ...any) Problem {
+	return Problem{rule, s.names.Normalize(fmt.Sprintf(format, args...))}
+}
+
+// findViolations returns the audit's violations that count for the scenario.
+func (s *Schedule) findViolations() []Problem {
+	if s.Scenario.has(Locks) { // nothing is sold
+		return nil
+	}
+	var list []Problem
+	for _, v := range s.Audit.Violations {
+		// If nothing was sold, the only buyer that could buy may have died, or bought before the reset.
+		nothing := v.Rule == judge.RuleNothingSold && (s.Faulty() || s.Scenario.has(Resets))
+		// Only the service recognises a repeated request. A strategy refuses it as a duplicate.
+		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.has(Asks)
+		if !nothing && !copied {
+			list = append(list, s.problem(v.Rule, "%s", v.Message))
+		}
+	}
+	return list
+}
+
+// checkAnswer finds a buyer that is blocked for ever. If there was no fault, it also finds a buyer that
+// got no clear answer, failed without a reason, or waited until a lease ended although all other
+// buyers had left. The parameter stayed is true if other buyers left and b did not.
+func (s *Schedule) checkAnswer(b Outcome, stayed bool) Problem {
+	switch {
+	case b.GaveUp:
+		return s.problem(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
+	case stayed && b.WaitedFor > 0:
+		return s.problem(RuleStuck, "%s waited until a lease ended, or their time was up, "+
+			"though all others had left and their processes live", b.Name)
+	case stayed && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
+		return s.problem(RuleError, "%s failed, though all that happened is that another left: %v", b.Name, b.Err)
+	case s.Faulty(): // a fault excuses what the cases below report
+	case b.WaitedFor > 0:
+		return s.problem(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
+	case errors.Is(b.Err, seckill.ErrUnavailable):
+		return s.problem(RuleError, "%s: %v", b.Name, b.Err)
+	// ErrPending is a clear answer to a restock: the restock is recorded, and a later call will
+	// add the units.
+	case b.Err != nil && !seckill.NothingTaken(b.Err) && !errors.Is(b.Err, seckill.ErrPending):
+		return s.problem(RuleUnknown, "%s: %v", b.Name, b.Err)
+	}
+	return Problem{}
+}
+
+func (s *Schedule) hasOtherSKU() bool {
+	return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
+}
+
+// startOfSale returns the index of the step that started the sale; -1 if it had started before the
+// first step.
+func (s *Schedule) startOfSale() int {
+	return slices.IndexFunc(s.Steps, func(step Step) bool {
+		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Action == Starts && b.Name == step.Who })
+	})
 }
 
 // leavers returns the buyers that left. If there was another fault, it returns none: only processes
