@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/lock":        {"internal/seckill", "internal/ledger", "internal/tap"},
 	"internal/catalog":     {"internal/seckill", "internal/judge", "internal/backend", "internal/ledger", "internal/lock"},
 	"internal/fault":       {"internal/backend", "internal/catalog", "internal/point", "internal/lab"},
-	"internal/point":       {"internal/seckill", "internal/tap"},
+	"internal/point":       {"internal/seckill", "internal/tap", "internal/catalog"},
 	"internal/lab":         {"internal/backend", "internal/zkclient"},
 	"internal/probe":       {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog", "internal/tap", "internal/zkclient"},
 	"internal/explore": {"internal/httpapi", "internal/judge", "internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",

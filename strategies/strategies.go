@@ -57,11 +57,15 @@ func Named(name string) catalog.Info {
 	return catalog.Info{}
 }
 
-// withFiles sets the family and the files of infos. An entry that names no stock store gets InRow.
+// withFiles sets the family and the files of infos. An entry that does not say where it stores the
+// stock, and how it reads and writes it, gets the stock row.
 func withFiles(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
 	for i := range infos {
 		infos[i].Family, infos[i].Files = family, files
 		infos[i].Stock = cmp.Or(infos[i].Stock, seckill.InRow)
+		stored := &infos[i].Stored
+		stored.Reads = cmp.Or(stored.Reads, "SELECT num")
+		stored.Writes = cmp.Or(stored.Writes, "UPDATE stock SET num")
 	}
 	return infos
 }

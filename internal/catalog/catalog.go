@@ -52,6 +52,20 @@ type Info struct {
 	// Locker builds the lock. Key returns the name that the lock of a SKU has on its server.
 	Locker func(Deps) (lock.Locker, error) `json:"-"`
 	Key    func(sku int64) string          `json:"-"`
+
+	Stored Stored `json:"-"`
+}
+
+// Stored says where a strategy stores the stock of a SKU, and its locks. Other packages use it to
+// show what the servers store, and to find the moment between a read and a write of the stock.
+type Stored struct {
+	// Reads begins the SQL statement that reads the units left, and Writes the one that writes them.
+	Reads, Writes string
+	LockTable     string // the SQL table that has the locks, or ""
+	// RedisKeys returns the Redis keys of a SKU's stock. The first one holds the units left.
+	RedisKeys func(sku int64) []string
+	// Entries returns the Redis stream of the purchases of a SKU that have no order yet.
+	Entries func(sku int64) string
 }
 
 // Settings are the options of all strategies, and flags of the service. Fields that DefaultSettings

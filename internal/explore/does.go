@@ -119,9 +119,8 @@ var actorKinds = map[Action]actorKind{
 		supports: func(i catalog.Info) bool { return i.Stock == seckill.InRowAndRedis },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = takeStep(ctx, "loses its data", func(context.Context) (err error) {
-				untapped, number := context.Background(), fmt.Sprintf("seckill:stock:%d", w.sku)
-				companion := "{" + number + "}:"
-				for _, key := range []string{number, companion + "run", companion + "buyers", companion + "open"} {
+				untapped := context.Background()
+				for _, key := range w.info.Stored.RedisKeys(w.sku) {
 					err = errors.Join(err, p.In.Redis.Del(untapped, key).Err())
 				}
 				if err == nil {

@@ -120,7 +120,7 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	defer cancel()
 	sold := make(chan int, 1)
 	go func() {
-		for points.Watch(ctx, "naive", nil, seckill.Purchase{SKU: 1}) == ctx && ctx.Err() == nil { // no trap waits yet
+		for points.Watch(ctx, catalog.Info{Name: "naive"}, seckill.Purchase{SKU: 1}) == ctx && ctx.Err() == nil { // no trap waits yet
 			time.Sleep(time.Millisecond)
 		}
 		sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status

@@ -139,7 +139,7 @@ func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) 
 	}()
 	ctx = tap.Counting(ctx, &sl.commands)
 	if s.Points != nil {
-		ctx = s.Points.Watch(ctx, sl.info.Name, sl.info.Key, r.Purchase)
+		ctx = s.Points.Watch(ctx, sl.info, r.Purchase)
 	}
 	switch {
 	case r.hold > 0:

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -107,23 +108,20 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	}
 }
 
-// Watch returns the context for a purchase. If a trap waits for such a purchase, the trap sees all
-// commands that are sent under the returned context. Otherwise Watch returns ctx. If lockKey is not
-// nil, it returns the name of the strategy's lock.
-func (p *Points) Watch(
-	ctx context.Context, strategy string, lockKey func(sku int64) string, bought seckill.Purchase,
-) context.Context {
+// Watch returns the context for a purchase with a strategy. If a trap waits for such a purchase, the
+// trap sees all commands that are sent under the returned context. Otherwise Watch returns ctx.
+func (p *Points) Watch(ctx context.Context, of catalog.Info, bought seckill.Purchase) context.Context {
 	if p.armed.Load() == 0 {
 		return ctx
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.traps {
-		if !t.taken.Load() && t.Strategy == strategy && t.SKU == bought.SKU {
-			w := &watcher{trap: t, holder: Holder{RequestID: bought.RequestID, User: bought.User,
-				Quantity: bought.Quantity}}
-			if lockKey != nil {
-				w.holder.LockKey = lockKey(bought.SKU)
+		if !t.taken.Load() && t.Strategy == of.Name && t.SKU == bought.SKU {
+			w := &watcher{trap: t, stored: of.Stored, holder: Holder{RequestID: bought.RequestID,
+				User: bought.User, Quantity: bought.Quantity}}
+			if of.Key != nil {
+				w.holder.LockKey = of.Key(bought.SKU)
 			}
 			return tap.With(ctx, w)
 		}

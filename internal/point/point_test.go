@@ -52,7 +52,7 @@ func hold(t *testing.T, points *point.Points, o point.Order) (caught chan point.
 		defer close(caught)
 		points.Hold(ctx, o, func(c point.Catch) { caught <- c })
 	}()
-	for points.Watch(ctx, o.Strategy, nil, seckill.Purchase{SKU: o.SKU}) == ctx {
+	for points.Watch(ctx, catalog.Info{Name: o.Strategy}, seckill.Purchase{SKU: o.SKU}) == ctx {
 		if ctx.Err() != nil {
 			t.Fatal("the trap is not set")
 		}
@@ -67,7 +67,7 @@ func buy(t *testing.T, s *saletest.Sale, at point.Name, p seckill.Purchase) {
 	caught, letGo := hold(t, &points, point.Order{Point: at, Strategy: info.Name, SKU: p.SKU, For: 30_000})
 	defer letGo()
 	sold := make(chan error, 1)
-	ctx := points.Watch(t.Context(), info.Name, info.Key, p)
+	ctx := points.Watch(t.Context(), info, p)
 	go func() {
 		_, err := s.Processes[0].Deduct(ctx, p)
 		sold <- err
@@ -107,9 +107,10 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 	var points point.Points
 	caught, letGo := hold(t, &points, point.Order{Point: point.BeforeWrite, Strategy: "x", SKU: 7, For: 50})
 	defer letGo()
+	info := catalog.Info{Name: "x", Stored: catalog.Stored{Reads: "SELECT num", Writes: "UPDATE stock"}}
 	purchase := func(sku int64) error {
 		p := seckill.Purchase{SKU: sku, User: 1, RequestID: "a"}
-		ctx := points.Watch(t.Context(), "x", nil, p)
+		ctx := points.Watch(t.Context(), info, p)
 		for _, q := range []string{"SELECT num FROM stock WHERE id = 7", "UPDATE stock SET num = 1"} {
 			verb, _, _ := strings.Cut(q, " ")
 			if err := tap.Do(ctx, tap.SQL, func() *tap.Command { return &tap.Command{Name: verb, Text: q} },

@@ -2,16 +2,17 @@ package point
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"sync/atomic"
 
+	"seckill/internal/catalog"
 	"seckill/internal/tap"
 )
 
 // A watcher follows the commands of one purchase.
 type watcher struct {
 	trap          *trap
+	stored        catalog.Stored // where the strategy stores the stock
 	holder        Holder
 	hasRead       atomic.Bool // true if the purchase has read the stock
 	hasWritten    atomic.Bool // true if it has written the stock row or the order
@@ -22,7 +23,7 @@ func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 	if tap.IsBackground(ctx) {
 		return nil
 	}
-	kind := kindOf(c)
+	kind := w.kindOf(c)
 	if c.Name == "BEGIN" || kind == commits || kind == undoes {
 		w.inTransaction.Store(c.Name == "BEGIN")
 	}
@@ -44,7 +45,7 @@ func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 }
 
 func (w *watcher) After(_ context.Context, c *tap.Command, err error) error {
-	if err == nil && kindOf(c) == reads {
+	if err == nil && w.kindOf(c) == reads {
 		w.hasRead.Store(true)
 	}
 	return err
@@ -69,20 +70,10 @@ const (
 	undoes
 )
 
-var (
-	// readsRow finds reads of the number of units: stock.num, or the count of mysql-counter in
-	// lock_record. A read of the fence does not count, because it comes before the lock.
-	readsRow   = regexp.MustCompile(`(?is)^\s*SELECT\b.*\b(num\b.*\bFROM stock|count\b.*\bFROM lock_record)\b`)
-	writesBook = regexp.MustCompile(`(?is)^\s*(UPDATE stock SET num|UPDATE lock_record SET count = count|INSERT INTO orders|CALL)\b`)
-)
-
-// number begins the key under which Redis keeps a stock. redisLock begins the key of a lock, which
-// is no stock although number is a part of redisLock.
-const number, redisLock = "seckill:stock:", "seckill:lock:stock:"
-
-func kindOf(c *tap.Command) kind {
+func (w *watcher) kindOf(c *tap.Command) kind {
+	text := strings.TrimSpace(c.Text)
 	switch {
-	case c.Backend == tap.Redis && strings.Contains(strings.ReplaceAll(c.Text, redisLock, ""), number):
+	case c.Backend == tap.Redis && w.usesUnits(text):
 		return reads // a command that takes units counts as a read, too: its reply has the units left
 	case c.Backend != tap.SQL:
 		return other
@@ -90,10 +81,15 @@ func kindOf(c *tap.Command) kind {
 		return commits
 	case c.Name == "ROLLBACK":
 		return undoes
-	case readsRow.MatchString(c.Text):
+	case strings.HasPrefix(text, w.stored.Reads):
 		return reads
-	case writesBook.MatchString(c.Text):
+	case c.Name == "CALL", strings.HasPrefix(text, w.stored.Writes), strings.HasPrefix(text, "INSERT INTO orders"):
 		return writes
 	}
 	return other
+}
+
+// usesUnits reports whether a Redis command names the key that holds the units left.
+func (w *watcher) usesUnits(command string) bool {
+	return w.stored.RedisKeys != nil && strings.Contains(command, w.stored.RedisKeys(w.trap.SKU)[0])
 }

@@ -16,7 +16,7 @@ type etcd struct {
 }
 
 // expire revokes the lease of the lock's oldest key.
-func (p etcd) expire(ctx context.Context, key string, _ *Holder) (string, error) {
+func (p etcd) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
 	keys, err := p.queue(ctx, key)
 	if err != nil || len(keys) == 0 || keys[0].Lease == 0 {
 		return "", err

@@ -32,14 +32,14 @@ type Set struct {
 	*SQL
 	redis *redisProbe // nil if the instance has no Redis
 	all   []server
-	key   func(sku int64) string // returns the name of a SKU's lock; nil stands for the default name
+	info  catalog.Info
 }
 
-// A server probes one backend. The parameter key is the name of a lock.
+// A server probes one backend. The parameter key is the name of the SKU's lock.
 type server interface {
 	// expire ends the lease of the lock at the server; the holder does not learn of this. It returns a
 	// description of what ended; "" if there was no lease. If h is nil, the holder is unknown.
-	expire(ctx context.Context, key string, h *Holder) (string, error)
+	expire(ctx context.Context, key string, sku int64, h *Holder) (string, error)
 	// values returns what the server stores for the lock and the SKU. It leaves out values that it
 	// cannot read.
 	values(ctx context.Context, key string, sku int64) []Value
@@ -54,9 +54,9 @@ type sessionKeeper interface {
 // Of returns the probes for the backends of in.
 func Of(in *backend.Instance, info catalog.Info) *Set {
 	sql := newSQL(in, info)
-	s := &Set{SQL: sql, all: []server{sql}, key: info.Key}
+	s := &Set{SQL: sql, all: []server{sql}, info: info}
 	if in.Redis != nil || len(in.RedisNodes) > 0 {
-		s.redis = newRedis(in)
+		s.redis = newRedis(in, info)
 		s.all = append(s.all, s.redis)
 	}
 	if in.ZooKeeper != nil {
@@ -114,7 +114,7 @@ func (s *Set) SetRight(ctx context.Context, rule string) error { return s.redis.
 func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
-		what, err := p.expire(ctx, key, h)
+		what, err := p.expire(ctx, key, sku, h)
 		if err != nil {
 			return did, fmt.Errorf("end the lease of %s: %w", key, err)
 		}
@@ -154,10 +154,10 @@ func (s *Set) Values(ctx context.Context, sku int64, plain func(string) string) 
 	return values
 }
 
-// Key returns the name of the SKU's lock.
+// Key returns the name of the SKU's lock; "" if the strategy is not a lock.
 func (s *Set) Key(sku int64) string {
-	if s.key != nil {
-		return s.key(sku)
+	if s.info.Key == nil {
+		return ""
 	}
-	return fmt.Sprint("seckill:lock:stock:", sku)
+	return s.info.Key(sku)
 }

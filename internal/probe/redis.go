@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/tap"
 )
 
@@ -21,10 +23,11 @@ import (
 type redisProbe struct {
 	single redis.UniversalClient // nil if there are several independent nodes
 	nodes  []redis.UniversalClient
+	stored catalog.Stored
 }
 
-func newRedis(in *backend.Instance) *redisProbe {
-	p := &redisProbe{single: in.Redis}
+func newRedis(in *backend.Instance, info catalog.Info) *redisProbe {
+	p := &redisProbe{single: in.Redis, stored: info.Stored}
 	if in.Redis != nil {
 		p.nodes = append(p.nodes, in.Redis)
 	}
@@ -91,7 +94,10 @@ func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context,
 
 // expire deletes the lock's key. If the strategy uses a stream, expire makes the entries that were
 // read look old. On several nodes it deletes only keys that the holder has written.
-func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (string, error) {
+func (p *redisProbe) expire(ctx context.Context, key string, sku int64, h *Holder) (string, error) {
+	if p.stored.Entries != nil {
+		return p.ageEntries(ctx, p.stored.Entries(sku))
+	}
 	var did string
 	for _, c := range p.nodes {
 		ttl, err := c.PTTL(ctx, key).Result()
@@ -109,27 +115,24 @@ func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (string,
 		}
 		did = "the key " + key + " expires"
 	}
-	if did != "" {
-		return did, nil
-	}
-	return p.ageEntries(ctx, key)
+	return did, nil
 }
 
-// values returns the lock's key and the stock's number, whatever their types.
+// values returns the lock's key and the key of the units left, whatever their types.
 func (p *redisProbe) values(ctx context.Context, key string, sku int64) []Value {
+	keys := []string{key}
+	if p.stored.RedisKeys != nil {
+		keys = append(keys, p.stored.RedisKeys(sku)[0])
+	}
 	var values []Value
-	counter := fmt.Sprint("seckill:stock:", sku)
 	for i, c := range p.nodes {
-		for _, k := range []string{key, counter} {
-			shown := redisValue(ctx, c, k)
-			if shown == "" {
-				if k == counter {
-					continue
-				}
-				shown = "—"
+		for _, k := range keys {
+			if k == "" { // the strategy is not a lock
+				continue
 			}
-			if k == key && p.single == nil {
-				k = fmt.Sprintf("%s on node %d", key, i+1)
+			shown := cmp.Or(redisValue(ctx, c, k), "—")
+			if p.single == nil {
+				k = fmt.Sprintf("%s on node %d", k, i+1)
 			}
 			values = append(values, Value{k, shown})
 		}
@@ -164,14 +167,9 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 end
 return aged`
 
-// ageEntries runs ageScript on the SKU's stream and returns how many entries it changed, in words.
-func (p *redisProbe) ageEntries(ctx context.Context, key string) (string, error) {
-	sku, ours := strings.CutPrefix(key, "seckill:lock:stock:")
-	if !ours || p.single == nil {
-		return "", nil
-	}
-	stream := []string{"{seckill:stream:" + sku + "}:orders"}
-	aged, err := p.single.Eval(ctx, ageScript, stream, time.Hour.Milliseconds()).Int()
+// ageEntries runs ageScript on a stream and returns how many entries it changed, in words.
+func (p *redisProbe) ageEntries(ctx context.Context, stream string) (string, error) {
+	aged, err := p.single.Eval(ctx, ageScript, []string{stream}, time.Hour.Milliseconds()).Int()
 	if aged == 0 {
 		return "", err
 	}

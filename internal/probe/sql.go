@@ -22,50 +22,42 @@ import (
 // SQL probes MySQL or MariaDB. If a lock lasts as long as a connection, Kill ends the lock. SQL has
 // no method giveUp, because the server itself notices that a process's connections close.
 type SQL struct {
-	db            *gorm.DB
-	store         *ledger.Store
-	hasLockTables bool // the strategy keeps locks in tables
-	stock         seckill.StockStore
+	db        *gorm.DB
+	store     *ledger.Store
+	lockTable string // the table that has the strategy's locks, or ""
+	stock     seckill.StockStore
 	// Now returns the time of the processes' clocks, which the processes compare with deadlines.
 	Now func() time.Time
 }
 
 func newSQL(in *backend.Instance, info catalog.Info) *SQL {
-	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), hasLockTables: info.Family == "mysqllock",
-		stock: info.Stock, Now: time.Now}
+	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), lockTable: info.Stored.LockTable, stock: info.Stock,
+		Now: time.Now}
 }
 
 // expire ends leases in tables. A lease in distributed_lock is compared with the database's clock,
 // so expire changes the row of the lease. A deadline in lock_record is compared with the processes'
 // clocks, which the explorer moves ahead. So expire need not change that row, which a buyer may
 // have locked.
-func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (string, error) {
-	if !s.hasLockTables {
-		return "", nil
-	}
-	var did string
-	if s.db.Migrator().HasTable("distributed_lock") {
+func (s *SQL) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
+	switch s.lockTable {
+	case "distributed_lock":
 		res := s.db.WithContext(ctx).Exec("UPDATE distributed_lock SET expire = '2000-01-01' "+
 			"WHERE name = ? AND expire > '2000-01-02'", key)
-		if res.Error != nil {
-			return "", res.Error
-		}
 		if res.RowsAffected > 0 {
-			did = "the expire of distributed_lock is past"
+			return "the expire of distributed_lock is past", res.Error
 		}
-	}
-	if s.db.Migrator().HasTable("lock_record") {
+		return "", res.Error
+	case "lock_record":
 		var leases int
 		err := s.store.Read(ctx, &leases, "SELECT COUNT(*) FROM lock_record "+
 			"WHERE name = ? AND status = 1 AND deadline > ?", key, s.Now().UTC())
-		if err != nil {
-			return "", err
-		}
 		if leases > 0 {
-			did = "the deadline of lock_record is past"
+			return "the deadline of lock_record is past", err
 		}
+		return "", err
 	}
-	return did, nil
+	return "", nil
 }
 
 // stockQueries describes how to read a stock that is not a number in the stock row.
@@ -90,18 +82,17 @@ func (s *SQL) values(ctx context.Context, key string, sku int64) []Value {
 			values = append(values, Value{p.name, list})
 		}
 	}
-	if !s.hasLockTables {
+	if s.lockTable == "" {
 		return values
 	}
-	for _, table := range []string{"distributed_lock", "lock_record", "lock_row"} {
-		row := map[string]any{}
-		if s.db.WithContext(ctx).Raw("SELECT * FROM "+table+" WHERE name = ?", key).Scan(&row).Error != nil {
-			continue // the table does not exist
-		}
-		for _, column := range slices.Sorted(maps.Keys(row)) {
-			if slices.Contains([]string{"owner", "count", "deadline", "expire", "status"}, column) {
-				values = append(values, Value{table + "." + column, fmt.Sprint(row[column])})
-			}
+	row := map[string]any{}
+	query := "SELECT * FROM " + s.lockTable + " WHERE name = ?"
+	if s.db.WithContext(ctx).Raw(query, key).Scan(&row).Error != nil {
+		return values
+	}
+	for _, column := range slices.Sorted(maps.Keys(row)) {
+		if slices.Contains([]string{"owner", "count", "deadline", "expire", "status"}, column) {
+			values = append(values, Value{s.lockTable + "." + column, fmt.Sprint(row[column])})
 		}
 	}
 	return values

@@ -17,7 +17,7 @@ type zookeeper struct {
 
 // expire deletes the first ephemeral node of the queue, or the lock's own node. The session lives
 // on, so the client does not learn of this, like a client that is paused.
-func (p zookeeper) expire(ctx context.Context, key string, _ *Holder) (string, error) {
+func (p zookeeper) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
 		return "", err

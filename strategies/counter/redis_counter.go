@@ -23,9 +23,10 @@ var RedisCounter = catalog.Info{
 			catalog.LateCommand, catalog.Cancel, catalog.Restock,
 			catalog.SameKey, catalog.NodeLoss, catalog.SoldOut,
 			catalog.BuyerLeaves),
-	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Redis: []string{"MULTI", "DECRBY", "GET", "EXEC"},
-	Stock: seckill.InRedis,
+	Needs:  []backend.Capability{backend.SQL, backend.Redis},
+	Redis:  []string{"MULTI", "DECRBY", "GET", "EXEC"},
+	Stock:  seckill.InRedis,
+	Stored: catalog.Stored{RedisKeys: scriptKeys},
 	Also: []string{"give_back.lua", "number.go", "seed.lua", "holding.go",
 		"count.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

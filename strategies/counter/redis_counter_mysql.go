@@ -44,8 +44,9 @@ var RedisCounterMySQL = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Stock: seckill.InRowAndRedis,
+	Needs:  []backend.Capability{backend.SQL, backend.Redis},
+	Stock:  seckill.InRowAndRedis,
+	Stored: catalog.Stored{RedisKeys: scriptKeys},
 	Also: []string{
 		"take.lua", "holding.go", "settle.lua", "undo.lua", "open.lua",
 		"count.lua", "number.go", "seed.lua", "give_back.lua"},

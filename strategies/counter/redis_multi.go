@@ -28,9 +28,10 @@ var RedisMulti = catalog.Info{
 			catalog.LateCommand, catalog.Cancel, catalog.Restock,
 			catalog.SameKey, catalog.NodeLoss, catalog.SoldOut,
 			catalog.BuyerLeaves),
-	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Redis: []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
-	Stock: seckill.InRedis,
+	Needs:  []backend.Capability{backend.SQL, backend.Redis},
+	Redis:  []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
+	Stock:  seckill.InRedis,
+	Stored: catalog.Stored{RedisKeys: scriptKeys},
 	Also: []string{"number.go", "seed.lua", "holding.go", "count.lua",
 		"give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -22,6 +22,7 @@ var Bucketed = catalog.Info{
 	Guarantees: catalog.Robust,
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:      seckill.InBuckets,
+	Stored:     catalog.Stored{Reads: "SELECT run, initial"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketed{bucketStock{d.Ledger}}, nil
 	},

@@ -25,6 +25,7 @@ var BucketedHasty = catalog.Info{
 	Repair:  "bucketed",
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:   seckill.InBuckets,
+	Stored:  catalog.Stored{Reads: "SELECT run, initial"},
 	Also:    []string{"bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketedHasty{bucketStock{d.Ledger}}, nil

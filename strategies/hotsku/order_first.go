@@ -18,6 +18,7 @@ var OrderFirst = catalog.Info{
 	Source:     "common practice in large shops: the hot row comes last",
 	Guarantees: catalog.Robust,
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Stored:     catalog.Stored{Reads: "SELECT run, num"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &orderFirst{d.Ledger}, nil
 	},

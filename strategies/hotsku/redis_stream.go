@@ -49,9 +49,10 @@ var RedisStream = catalog.Info{
 	Source: "common practice: deduct in Redis, a queue, orders by consumers",
 	Guarantees: catalog.Robust.
 		Breaks(catalog.NodeLoss),
-	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Redis: []string{"GET", "HGET", "XLEN"},
-	Stock: seckill.InStream,
+	Needs:  []backend.Capability{backend.SQL, backend.Redis},
+	Redis:  []string{"GET", "HGET", "XLEN"},
+	Stock:  seckill.InStream,
+	Stored: catalog.Stored{Entries: entriesKey},
 	Also: []string{
 		"stream_accept.lua", "stream_writer.go", "stream_next.lua",
 		"stream_settle.lua", "stream_cancel.lua", "undo.lua",
@@ -242,6 +243,9 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 
 func streamKey(sku int64) string { return fmt.Sprint("seckill:stream:", sku) }
 
+// entriesKey returns the stream of the purchases that have no order yet.
+func entriesKey(sku int64) string { return companionKey(sku, "orders") }
+
 func companionKey(sku int64, what string) string {
 	return "{" + streamKey(sku) + "}:" + what
 }
@@ -250,7 +254,7 @@ func companionKey(sku int64, what string) string {
 func scriptKeys(sku int64) []string {
 	return []string{streamKey(sku), companionKey(sku, "run"),
 		companionKey(sku, "requests"), companionKey(sku, "buyers"),
-		companionKey(sku, "orders"), companionKey(sku, "open"),
+		entriesKey(sku), companionKey(sku, "open"),
 		companionKey(sku, "epoch")}
 }
 

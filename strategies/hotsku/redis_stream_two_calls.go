@@ -26,6 +26,7 @@ var RedisStreamTwoCalls = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Redis:  []string{"XADD", "GET", "HGET", "XLEN"},
 	Stock:  seckill.InStream,
+	Stored: catalog.Stored{Entries: entriesKey},
 	Also: []string{
 		"stream_accept.lua", "redis_stream.go", "stream_writer.go",
 		"stream_next.lua", "stream_settle.lua", "stream_cancel.lua",
@@ -50,7 +51,7 @@ func (s *redisStream) acceptInTwoCalls(
 	}
 	// If the process dies here, the units are taken and no message was sent.
 	err = s.redis.XAdd(ctx, &redis.XAddArgs{
-		Stream: companionKey(p.SKU, "orders"),
+		Stream: entriesKey(p.SKU),
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,
 			"quantity", p.Quantity, "strategy", s.store.Strategy(),
 			"run", run}}).Err()

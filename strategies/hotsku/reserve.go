@@ -25,6 +25,7 @@ var Reserve = catalog.Info{
 	Guarantees: catalog.Robust,
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Also:       []string{"order_first.go"},
+	Stored:     catalog.Stored{Reads: "SELECT run, num"},
 	Reserves:   true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &reserve{orderFirst{d.Ledger}, d.Log, "state = 'reserved' " +

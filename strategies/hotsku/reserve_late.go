@@ -17,6 +17,7 @@ var ReserveLate = catalog.Info{
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Also:       []string{"reserve.go", "order_first.go"},
 	Reserves:   true,
+	Stored:     catalog.Stored{Reads: "SELECT run, num"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		// The flaw: TRUE skips the second check that it is overdue.
 		return &reserve{orderFirst{d.Ledger}, d.Log, "TRUE"}, nil

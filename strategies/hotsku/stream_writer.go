@@ -528,7 +528,7 @@ func (s *redisStream) writeSome(ctx context.Context, sku int64) error {
 	if errors.Is(err, errForgotten) {
 		return nil
 	}
-	left, failed := s.redis.XLen(ctx, companionKey(sku, "orders")).Result()
+	left, failed := s.redis.XLen(ctx, entriesKey(sku)).Result()
 	if err = errors.Join(err, failed); err != nil || left > 0 {
 		s.leaveToWorker(sku)
 	}

@@ -23,6 +23,7 @@ var LockInsert = catalog.Info{
 	Guarantees: catalog.Leased.Holds(catalog.Owner),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Also:       []string{"tables.go"},
+	Stored:     catalog.Stored{LockTable: "distributed_lock"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{
 				d.LockDB, d.Settings.LockLease, d.Settings.LockPoll},

@@ -19,6 +19,7 @@ var LockInsertByName = catalog.Info{
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "get-lock",
 	Also:       []string{"tables.go"},
+	Stored:     catalog.Stored{LockTable: "distributed_lock"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertByName{newNamedRow(d, "distributed_lock")},
 			createTables(d.LockDB, distributedLockTable)

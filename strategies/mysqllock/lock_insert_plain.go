@@ -20,6 +20,7 @@ var LockInsertPlain = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Also:   []string{"tables.go"},
+	Stored: catalog.Stored{LockTable: "distributed_lock"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertPlain{newNamedRow(d, "distributed_lock")},
 			createTables(d.LockDB, distributedLockTable)

@@ -28,6 +28,7 @@ var LockRow = catalog.Info{
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode:    true,
 	Also:       []string{"session.go", "tables.go"},
+	Stored:     catalog.Stored{LockTable: "lock_row"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		if err := createTables(d.LockDB, lockRowTable); err != nil {
 			return nil, err

@@ -20,8 +20,9 @@ var LockTableCentral = catalog.Info{
 	Source: "B, version 2",
 	Guarantees: catalog.Leased.
 		Breaks(catalog.Clocks, catalog.Owner, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Also:  []string{"tables.go", "central.go"},
+	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
+	Also:   []string{"tables.go", "central.go"},
+	Stored: catalog.Stored{LockTable: "lock_record"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return newTableLock(d, func(string) string { return centralRow }),
 			createCentralTables(d.LockDB)

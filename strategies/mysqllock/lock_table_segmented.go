@@ -13,8 +13,9 @@ var LockTableSegmented = catalog.Info{
 	Source: "B, version 3",
 	Guarantees: catalog.Leased.
 		Breaks(catalog.Clocks, catalog.Owner, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Also:  []string{"lock_table_central.go", "central.go", "tables.go"},
+	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
+	Also:   []string{"lock_table_central.go", "central.go", "tables.go"},
+	Stored: catalog.Stored{LockTable: "lock_record"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return newTableLock(d, segmentRow), createCentralTables(d.LockDB)
 	},

@@ -25,6 +25,7 @@ var LockTableV1 = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Also:   []string{"tables.go"},
+	Stored: catalog.Stored{LockTable: "lock_record"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &tableV1{newNamedRow(d, "lock_record")},
 			createTables(d.LockDB, lockRecordTable)

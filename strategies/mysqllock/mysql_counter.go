@@ -20,7 +20,9 @@ var MySQLCounter = catalog.Info{
 	Guarantees: catalog.Robust,
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:      seckill.InLockTable,
-	Also:       []string{"central.go", "tables.go"},
+	Stored: catalog.Stored{Reads: "SELECT count",
+		Writes: "UPDATE lock_record SET count"},
+	Also: []string{"central.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &mysqlCounter{d.Ledger}, createCentralTables(d.DB)
 	},
