@@ -48,8 +48,13 @@ func (s Site) Write(dir string) error {
 	if err != nil {
 		return err
 	}
+	unknown, err := fs.ReadFile(s.Page, "404.html") // hosts such as GitHub Pages show it for unknown addresses
+	if err != nil {
+		return err
+	}
+	f.write("404.html", unknown)
 	f.write("index.html", pageAt(index, "./", ""))
-	f.copyAll(s.Page, "static", "index.html", "shop")
+	f.copyAll(s.Page, "static", "index.html", "404.html", "shop")
 	f.copyAll(s.Guarantees, "guarantees")
 	f.copyAll(s.Recordings, "recordings")
 	f.err = errors.Join(f.err, f.copyDocuments(s.Checkout), s.writeExamples(f, index), s.writeAnswers(f))

@@ -121,3 +121,19 @@ func TestNoOtherFolderIsOverwritten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Hosts show 404.html for unknown addresses of any depth, so it loads no file by a relative address.
+func TestUnknownAddress(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(writeSite(t), "404.html"))
+	labtest.Must(t, err)
+	for _, want := range []string{"There is no page", "没有页面", "light dark"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("404.html does not contain %q", want)
+		}
+	}
+	for _, m := range reference.FindAllStringSubmatch(string(text), -1) {
+		if m[1] != "./" {
+			t.Errorf("404.html refers to %s", m[1])
+		}
+	}
+}

@@ -24,7 +24,7 @@ var phone = look{"phone", 390, 844, false}
 
 const maxFirstView = 400_000 // bytes that a visitor may load for a first view
 
-// serveSite serves a site as any web server does, below a path and without a lab, and returns its address.
+// serveSite serves a site as GitHub Pages does, below a path and without a lab, and returns its address.
 func serveSite(t *testing.T) (address string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "site")
@@ -32,7 +32,17 @@ func serveSite(t *testing.T) (address string) {
 		Checkout:   os.DirFS("../.."),
 		Strategies: strategies.All(), Version: "test"}
 	labtest.Must(t, s.Write(dir))
-	server := httptest.NewServer(http.StripPrefix("/below/", http.FileServer(http.Dir(dir))))
+	files := http.FileServer(http.Dir(dir))
+	unknown, err := os.ReadFile(filepath.Join(dir, "404.html"))
+	labtest.Must(t, err)
+	server := httptest.NewServer(http.StripPrefix("/below/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(r.URL.Path))); err == nil {
+			files.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write(unknown)
+	})))
 	t.Cleanup(server.Close)
 	return server.URL + "/below/"
 }
@@ -94,6 +104,16 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	tb.says(".document h1", "Questions that users ask")
 	tb.goTo("lab")
 	tb.says(".needs-lab", "make demo")
+
+	t.Log("an unknown address at any depth leads to the start")
+	tb = fresh(t, "about:blank")
+	tb.forgive("404")
+	tb.forgive(home)
+	tb.do(chromedp.Navigate(home + "no/such/page"))
+	tb.await(fmt.Sprintf(`$("a").href === %q`, home))
+	tb.none("the page for unknown addresses is laid out wrongly", ask[[]string](tb, layout))
+	tb.click(`[lang=zh-CN] a`)
+	tb.says(".document h1", "seckill")
 
 	t.Log("chapter 1 is read to its end, with its drawing")
 	tb = firstView(t, home+"#/lessons/01-lost-update", ".chapter h1", "The lost update")
