@@ -115,10 +115,10 @@ func checkFiles(t *testing.T, info catalog.Info) {
 }
 
 // The sections of a lesson. Of "how it breaks" and "why it does not break" a lesson has exactly
-// one.
+// one. A chapter's headings are others, because the page shows lessons below their chapter.
 var sections = map[string][]string{
-	"en": {"The problem", "What it sends", "What it gets right", "How it breaks", "What comes next", "To think about"},
-	"zh": {"要解决的问题", "实际发出的命令", "它做对了什么", "它怎样出错", "下一步", "想一想"},
+	"en": {"What it is for", "What it sends", "What it gets right", "How it breaks", "What follows it", "A question about it"},
+	"zh": {"它要解决什么", "实际发出的命令", "它做对了什么", "它怎样出错", "它之后看什么", "考考自己"},
 }
 
 var unbroken = map[string]string{"en": "Why it does not break", "zh": "它为什么不出错"}
