@@ -39,7 +39,7 @@ export function highlight(text, language) {
  * A command or a path that may break between its names, not in one, nor at its end: a full stop may follow.
  * @param {any} parts text, or what highlight draws @returns {any}
  */
-export const breakable = (parts) => [parts].flat().map((part) => (typeof part === 'string' ? part.split(/(?<=[/:,}_.]|\w\()|(?<=[a-z])(?=[A-Z])/).map((name, i) => html`${i > 0 && html`<wbr />`}${name}`) : part));
+export const breakable = (parts) => [parts].flat().map((part) => (typeof part === 'string' ? part.split(/(?<=[/:,}_. ]|\w\()|(?<=[a-z])(?=[A-Z])/).map((name, i) => html`${i > 0 && html`<wbr />`}${name.length < 30 && /-./.test(name) ? html`<span class="unbroken">${name}</span>` : name}`) : part));
 
 /** @param {string} word @param {string} language */
 const isKnown = (word, language) => known[language].has(anyCase.includes(language) ? word.toUpperCase() : word);

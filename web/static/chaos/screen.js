@@ -56,7 +56,7 @@ export function Chaos({ route: { query } }) {
       columns=${all.faults.map((id) => ({ id, title: faultTitle(id), asks: faultHint(id) }))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(cellOf(row, id), link('chaos', '', { ...query, cell: `${row}.${id}` }))}
       to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} /></div>
-    <p class="hint">${w.sale(all.settings)} ${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${breakable(all.command)}</code></p>
+    <p class="hint">${w.sale(all.settings)}${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))}${w.command}<code class="chaos-command">${breakable(all.command)}</code></p>
     ${shown && broke(shown) && html`<${Sale} key=${query.cell} all=${all} name=${name} fault=${fault} cell=${shown} close=${() => put({ cell: '' })} />`}`;
 }
 

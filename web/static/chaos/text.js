@@ -27,8 +27,8 @@ const en = {
     told: 'Buyers told “sold”', unknown: 'Unknown answers', ledger: 'Units in the ledger', of: (n, all) => `${count(n)} of ${count(all)}`, after: 'Sold after the fault', left: (n, all) => `${count(n)}, when ${count(all)} were left`,
     stood: 'Longest time without a sale', broken: 'Broken rules', command: 'The command that runs it again',
   },
-  ran: (begun, machine, servers) => `Run on ${begun}, ${machine}: ${servers}.`, command: 'The whole table:', left: (n) => `${count(n)} cells were not run.`,
-  sale: (s) => `${s.rate} buyers a second, ${s.services} service processes; lease ${count(s.lease_ms)} ms, wait ${count(s.wait_ms)} ms. Killing a process does not test whether data reach the disk.`,
+  ran: (begun, machine, servers) => `Run on ${begun}, ${machine}: ${servers}. `, command: 'The whole table: ', left: (n) => `${count(n)} cells were not run.`,
+  sale: (s) => `${s.rate} buyers a second, ${s.services} service processes; lease ${count(s.lease_ms)} ms, wait ${count(s.wait_ms)} ms. Killing a process does not test whether data reach the disk. `,
   guarantee: 'All its answers',
 };
 

@@ -20,15 +20,15 @@ const Stage = later(() => import('../lab/stage.js'), 'Stage'); // a site never n
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
 export function BreakIt({ chapter, lab, matrix }) {
-  const { strategy, question, held } = chapter.break;
+  const { strategy, stock, buyers, question, held } = chapter.break;
   const row = matrix?.rows.find((r) => r.strategy === strategy);
   const broken = (matrix?.questions ?? []).filter((q) => exampleOf(row?.cells[q.id]));
   return html`
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
       ${held && html`<p><a class="offer beside" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}`
-    : html`${isSite ? html`<p><a class="run" href=${link('trace', `${strategy}.oversell`, { guess: 1 })}>${lessonWords().guess}</a></p><${NeedsLab} />` : html`<${Run} chapter=${chapter} lab=${lab} />`}
-      ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && t.comma}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
+    : html`${isSite ? html`<${NeedsLab} does=${lessonWords().breakIt(strategy, stock, buyers)} /><p><a class="run" href=${link('trace', `${strategy}.oversell`, { guess: 1 })}>${lessonWords().guess}</a></p>` : html`<${Run} chapter=${chapter} lab=${lab} />`}
+      ${broken.length > 0 && html`<p>${lessonWords().traces}${broken.map((q, i) => html`${i > 0 && t.comma}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>✗ ${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
     </div>`;
 }
 
@@ -37,8 +37,8 @@ function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
   if (example) return html`
-    ${question !== 'node-loss' && !isSite && html`<${Live} key=${example} example=${example} says=${lessonWords().live(strategy, t.guarantees.titleOf(q))} />`}
-    <p class="buttons"><a class="offer play" href=${link('trace', example)}>${lessonWords().play(strategy, t.guarantees.titleOf(q))}</a>
+    ${question !== 'node-loss' && !isSite && html`<${Live} key=${example} example=${example} says=${lessonWords().live(strategy, `✗ ${t.guarantees.titleOf(q)}`)} />`}
+    <p class="buttons"><a class="offer play" href=${link('trace', example)}>${lessonWords().play(strategy, `✗ ${t.guarantees.titleOf(q)}`)}</a>
       <a class="offer" href=${link('trace', example, { guess: 1 })}>${lessonWords().guess}</a></p>`;
   return matrix && html`<p class="hint">${lessonWords().noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
 }

@@ -40,7 +40,7 @@ export function InWords({ trace }) {
 export function Place({ place, matrix, zoom }) {
   const [strategy, question, how] = place.split(' ');
   const q = matrix?.questions.find((one) => one.id === question);
-  const title = q ? t.guarantees.titleOf(q) : question;
+  const title = `${how === 'holds' ? '✓' : '✗'} ${q ? t.guarantees.titleOf(q) : question}`;
   return html`<${Drawn} name=${`${how === 'holds' ? 'held.' : ''}${strategy}.${question}`} says=${lessonWords().drawn(strategy, title)} zoom=${zoom} />`;
 }
 
@@ -57,7 +57,7 @@ export function Examples({ row, questions }) {
     <section class="examples">
       <h4>${lessonWords().howItBreaks}</h4>
       ${broken.length > 1 && html`<div class="choices" role="group" aria-label=${lessonWords().howItBreaks}>
-        ${broken.map((one) => html`<button key=${one.id} type="button" class="quiet" aria-pressed=${String(one === q)} onClick=${() => setChosen(one.id)}>${t.guarantees.titleOf(one)}</button>`)}</div>`}
-      <${Drawn} key=${q.id} name=${exampleOf(row.cells[q.id])} says=${lessonWords().drawn(row.strategy, t.guarantees.titleOf(q))} />
+        ${broken.map((one) => html`<button key=${one.id} type="button" class="quiet" aria-pressed=${String(one === q)} onClick=${() => setChosen(one.id)}>✗ ${t.guarantees.titleOf(one)}</button>`)}</div>`}
+      <${Drawn} key=${q.id} name=${exampleOf(row.cells[q.id])} says=${lessonWords().drawn(row.strategy, `✗ ${t.guarantees.titleOf(q)}`)} />
     </section>`;
 }

@@ -23,7 +23,7 @@ export function Measured({ command }) {
   return html`
     <figure class="measured">
       ${full.map((table) => html`<${Table} key=${table.head[0]} ...${table} />`)}
-      <figcaption class="hint">${l.on(run.begun.slice(0, 10), run.cpus, run.servers.map(inWords).join(t.comma))} ${how}</figcaption>
+      <figcaption class="hint">${l.on(run.begun.slice(0, 10), run.cpus, run.servers.map(inWords).join(t.comma))}${how}</figcaption>
     </figure>`;
 }
 

@@ -23,7 +23,7 @@ const en = {
   drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}: this drawing, step by step`, notDrawn: (why) => `The drawing could not be loaded: ${why}`,
   beside: (name) => `The same with ${name}, step by step`,
   noExample: 'This program’s matrix has no such counterexample. To find it, run',
-  traces: 'With two buyers, step by step:',
+  traces: 'With two buyers, step by step: ',
   other: (name) => `A run of ${name} is in progress. Wait for its verdict.`,
   articles: {
     about: 'About', theirs: 'The article says', ours: 'The proof and the measurements say',
@@ -69,11 +69,11 @@ const en = {
     strategy: 'Strategy', answers: 'Answers/s', sales: 'Sales/s', share: (strategy) => `× ${strategy}`,
     lock: 'Lock', alone: 'Alone, locks/s', crowd: (n) => `${n} at once, locks/s`, wait: (n) => `${n}: p99 wait, ms`,
     pause: 'Pause between attempts', lease: 'Lease', rate: 'Locks/s', notYet: 'not measured yet', commands: 'Commands per lock', lost: 'Updates lost',
-    on: (date, cpus, servers) => `Measured on ${date} with ${plural(cpus, 'processor')}: ${servers}. Medians of the rounds, with the lowest and the highest.`,
+    on: (date, cpus, servers) => `Measured on ${date} with ${plural(cpus, 'processor')}: ${servers}. Medians of the rounds, with the lowest and the highest. `,
     how: {
       compare: (run) => `${count(run.at_once)} concurrent buyers.`,
       'bench locks': (run) => `Contenders hold the lock for ${run.hold_ms} ms.`,
-      'bench articles': (run) => `${run.lock}, 8 contenders, tasks of ${run.task_ms} ms. One central row took ${run.central_over_segmented[0]} times as long as a hundred segments.`,
+      'bench articles': (run) => `${run.lock}, 8 contenders, tasks of ${run.task_ms} ms. One central row took ${run.central_over_segmented[0].toFixed(2)} times as long as a hundred segments.`,
     },
   },
   guess: 'Predict each answer, then see it',

@@ -8,7 +8,7 @@ import { layout, titleOf } from './layout.js';
 import { model } from './model.js';
 import { story } from './story.js';
 import { words } from './text.js';
-import { arrow, cross, el, hatched, line, lineOf, palette, size, svg, text } from './drawing.js';
+import { arrow, cross, el, hatched, line, lineOf, palette, size, svg, text, widthOf } from './drawing.js';
 
 /** @typedef {import('./layout.js').Placed} Placed */
 /** @typedef {import('./layout.js').Plan} Plan */
@@ -151,9 +151,11 @@ function texts(r, plan, p, lanes) {
   const anchor = !lane || kind === 'event' ? 'middle' : lane.inward > 0 ? 'start' : 'end';
   const bad = Boolean(s.fault) && !['delayed', 'arrives late', 'time passes'].includes(s.fault);
   const post = s.fault === 'delayed' || s.fault === 'arrives late';
+  const width = widthOf(r.shown) + 4;
   const colour = bad ? p.bad : post ? p.warn : ['again', 'rest', 'act', 'event'].includes(kind) ? p.muted : p.ink;
   return [
     text(p, r.number, plan.gutter - 6, r.labelY, { anchor: 'end', of: 10, colour: p.muted, class: 'number' }),
+    ...(kind === 'rest' ? [el('rect', { x: r.textX - width / 2, y: r.labelY - size, width, height: size + 4, fill: p.panel })] : []), // it is written on a lifeline
     ...(kind === 'answer' ? [] : [text(p, r.shown, r.textX, r.labelY, { anchor, code: r.code, colour, bold: bad, class: 'label' })]),
     ...(r.replyShown ? [text(p, r.replyShown, r.textX, r.replyY, { anchor, code: r.replyCode, colour: r.replyBad ? p.bad : post ? p.warn : p.muted, bold: r.replyBad, class: 'reply' })] : []),
     ...r.notes.flatMap((n) => n.lines.map((said, i) => text(p, said, n.x, n.y + 14 * i, { anchor: n.anchor, colour: n.bad ? p.bad : lanes.get(n.who)?.colour, bold: n.bad, class: n.bad ? 'belief wrong' : 'belief' }))),

@@ -71,7 +71,7 @@ export default {
     how: {
       compare: (run) => `同时 ${count(run.at_once)} 位买家。`,
       'bench locks': (run) => `每个竞争者持锁 ${run.hold_ms} 毫秒。`,
-      'bench articles': (run) => `${run.lock}，8 个竞争者，任务 ${run.task_ms} 毫秒。一行中央锁用的时间是一百个分段的 ${run.central_over_segmented[0]} 倍。`,
+      'bench articles': (run) => `${run.lock}，8 个竞争者，任务 ${run.task_ms} 毫秒。一行中央锁用的时间是一百个分段的 ${run.central_over_segmented[0].toFixed(2)} 倍。`,
     },
   },
   guess: '先猜每个应答，再看结果',
