@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
@@ -164,11 +166,18 @@ func (a *actor) eachCall(visit func(*call)) {
 // The errors that actors get instead of an answer.
 var (
 	errDead        = errors.New("this process has died")
-	errReplyLost   = errors.New("connection lost before the reply came")
+	errReplyLost   = brokenConnection("connection lost before the reply came")
 	errCommandLost = errors.New("connection lost before the command was sent")
 	errNoAnswer    = errors.New("no answer in time")
 	errPanics      = errors.New("the code of the request panics")
 )
+
+// A brokenConnection is the error of a command that was sent and whose reply is lost. As MySQL's driver
+// does then, it says that the connection is invalid, which proves nothing about the command.
+type brokenConnection string
+
+func (e brokenConnection) Error() string      { return string(e) }
+func (brokenConnection) Is(target error) bool { return target == mysql.ErrInvalidConn }
 
 // A call is one command, wait or back-off of an actor.
 type call struct {
