@@ -89,10 +89,10 @@ var actorKinds = map[Action]actorKind{
 		},
 		answer: "had the lock",
 	},
-	// An actor that Resets starts the sale anew.
+	// An actor that Resets starts the sale anew. If several do, each sets another stock.
 	Resets: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			o.Err = p.Reset(ctx, w.sku, skuName, w.stock)
+			o.Err = p.Reset(ctx, w.sku, skuName, w.stock+w.extraUnits[o.Name])
 		},
 		answer: "the sale was set anew",
 	},

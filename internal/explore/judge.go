@@ -40,6 +40,9 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 	}
 	if r.scenario.has(Resets) {
 		e.Run = e.Snapshot.Stock.Run
+		if len(w.extraUnits) > 1 { // the stock shows which reset came last
+			e.Initial = e.Snapshot.Stock.Initial
+		}
 		if e.Calls, err = w.callsOfRun(ctx, e.Calls, e.Run); err != nil {
 			return err
 		}

@@ -54,7 +54,9 @@ type sale struct {
 	hasOther bool // a buyer of the scenario buys the second SKU (World.otherSKU)
 	stock    int64
 	placed   map[string]seckill.Receipt // the orders placed before the actors came, by buyer
-	names    *Normalizer
+	// extraUnits has the actors that reset the sale. Each adds another number of units to stock.
+	extraUnits map[string]int64
+	names      *Normalizer
 }
 
 // Options configure a World.
@@ -193,7 +195,14 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 			return err
 		}
 	}
-	w.placed = map[string]seckill.Receipt{}
+	w.placed, w.extraUnits = map[string]seckill.Receipt{}, map[string]int64{}
+	resets := int64(0)
+	for _, b := range s.Buyers {
+		if b.Action == Resets {
+			w.extraUnits[b.Name] = resets
+			resets++
+		}
+	}
 	for _, b := range s.Buyers {
 		if prepare := actorKinds[b.Action].prepare; prepare != nil {
 			if err := prepare(ctx, w, first, b); err != nil {
