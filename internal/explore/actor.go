@@ -198,8 +198,11 @@ type call struct {
 // A callFault is what a fault does to a call.
 type callFault struct {
 	loseReply bool
-	refused   bool                        // during this call, Redis forbids the command Scenario.Denies
-	deliver   func(context.Context) error // sends this command if it was delayed
+	// leavesUnheard is true if the buyer leaves while the command is on its way. The command takes
+	// effect.
+	leavesUnheard bool
+	refused       bool                        // during this call, Redis forbids the command Scenario.Denies
+	deliver       func(context.Context) error // sends this command if it was delayed
 }
 
 type callState int
@@ -305,7 +308,11 @@ func (a *actor) After(ctx context.Context, command *tap.Command, err error) erro
 		err = errors.Join(err, a.run.world.probes.SetRight(context.Background(), "+"+a.run.scenario.Denies))
 	}
 	a.report(func() { a.run.callReturned(c, err) })
-	if c.loseReply {
+	switch {
+	case c.leavesUnheard:
+		a.cancel(context.Canceled)
+		return context.Canceled
+	case c.loseReply:
 		return errReplyLost
 	}
 	if err == nil && c.isWait() && c.helper == nil && a.run.scenario.Wakes {

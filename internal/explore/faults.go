@@ -94,8 +94,14 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	Leaves: {
-		options: atActors(Leaves, func(a *actor) bool { return a.isActive() && a.ctx.Err() == nil }),
-		apply: func(_ context.Context, _ *run, a *actor, _ *Step) error {
+		options: atActors(Leaves, func(a *actor) bool {
+			return a.isActive() && a.ctx.Err() == nil && (!a.run.scenario.Unheard || a.mayLeaveUnheard())
+		}),
+		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
+			if r.scenario.Unheard {
+				a.program().nextCall().leavesUnheard = true
+				return nil
+			}
 			a.cancel(context.Canceled) // database/sql then closes the connection if a command waits for its answer
 			return nil
 		},
@@ -224,6 +230,13 @@ func atActors(f Fault, may func(*actor) bool) func(*run) []policy.Option {
 		}
 		return list
 	}
+}
+
+// mayLeaveUnheard reports whether a can leave while its next command is on its way. The clients of
+// ZooKeeper and etcd do not wait for the answer then. A COMMIT is different: database/sql waits.
+func (a *actor) mayLeaveUnheard() bool {
+	c := a.program().nextCall()
+	return c != nil && !c.leavesUnheard && (c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd)
 }
 
 // isFirstOfProcess reports whether a is the first active buyer of its process. A fault that hits a

@@ -54,6 +54,9 @@ type Scenario struct {
 	// Wakes makes the end of a wait a step of its own. So a buyer can leave when its wait is over
 	// but before it goes on.
 	Wakes bool `json:"wakes,omitempty"`
+	// Unheard makes a buyer leave while its next command to ZooKeeper or etcd is on its way. The
+	// command takes effect, and its sender gets the error of the context that has ended.
+	Unheard bool `json:"unheard,omitempty"`
 }
 
 // A Buyer is one actor of a scenario.

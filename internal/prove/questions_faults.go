@@ -118,11 +118,16 @@ func buyerLeavesScenarios(t *trial) []*explore.Scenario {
 	if t.info.Shares {
 		goes = append(goes, explore.Panics)
 	}
-	return []*explore.Scenario{
+	list := []*explore.Scenario{
 		{Name: "two buyers in one process, enough for one, one may leave", Stock: 2, Wakes: true,
 			Buyers: newBuyers(1, explore.Buys, explore.Buys), Faults: leaves},
 		{Name: "three buyers in one process, enough for all, one may leave", Stock: 6, Next: true, Wakes: true,
 			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Buys), Faults: goes}}
+	if slices.Contains(t.info.Needs, backend.ZooKeeper) || slices.Contains(t.info.Needs, backend.Etcd) {
+		list = append(list, &explore.Scenario{Name: "two buyers in one process, one may leave while a command is on its way",
+			Stock: 5, Next: true, Unheard: true, Buyers: newBuyers(1, explore.Buys, explore.Buys), Faults: leaves})
+	}
+	return list
 }
 
 func leaseEndScenarios(t *trial) []*explore.Scenario {
