@@ -153,6 +153,12 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 			Faults: []explore.Fault{explore.IDTaken}})}, t.acceptedRequests()...)
 	list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used},
 		&explore.Scenario{Name: "two users happen to have one key", Stock: 5, Buyers: oneKey})
+	if t.info.Locker == nil { // the service writes the refusals of all strategies
+		refused := newBuyers(1, explore.Asks, explore.Repeats, explore.Asks)
+		refused[2].Same, refused[2].User, refused[2].Quantity = "B", "C", 1 // B's key, and another user
+		list = append(list, &explore.Scenario{Name: "two in one process come too late, beside a request that has its order",
+			Stock: 1, Buyers: refused})
+	}
 	if t.info.Reserves {
 		used := t.buyers(explore.Asks, explore.Reserves)
 		used[1].Same, used[1].Quantity = "A", used[0].Quantity
