@@ -42,7 +42,7 @@ export function Chooser({ route }) {
           <li key=${s.name}><a href=${link('guarantees', '', { cell: s.name })}><code>${s.name}</code></a> <span class="hint">${titleOf(s)}</span></li>`)}</ul></div>`}
         ${ways.length > 0 && html`<ul class="panel ways">${ways.map(({ answers: other, what, fits: found }) => html`
           <li key=${what}><a href=${link('choose', '', addressOf(other))}>${w.way(what)}</a> <code>${found[0].strategy.name}</code></li>`)}</ul>`}
-        ${figures['hot-row'] && html`<p class="hint">${w.figures(figures['hot-row'].begun.slice(0, 10), figures['hot-row'].cpus)} <a href=${link('compare')}>${w.measure}</a></p>`}
+        ${figures['hot-row'] && html`<p class="hint">${w.figures(figures['hot-row'].begun.slice(0, 10), figures['hot-row'].cpus)}<a href=${link('compare')}>${w.measure}</a></p>`}
       </section>
     </div>`;
 }
@@ -75,7 +75,7 @@ function Card({ fit: { strategy, row, speed, breaks }, asked, matrix }) {
       <h2 id=${`fit-${strategy.name}`}><code>${strategy.name}</code> <span class="hint">${titleOf(strategy)}</span></h2>
       <ul>
         ${sure.map(({ mark, of }) => html`<li key=${mark}>${sign(mark)} ${t.guarantees.answers[mark]}${t.colon}${t.list(of.map(name))}</li>`)}
-        <li>${sign('measured')} ${[w.needs(strategy.needs), speed && w.speed(speed[0]), !strategy.available && w.notHere].filter(Boolean).join(' ')}</li>
+        <li>${sign('measured')} ${[w.needs(strategy.needs), speed && w.speed(speed[0]), !strategy.available && w.notHere].filter(Boolean).join('')}</li>
         ${breaks.length > 0 && html`<li>${sign('breaks')} ${w.breaks} ${breaks.map((q, i) => html`${i > 0 && ' · '}${exampleOf(row.cells[q])
     ? html`<a href=${link('trace', exampleOf(row.cells[q]))}>${name(q)}</a>` : name(q)} (${proofWords().about[brokenOf(row.cells[q].rule)]})`)}</li>`}
       </ul>

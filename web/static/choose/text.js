@@ -17,10 +17,10 @@ const en = {
   found: (n, ways) => (n ? `${count(n)} ${n === 1 ? 'way fits' : 'ways fit'}, simplest first.` : ways ? 'Nothing fits. One of these changes is enough:' : 'Nothing fits, and no single change is enough.'),
   loss: 'In a failover two buyers can hold the lock. Where the stock’s row checks a fencing token, it refuses the older one, and the stock stays right. Without a lock there is nothing to lose. See:',
   more: 'Also:', way: (what) => (what === 'rate' ? 'accept fewer sales a second' : what === 'processes' ? 'sell from one process' : have[what] ? `add ${have[what]}` : `live with this risk: ${fails[what]}`),
-  needs: (list) => `Needs ${new Intl.ListFormat('en').format([...new Set(list.filter((n) => n !== 'SQL' || list.length === 1).map((n) => offers[n] ?? n))])}.`,
-  speed: (n) => `Sold ${count(n)} a second when it was measured.`, notHere: 'It cannot run in this lab.',
+  needs: (list) => `Needs ${new Intl.ListFormat('en').format([...new Set(list.filter((n) => n !== 'SQL' || list.length === 1).map((n) => offers[n] ?? n))])}. `,
+  speed: (n) => `Sold ${count(n)} a second when it was measured. `, notHere: 'It cannot run in this lab.',
   breaks: 'You did not ask, but it breaks here:', run: 'Run it', lesson: 'Lesson', proof: 'All its answers',
-  figures: (date, cpus) => `Speeds are from one machine (${date}, ${cpus} processors); they compare strategies with each other.`, measure: 'Measure yours.',
+  figures: (date, cpus) => `Speeds are from one machine (${date}, ${cpus} processors); they compare strategies with each other. `, measure: 'Measure yours.',
 };
 
 export const words = chosenOf(en, zh);

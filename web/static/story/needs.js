@@ -9,7 +9,7 @@ import { html } from '../ui.js';
  * @param {{name?: string, does?: string, command?: string}} props
  */
 export const NeedsLab = ({ name = '', does = '', command = 'make demo' }) => html`
-  <section class="panel needs-lab">
+  <section class="panel needs-lab start">
     ${name && html`<h1>${t.nav[name] ?? t.nav.doors[name]}</h1>`}
     ${does && html`<p><strong>${does}</strong></p>`}
     <p>${t.site.needs}</p>

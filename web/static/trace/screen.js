@@ -36,7 +36,7 @@ export function Trace({ route }) {
   return html`
     ${failed?.error && html`<${Failed} error=${failed.error} again=${failed.again} said=${said(failed.error)} />`}
     ${ready && trace && html`
-      <${Title} trace=${trace} file=${fileOf(name)} matrix=${matrix} />
+      <${Title} trace=${trace} file=${fileOf(name)} matrix=${matrix} hidden=${'guess' in route.query && place(route.query.step, trace) < trace.steps.length} />
       <${Player} key=${name} trace=${trace} at=${place(route.query.step, trace)} move=${(n) => stay('trace', name, { guess: read().query.guess, step: trace.live ? n : n || '' })}
         guesses=${'guess' in route.query} setGuesses=${(on) => stay('trace', name, { ...read().query, guess: on ? 1 : '' })} />`}
     ${ready && html`<${Chooser} matrix=${matrix} name=${name} />`}`;
@@ -84,12 +84,12 @@ function happened({ strategy, problems: [first] }) {
   return sold ? words().sells(strategy, sold, stock) : first ? words().breaks(strategy, t.rules[first.rule] ?? first.rule) : words().withstands(strategy);
 }
 
-/** @param {{trace: Played, file: string, matrix: Json.Matrix | null}} props */
-function Title({ trace, file, matrix }) {
+/** @param {{trace: Played, file: string, matrix: Json.Matrix | null, hidden: boolean}} props hidden: the end is still to be guessed */
+function Title({ trace, file, matrix, hidden }) {
   const question = matrix?.questions.find((q) => q.id === trace.question);
   return html`
     <section class="title-of">
-      <h1>${happened(trace)}</h1>
+      <h1>${hidden ? trace.strategy : happened(trace)}</h1>
       <p class="hint">${[trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), say(trace.name), question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}
         ${' '}<a href=${link('lessons', trace.strategy)}>${words().lesson}</a>${question && html` · <a href=${link('guarantees', '', { cell: `${trace.strategy}.${question.id}` })}>${words().proof}</a>`}</p>
       <${Downloads} trace=${trace} title=${happened(trace)} file=${file} />
