@@ -80,6 +80,8 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 func restockingScenarios(t *trial) []*explore.Scenario {
 	sameKey := append(t.twoCopies(1, explore.Restocks),
 		t.buyers(explore.Buys, explore.Buys, explore.Buys)[2])
+	other := sameKey[1]
+	other.Name, other.Quantity, other.Again = "D", 1, 0
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
@@ -100,7 +102,8 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 			explore.Cancels, explore.Restocks, explore.Restocks),
 		t.sale("one buys while units are added and the sale is reset", 2, nil,
 			explore.Restocks, explore.Resets, explore.Buys),
-		{Name: "one buys while units are added by two calls with one key", Stock: 2, Next: true, Buyers: sameKey},
+		{Name: "one buys while units are added by two calls with one key, which a third call uses for another number",
+			Stock: 2, Next: true, Buyers: append(sameKey, other)},
 	}, repeated...)
 }
 
