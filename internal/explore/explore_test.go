@@ -103,6 +103,20 @@ func TestTheServiceHasTheClockOfTheProcess(t *testing.T) {
 	}
 }
 
+// Two copies of a request poll a purchase that is still open. Neither of them wakes the other one, so
+// time passes, and the schedule is short.
+func TestCopiesDoNotWakeEachOtherForEver(t *testing.T) {
+	w := open(t, counter.RedisCounterMySQL)
+	copies := []explore.Buyer{{Name: "A", Quantity: 2, Action: explore.Asks, Again: 1},
+		{Name: "B", Quantity: 2, Action: explore.Asks, Again: 1, Process: 1, Same: "A"}}
+	s := &explore.Scenario{Name: "two copies", Stock: 4, Buyers: copies, MaxFaults: 1,
+		Faults: []explore.Fault{explore.CommandLost}}
+	o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", explore.CommandLost)...)
+	if len(o.Problems) > 0 || len(o.Steps) > 100 {
+		t.Errorf("%d steps and %v, want at most 100 steps without a problem", len(o.Steps), o.Problems)
+	}
+}
+
 // A buyer of conditional sends four commands: BEGIN, UPDATE, INSERT, COMMIT. Two buyers could
 // interleave them in 8!/(4!·4!) = 70 ways. But while one buyer is between UPDATE and COMMIT, the
 // other must wait for the row. The exact numbers prove that no schedule is missing, that none runs

@@ -229,6 +229,10 @@ func (r *run) runToEnd(ctx context.Context, choose chooser) error {
 	}
 }
 
+// maxSteps limits a schedule; the longest of the questions have a few hundred steps. Buyers that need
+// more repeat their commands for ever, and give up.
+const maxSteps = 2000
+
 // nextOptions runs the schedule up to the next moment at which there is a choice, and returns the
 // options. It returns none if every actor has finished.
 func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
@@ -239,6 +243,12 @@ func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 		if r.peek && len(r.schedule.Steps) > 0 {
 			last := &r.schedule.Steps[len(r.schedule.Steps)-1]
 			last.Values = r.world.readServers(ctx)
+		}
+		switch n := len(r.schedule.Steps); {
+		case n > 2*maxSteps:
+			return nil, fmt.Errorf("after %d steps a buyer whose time is up goes on", n)
+		case n > maxSteps:
+			r.giveUpBuyers(slices.DeleteFunc(slices.Clone(r.actors), (*actor).isDone))
 		}
 		if r.wakeBackOffs() {
 			continue

@@ -24,7 +24,11 @@ func (m move) mayUnblock() bool {
 	if m.attempt.failed {
 		return false // the attempt ended in a back-off, so it changed nothing for other buyers
 	}
-	if !m.actor.run.world.hasLock() || m.hadLock {
+	if !m.actor.run.world.hasLock() {
+		// Two copies of a request that wait for a third one would wake each other for ever.
+		return !m.attempt.repeats() || m.actor.isDone()
+	}
+	if m.hadLock {
 		return true
 	}
 	// A command of a buyer that only tries to get the lock wakes no other buyer. Otherwise two such
@@ -38,17 +42,30 @@ type attempt struct {
 	firstMove int             // index in run.moves of the first move after the attempt began
 	used      map[string]bool // the backends to which the attempt has sent commands
 	failed    bool            // the attempt ended in a back-off
+	sent      []string        // the names of its commands
+	before    []string        // the names of the commands before the last back-off
+}
+
+// repeats reports whether the attempt has sent commands of the same names so far as the one before. That one
+// changed nothing for other buyers.
+func (t *attempt) repeats() bool {
+	return len(t.sent) <= len(t.before) && slices.Equal(t.sent, t.before[:len(t.sent)])
 }
 
 // startAttempt starts the first attempt of a, or the next one after a back-off.
 func (r *run) startAttempt(a *actor) {
-	a.attempt = &attempt{firstMove: len(r.moves), used: map[string]bool{}}
+	var before []string
+	if a.attempt != nil {
+		before = a.attempt.sent
+	}
+	a.attempt = &attempt{firstMove: len(r.moves), used: map[string]bool{}, before: before}
 }
 
-// recordMove records that a has sent a command to backend.
-func (r *run) recordMove(a *actor, backend string) {
-	a.attempt.used[backend] = true
-	r.moves = append(r.moves, move{a, a.attempt, backend, a.hadLock})
+// recordMove records that a has sent a command.
+func (r *run) recordMove(a *actor, c *tap.Command) {
+	a.attempt.used[c.Backend] = true
+	a.attempt.sent = append(a.attempt.sent, c.Name)
+	r.moves = append(r.moves, move{a, a.attempt, c.Backend, a.hadLock})
 }
 
 // recordFault records a fault, after which any buyer may succeed.
@@ -149,7 +166,13 @@ func (r *run) passTime(ctx context.Context) error {
 			return nil
 		}
 	}
-	for _, a := range unserved {
+	r.giveUpBuyers(unserved)
+	return r.settle(ctx)
+}
+
+// giveUpBuyers ends the time of the buyers that live.
+func (r *run) giveUpBuyers(list []*actor) {
+	for _, a := range list {
 		if a.life != alive || a.outcome.GaveUp {
 			continue
 		}
@@ -158,7 +181,6 @@ func (r *run) passTime(ctx context.Context) error {
 		r.addStep(Step{Choice: Choice{Who: a.Name}, Result: gaveUp})
 		a.cancel(timeIsUp{})
 	}
-	return r.settle(ctx)
 }
 
 // endWaits ends all limited waits and all back-offs. It returns "" if there was none.

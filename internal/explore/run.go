@@ -194,7 +194,7 @@ func (r *run) send(c *call, step Step) {
 	if r.paused == a {
 		r.paused = nil
 	}
-	r.recordMove(a, c.command.Backend)
+	r.recordMove(a, c.command)
 	switch c.command.Name {
 	case "BEGIN", "CALL": // a stored procedure contains a transaction of its own
 		a.inTransaction, a.expired = true, a.expired && r.world.hasLock()
