@@ -72,7 +72,11 @@ func aboutLock(rule string) bool { return !notOverlap(rule) }
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	c, seen := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, explore.Result{}
 	broken := t.brokenRules(q.breaks)
-	for _, s := range present(scenarios) {
+	scenarios = present(scenarios)
+	if len(scenarios) == 0 {
+		return notAsked(q.notSeen)
+	}
+	for _, s := range scenarios {
 		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
 		l := t.searchLimits(broken)
 		// Such scenarios need more schedules, because they have many different beginnings. The first
@@ -107,5 +111,5 @@ func present(scenarios []*explore.Scenario) []*explore.Scenario {
 // the fewest preemptions first, then some at random. Rules that they break are added to broken.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
-		Random: t.options.Schedules / 4, Seed: t.options.Seed, Stop: broken.note}
+		Random: t.options.Schedules / 3, Seed: t.options.Seed, Stop: broken.note}
 }

@@ -46,7 +46,7 @@ type brokenRule struct {
 }
 
 // furtherShare is the divisor that yields brokenRules.furtherSchedules from Options.Schedules.
-const furtherShare = 3
+const furtherShare = 2
 
 func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
 	return &brokenRules{counts: counts, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}

@@ -42,7 +42,7 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	s := &faultlessResult{cell: Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}},
 		broken: &brokenRules{counts: anyRule}}
 	l := t.searchLimits(s.broken)
-	l.Reduce, l.Schedules = true, 2*l.Schedules
+	l.Reduce, l.Schedules = true, 3*l.Schedules
 	for _, scenario := range present(t.faultlessScenarios(processes)) {
 		res, err := t.world.Search(ctx, scenario, l)
 		if err != nil {

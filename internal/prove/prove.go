@@ -42,9 +42,8 @@ type Options struct {
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions returns options with which a proof takes about 25 minutes on two cores. With
-// four workers, servers that elect a leader would be too slow.
-func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 3} }
+// DefaultOptions returns options with which a proof takes about 15 minutes on two cores.
+func DefaultOptions() Options { return Options{Schedules: 36, Budget: time.Minute, Workers: 4} }
 
 // Servers are the servers of one worker.
 type Servers interface {

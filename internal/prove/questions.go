@@ -26,8 +26,8 @@ type Question struct {
 	// two. If the text across is "", the question is asked nevertheless, in one process.
 	premise, across string
 	// sees reports whether the situation that the question is about, such as the end of a lease,
-	// has occurred in a schedule. If it has not, the answer is NotAsked with the reason notSeen. If
-	// sees is nil, the search is enough for an answer.
+	// has occurred in a schedule. If it has not, or if there is no scenario, the answer is NotAsked with
+	// the reason notSeen. If sees is nil, the search is enough for an answer.
 	sees    func(*trial, explore.Result) bool
 	notSeen string
 	// breaks reports whether a rule counts for the question.
@@ -54,8 +54,6 @@ const (
 func hasFault(_ *trial, r explore.Result) bool { return r.Faulty > 0 }
 
 func hasRenewal(_ *trial, r explore.Result) bool { return r.Renewed > 0 }
-
-func readsClock(t *trial, _ explore.Result) bool { return t.world.ReadsClock() }
 
 // ofLocks returns a function for Question.applies. Its questions make sense only for a strategy
 // with a lock that excludes other buyers when there is no fault.
