@@ -82,7 +82,7 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		// Such scenarios need more schedules, because they have many different beginnings. The first
 		// buyer may die before each of its commands, and each of many buyers may come at any moment.
 		if s.DiesFirst || len(s.Buyers) > 4 {
-			l.Schedules, l.Random = 2*l.Schedules, 2*l.Random
+			l.Schedules, l.Random = 3*l.Schedules, 3*l.Random
 		}
 		// Whether two holders overlap, or buyers wait for each other, also depends on the order of
 		// commands to different servers, which a reduced search ignores.
