@@ -11,7 +11,7 @@ const en = {
   unknown: (name) => `There is no chapter and no strategy “${name}”. This is the first chapter.`,
   source: 'The source code that runs', answer: 'A model answer',
   predict: {
-    asks: (name, stock, buyers) => `Predict first: ${plural(buyers, 'buyer')} want one unit each, and there are ${count(stock)}. How many does ${name} sell?`,
+    asks: (name, stock, buyers) => `${plural(buyers, 'buyer')} want one unit each, and there are ${count(stock)}. How many does ${name} sell?`,
     fewer: (stock) => `Fewer than ${count(stock)}`, all: (stock) => `Exactly ${count(stock)}`, more: (stock) => `More than ${count(stock)}`,
     right: 'You were right.', wrong: 'You expected something else.', was: (sold, initial) => `It sold ${count(sold)} of ${count(initial)}.`,
   },

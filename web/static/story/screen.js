@@ -25,6 +25,7 @@ export function Story({ route }) {
   useEffect(() => {
     if (value) document.getElementById(`at-${route.query.at}`)?.scrollIntoView();
   }, [value, route.query.at]);
+  if (error instanceof Refused && error.status === 404) return html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link('story')}>${t.nav.home}</a></p></section>`;
   if (!value) return html`<${Awaited} error=${error} again=${again} title=${t.nav.story} />`;
   const folder = name.includes('/') ? name.replace(/[^/]*$/, '') : '';
   const to = (/** @type {string} */ href) => addressIn(href, name, folder);

@@ -9,7 +9,7 @@ export default {
   unknown: (name) => `没有叫“${name}”的章节或策略。这是第一章。`,
   source: '实际运行的源码', answer: '参考答案',
   predict: {
-    asks: (name, stock, buyers) => `先猜一猜：${count(buyers)} 个买家各要一件，库存 ${count(stock)} 件。${name} 会卖出多少件？`,
+    asks: (name, stock, buyers) => `${count(buyers)} 个买家各要一件，库存 ${count(stock)} 件。${name} 会卖出多少件？`,
     fewer: (stock) => `少于 ${count(stock)} 件`, all: (stock) => `正好 ${count(stock)} 件`, more: (stock) => `多于 ${count(stock)} 件`,
     right: '你猜对了。', wrong: '和你想的不一样。', was: (sold, initial) => `${count(initial)} 件卖出了 ${count(sold)} 件。`,
   },
