@@ -27,7 +27,7 @@ export function BreakIt({ chapter, lab, matrix }) {
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
       ${held && html`<p><a class="offer beside" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}`
-    : html`${isSite ? html`<${NeedsLab} does=${lessonWords().breakIt(strategy, stock, buyers)} /><p><a class="run" href=${link('trace', `${strategy}.oversell`, { guess: 1 })}>${lessonWords().guess}</a></p>` : html`<${Run} chapter=${chapter} lab=${lab} />`}
+    : html`${isSite ? html`<${NeedsLab} does=${lessonWords().breakIt(strategy, stock, buyers)} />${broken[0] && html`<p><a class="run" href=${link('trace', exampleOf(row?.cells[broken[0].id]), { guess: 1 })}>${lessonWords().guess}</a></p>`}` : html`<${Run} chapter=${chapter} lab=${lab} />`}
       ${broken.length > 0 && html`<p>${lessonWords().traces}${broken.map((q, i) => html`${i > 0 && t.comma}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>✗ ${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
     </div>`;
 }
