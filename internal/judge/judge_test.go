@@ -286,6 +286,7 @@ func TestJudge(t *testing.T) {
 		{"bought again after cancelling", func(e *Evidence) { e.order(6).UserID, e.told(6, CallBuy).User = 8, 8 }, ""},
 		{"an order of nothing", func(e *Evidence) { e.sell(9, 0) }, "bad_order"},
 		{"an order in no state", func(e *Evidence) { e.order(6).Status = "paid?" }, "bad_order lost_units"},
+		{"an order without a state", func(e *Evidence) { e.order(6).Status = "" }, "bad_order lost_units"},
 		{"reset to another stock", func(e *Evidence) { e.Initial = 12 }, "initial_changed lost_units"},
 		{"reset to the same stock", func(e *Evidence) { e.Run = 3 }, "initial_changed"},
 		{"an order of an earlier run", func(e *Evidence) { e.order(6).Run = 3 }, "straggler"},
@@ -344,6 +345,8 @@ func TestJudge(t *testing.T) {
 			e.Calls[1].OrderID = "another"
 		}, "wrong_receipt"},
 		{"an order of one who was told busy", tells(6, OutcomeBusy), "unacknowledged_order"},
+		{"an order of one who was told of an error of this call", all(tells(6, OutcomeError),
+			func(e *Evidence) { e.told(6, CallBuy).ThisCall = true }), "unacknowledged_order"},
 		{"an order of one who was told conflict", tells(6, OutcomeConflict), "unacknowledged_order"},
 		{"an order of one who was told of an error", tells(6, OutcomeError), "unacknowledged_order"},
 		{"told of an error, and then of an order that was there", replayed(OutcomeError), "unacknowledged_order"},
@@ -362,6 +365,8 @@ func TestJudge(t *testing.T) {
 			e.Ours = func(o *Order) bool { return o.UserID != 99 }
 		}, ""},
 		{"sold out with just enough left", oneLeft, "undersold"},
+		{"sold out with just enough left, and a payment of an order that is not there",
+			all(oneLeft, func(e *Evidence) { t := e.says(9, 1, OutcomeError); t.Kind, t.OrderID = CallPay, "o9" }), "undersold"},
 		{"sold out with less left than was wanted",
 			all(oneLeft, func(e *Evidence) { e.told(4, CallBuy).Quantity = 2 }), ""},
 		{"sold out beside a cancellation without an answer", all(oneLeft, later(1, CallCancel, OutcomeUnknown)), ""},
@@ -540,6 +545,9 @@ func TestJudgeReservations(t *testing.T) {
 	}
 	judged(t, reservations, []planted{
 		{"as it should be", all(), ""},
+		{"sold out beside a unit that was never reserved", all(stock(13, 7), says(9, 1, OutcomeSoldOut)), "undersold"},
+		{"cancelled, and not by its buyer", ends(5, seckill.ReservationReleased), "cancelled_unasked"},
+		{"a payment that a backend failed, and paid", told(1, CallPay, OutcomeError), "paid_unasked"},
 		{"told reserved, and missing", func(e *Evidence) { e.drop(5) }, "missing_order"},
 		{"sold out before reservations expired", says(9, 1, OutcomeSoldOut), ""},
 		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},

@@ -76,6 +76,13 @@ func TestRestocks(t *testing.T) {
 				e.sell(20+user, 1)
 			}
 		}, "oversold sold_before_restock negative_stock"},
+		{"sold while they are on their way", all(arriving, oneMore, func(e *Evidence) {
+			e.restockCall().Outcome = OutcomeUnknown
+		}), "oversold sold_before_restock negative_stock"},
+		{"of an earlier run", func(e *Evidence) { e.restock().Run = 3 },
+			"initial_changed straggler lost_update cancelled_unasked invented_order restock_differs"},
+		{"in Redis, and the row as it was set", all(inRedis(4), row(10)), ""},
+		{"in Redis, and in the row, too", all(inRedis(4), row(14)), "counter_and_row_differ"},
 		{"a counter that no order used", by("conditional", seckill.InRedis, 10), ""},
 		{"from a stock in pieces", inPieces(4), ""},
 		{"by a strategy with another stock", func(e *Evidence) { e.restock().Strategy = "redis-lua" }, RuleMixedStores},
