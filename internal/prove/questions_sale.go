@@ -22,7 +22,7 @@ func saleQuestions() []Question {
 			Asks: "Both questions again, with the actors in two processes.",
 			ask:  askFaultless("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
 		// Scenario.Next is not set: one more buyer would buy the units that prove "sold out" wrong.
-		{ID: "sold-out", Title: "sold out told rightly",
+		{ID: "sold-out", Title: "sold out only when it is",
 			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies, or a " +
 				"batch follows one that may fail: is a buyer told sold out of units that stay unsold to the end?",
 			premise:   "it breaks with enough for all",

@@ -8,7 +8,7 @@ const questions = {
   oversell: '不超卖',
   'lost-update': '不丢失更新',
   processes: '跨进程',
-  'sold-out': '“售罄”答复正确',
+  'sold-out': '卖完才说售罄',
   'dead-holder': '持有者死亡',
   leaves: '买家离开',
   'hung-holder': '持有者卡住',
