@@ -127,6 +127,9 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	tb.reach(`.break-it a.run`)
 	tb.press("\r")
 	tb.says(".guess", "What does the server answer?")
+	tb.in(wide)
+	tb.none("the prediction is laid out wrongly", ask[[]string](tb, layout))
+	tb.in(phone)
 	// Before the prediction, nothing of the answer shows.
 	tb.await(`document.querySelectorAll(".drawing [data-step]").length === 0 && !document.querySelector(".ending")`)
 	tb.predicts()
