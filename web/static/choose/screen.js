@@ -77,7 +77,7 @@ function Card({ fit: { strategy, row, speed, breaks }, asked, matrix }) {
         ${sure.map(({ mark, of }) => html`<li key=${mark}>${sign(mark)} ${t.guarantees.answers[mark]}${t.colon}${t.list(of.map(name))}</li>`)}
         <li>${sign('measured')} ${[w.needs(strategy.needs), speed && w.speed(speed[0]), !strategy.available && w.notHere].filter(Boolean).join('')}</li>
         ${breaks.length > 0 && html`<li>${sign('breaks')} ${w.breaks} ${breaks.map((q, i) => html`${i > 0 && ' · '}${exampleOf(row.cells[q])
-    ? html`<a href=${link('trace', exampleOf(row.cells[q]))}>${name(q)}</a>` : name(q)} (${proofWords().about[brokenOf(row.cells[q].rule)]})`)}</li>`}
+    ? html`<a href=${link('trace', exampleOf(row.cells[q]))}>${name(q)}</a>` : name(q)}${t.aside(proofWords().about[brokenOf(row.cells[q].rule)])}`)}</li>`}
       </ul>
       <p class="buttons"><a class="offer small" href=${link('lab', '', { strategies: strategy.name })}>${w.run}</a> <a href=${link('lessons', strategy.name)}>${w.lesson}</a>
         <a href=${link('guarantees', '', { cell: strategy.name })}>${w.proof}</a></p>

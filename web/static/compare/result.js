@@ -86,7 +86,7 @@ function RanOn({ result, of: { command, services_settings: settings } }) {
   return html`
     <section class="panel"><h3>${t.verdict.ranOn}</h3>
       <p class="ran-on">${w.machine(machine.cpus, `${machine.os}/${machine.arch}`)}${t.comma}${machine.go}
-        ${result.servers.map((b) => html`${t.comma}<span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)}${t.comma}${t.about.services({ ...settings, services: result.targets?.length ?? 0 })}</p>
+        ${result.servers.map((b) => html`${t.comma}<span key=${b.name} class="backend">${b.version || b.name}<span class="tier">${t.aside(b.name + t.comma + (t.machines.tiers[b.tier] ?? b.tier))}</span></span>`)}${t.comma}${t.about.services({ ...settings, services: result.targets?.length ?? 0 })}</p>
       <p class="hint">${w.sameCommand}</p>
       <pre tabindex="0" class="command"><code>${command}</code></pre>
       <p class="buttons"><${Copy} text=${command} label=${w.copyCommand} /></p>

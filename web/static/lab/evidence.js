@@ -50,7 +50,7 @@ function Signs({ signs }) {
       ${one('right', signs.right, looks[signs.right], w.why.right[signs.right])}
       ${one('served', signs.served, useless ? '' : looks[signs.served], signs.short?.length ? missed(signs) : useless ? w.why.useless : w.why.served[signs.served])}
     </div>
-    <p class="hint">${w.right} ${w.served(signs.limits)}</p>`;
+    <p class="hint">${w.right}${w.served(signs.limits)}</p>`;
 }
 
 /** @param {{result: Json.Result}} props */
@@ -72,7 +72,7 @@ function RanOn({ result }) {
   return html`
     <p class="ran-on">
       ${t.verdict.ranOn}${t.colon}${(result.targets[0]?.backends ?? []).map((b, i) => html`
-        ${i > 0 && t.comma}<span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)}
+        ${i > 0 && t.comma}<span key=${b.name} class="backend">${b.version || b.name}<span class="tier">${t.aside(b.name + t.comma + (t.machines.tiers[b.tier] ?? b.tier))}</span></span>`)}
       ${commands.length > 0 && html`<br />${t.verdict.commands}${t.colon}${commands
     .map((c) => `${c.backend} ${c.per_purchase.toFixed(1)}`).join(t.comma)}`}
     </p>`;

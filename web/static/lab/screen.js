@@ -48,11 +48,11 @@ export function Lab({ route }) {
  */
 const Machines = ({ status: { backends, services } }) => html`
   <details class="panel machines">
-    <summary>${t.machines.title} <span class="hint">${[...new Set(backends.filter((b) => b.ok).map((b) => b.version || b.name))].join(', ')}</span></summary>
+    <summary>${t.machines.title} <span class="hint">${[...new Set(backends.filter((b) => b.ok).map((b) => b.version || b.name))].join(t.comma)}</span></summary>
     <ul>
       ${backends.map((b) => html`
         <${Machine} key=${b.name} name=${b.version || b.name} state=${b.ok ? 'up' : b.tier ? 'down' : 'missing'} error=${b.error}>
-          ${b.tier && html`${b.name}, <span title=${t.machines.tierHints[b.tier]}>${t.machines.tiers[b.tier] ?? b.tier}</span> `}
+          ${b.tier && html`${b.name}${t.comma}<span title=${t.machines.tierHints[b.tier]}>${t.machines.tiers[b.tier] ?? b.tier}</span> `}
           ${b.address.split(',').map((address) => html`<code>${address}</code> `)}
         <//>`)}
       ${services.map((s, i) => html`

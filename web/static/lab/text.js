@@ -152,7 +152,7 @@ const en = {
       uncertain: ({ errors, unknown, of }) => `${count(errors + unknown)} of ${plural(of, 'buyer')} have no certain answer: ${plural(errors, 'error')}, ${count(unknown)} unknown`,
       unsold: ({ sold, of }) => `Only ${count(sold)} of ${plural(of, 'unit')} that buyers asked for were sold`,
     },
-    right: 'Right: judged by the ledger and by what every buyer was told.',
+    right: 'Right: judged by the ledger and by what every buyer was told. ',
     served: ({ late_ms: late, uncertain, sold }) => `Served: the sale never stood still for longer than a wait and a lease while buyers asked for units that were there, `
       + `99 of 100 answers came within ${seconds(late)}, at most ${percent(uncertain)} of the buyers ended without a certain answer, and at least ${percent(sold)} of the units that were there and asked for were sold.`,
   },

@@ -84,7 +84,7 @@ export function Fault({ fault, moves, who, game, press }) {
   const w = words();
   const named = who && fault === 'lease ends' ? w.closes : w.does_fault[fault] ?? fault;
   const why = game.faults_left > 0 ? w.notNow : w.spent;
-  if (!moves.length) return html`<button type="button" class="quiet" aria-disabled="true" data-fault=${fault} title=${why}>${named}<span class="hidden"> (${why})</span></button>`;
+  if (!moves.length) return html`<button type="button" class="quiet" aria-disabled="true" data-fault=${fault} title=${why}>${named}<span class="hidden">${t.aside(why)}</span></button>`;
   return moves.map((m) => html`
     <button key=${m.move} type="button" class="quiet" data-fault=${fault} data-move=${m.move} onClick=${() => press((now) => now.moves.find((one) => one.move === m.move))}>
       ${m.renewer ? `${w.renewer(who)}${t.colon}` : ''}${named}</button>`);

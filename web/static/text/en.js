@@ -11,7 +11,7 @@ export default {
   footer: 'seckill lab',
   version: (v) => `version ${v}`,
   list: (names) => new Intl.ListFormat('en').format(names),
-  colon: ': ', comma: ', ', semicolon: '; ', stop: '.',
+  colon: ': ', comma: ', ', semicolon: '; ', stop: '.', aside: (text) => ` (${text})`,
   copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy it yourself:',
   lostConnection: 'Connection to the lab lost. Trying again … If the lab has ended, start it again with make demo. A run that was on is lost then.',
 

@@ -47,7 +47,7 @@ export default {
   footer: 'seckill lab',
   version: (v) => `版本 ${v}`,
   list: (names) => names.join('、'),
-  colon: '：', comma: '，', semicolon: '；', stop: '。',
+  colon: '：', comma: '，', semicolon: '；', stop: '。', aside: (text) => `（${text}）`,
   copied: '已复制。', copyYourself: '浏览器不允许，请自己复制：',
   lostConnection: '与实验室的连接断了，正在重连……如果实验室已经结束，请用 make demo 重新启动；正在运行的那一场就丢失了。',
 

@@ -58,7 +58,7 @@ function inWords({ trace, rows }) {
     const who = s.who && words().who(s.who);
     const subject = r.row.kind === 'answer' ? w.answers(serverName(trace, s.backend), who) : who && r.server ? w.to(who, serverName(trace, s.backend)) : who;
     const said = [r.row.kind === 'answer' ? '' : r.label, r.reply].filter(Boolean).join(t.colon) || w.done;
-    return `${r.number && `${r.number} `}${subject ? subject + t.colon : ''}${said}${r.row.notes.map((n) => ` (${words().who(n.who)}${t.colon}${noteOf(n)})`).join('')}`;
+    return `${r.number && `${r.number} `}${subject ? subject + t.colon : ''}${said}${r.row.notes.map((n) => t.aside(words().who(n.who) + t.colon + noteOf(n))).join('')}`;
   };
   const judged = trace.problems.map((problem) => `${t.rules[problem.rule] ?? problem.rule}${t.colon}${say(problem.message)}`);
   const told = trace.told.map((a) => `${words().who(a.who)}${t.colon}${say(a.answer)}`);

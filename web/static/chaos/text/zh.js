@@ -25,7 +25,7 @@ export default {
     told: '被告知“买到了”的买家', unknown: '结果未知', ledger: '账上售出的件数', of: (n, all) => `${count(n)}，库存 ${count(all)}`, after: '故障之后售出', left: (n, all) => `${count(n)}，当时还剩 ${count(all)}`,
     stood: '最长没有成交的时间', broken: '违反的规则', command: '重跑这一格的命令',
   },
-  ran: (begun, machine, servers) => `运行于 ${begun}，${machine.replace(/(\d+) processors?/, '$1 个处理器')}：${servers.replaceAll(' (private)', '').replaceAll(', ', '、')}。`, command: '整张表：', left: (n) => `有 ${count(n)} 格没有运行。`,
+  ran: (begun, machine, servers) => `运行于 ${begun}，${machine.replace(/(\d+) processors?/, '$1 个处理器').replaceAll(', ', '，')}：${servers.replaceAll(' (private)', '').replaceAll(', ', '、')}。`, command: '整张表：', left: (n) => `有 ${count(n)} 格没有运行。`,
   sale: (s) => `每秒 ${s.rate} 个买家，${s.services} 个服务进程；租约 ${count(s.lease_ms)} 毫秒，等锁 ${count(s.wait_ms)} 毫秒。杀死进程并不能检验数据是否真的写到了磁盘。`,
   guarantee: '查看全部结论',
 };
