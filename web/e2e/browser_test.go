@@ -289,8 +289,8 @@ func (tb *tab) await(expression string) {
 			return
 		case ctx.Err() != nil:
 			tb.fail("never true: " + expression)
-		case !strings.Contains(err.Error(), "context"): // otherwise the page was left: look again
-			tb.fail(err.Error())
+		case !strings.Contains(err.Error(), "context") && !strings.Contains(err.Error(), "navigated"):
+			tb.fail(err.Error()) // otherwise the page was left: look again
 		}
 	}
 }

@@ -36,11 +36,12 @@ const hurried = `{
 // The shop of a real lab with two service processes. It has one sale at a time.
 func TestShop(t *testing.T) {
 	t.Parallel()
-	shop := strings.TrimSuffix(sharedLab(t).page, "/") + "/shop"
+	shop := strings.TrimSuffix(sharedLab(t).page, "/") + "/#/shop" // leads to /shop
 	for name, test := range map[string]func(t *testing.T, tb *tab){"sale": shopSells, "reservation": shopReserves} {
 		t.Run(name, func(t *testing.T) {
 			tb := fresh(t, shop)
 			tb.forgive(refusedInThePage)
+			tb.shows(`button.buy`)
 			tb.do(loadsFirst(hurried), chromedp.Reload())
 			test(t, tb)
 		})

@@ -10,7 +10,7 @@ import { html, render, useEffect, useLayoutEffect, useRef } from './ui.js';
 // The first screen of a lab comes at once; the others, and all of a site, are loaded on demand.
 const { Lab } = isSite ? /** @type {Record<string, any>} */ ({}) : await import('./lab/screen.js');
 const screen = (/** @type {() => Promise<Record<string, any>>} */ load, /** @type {string} */ name) => later(load, name, () => t.nav.failed);
-const ofLab = { lab: Lab, compare: screen(() => import('./compare/screen.js'), 'Compare') };
+const ofLab = { lab: Lab, compare: screen(() => import('./compare/screen.js'), 'Compare'), shop: () => useLayoutEffect(() => location.replace('/shop'), []) }; // the shop is another page
 const needs = screen(() => import('./story/needs.js'), 'NeedsLab');
 const story = screen(() => import('./story/screen.js'), 'Story');
 const ofSite = { story, faq: story, lab: needs, compare: needs, shop: needs };
@@ -34,7 +34,7 @@ function App() {
   const before = useRef(route.screen);
 
   useLayoutEffect(() => { // in the page's language from the moment that it has one
-    document.title = screens[route.screen] ? `${t.nav[route.screen]} · ${t.name}` : t.name;
+    document.title = screens[route.screen] ? `${t.nav[route.screen] ?? t.nav.doors[route.screen]} · ${t.name}` : t.name;
   }, [route.screen, language]);
   useEffect(() => { document.documentElement.toggleAttribute('data-lost', lab.connected === false); }, [lab.connected]); // style.css greys out what needs the lab
   useEffect(() => {

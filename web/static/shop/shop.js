@@ -66,7 +66,7 @@ function Product({ sale, purchase, orders }) {
     <${Reserved} orders=${orders} purchase=${purchase} />
     ${!orders.reserved && html`<button type="button" class="${look} buy" aria-disabled=${idle ? undefined : 'true'} onClick=${() => idle && purchase.buy()}>
       ${left ? w.wait : purchase.busy ? w.buying : sale.reserves ? w.reserve : w.buy}</button>`}
-    <p class="hint">${w.onePerPerson} ${w.soldBy} <code data-strategy>${sale.strategy}</code></p>
+    <p class="hint">${w.onePerPerson}${w.soldBy}<code data-strategy>${sale.strategy}</code></p>
     <${Result} purchase=${purchase} />`;
 }
 

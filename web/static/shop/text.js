@@ -18,7 +18,7 @@ const en = {
   loading: 'Loading the sale …',
   nothing: 'Nothing is on sale yet. Start a sale below.',
   lost: 'The shop does not answer. Trying again …',
-  soldBy: 'Sold by the strategy',
+  soldBy: 'Sold by the strategy ',
 
   starts: 'The sale starts in', seconds: (/** @type {number} */ n) => (n === 1 ? 'second' : 'seconds'),
   on: 'The sale is on',
@@ -27,7 +27,7 @@ const en = {
   below: (n) => `${count(-n)} more sold than there were`,
   over: 'Sold out',
   gone: 'None left. If a buyer cancels, the unit is for sale again.',
-  onePerPerson: 'One per person.',
+  onePerPerson: 'One per person. ',
 
   buy: 'Buy one', reserve: 'Reserve one',
   buying: 'One moment …',
