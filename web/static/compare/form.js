@@ -86,7 +86,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
         <${Choice} strategies=${lab.strategies} chosen=${form.strategies} topology=${lab.status?.topology ?? ''} blame=${wrong.strategies}
           choose=${(strategies) => edit({ strategies })} />
         <div class="numbers">${fields.map(field)}</div>
-        <label><input type="checkbox" name="keys" checked=${form.keys} onChange=${() => edit({ keys: form.keys ? '' : 'on' })} /> ${w.keys}</label>
+        <p><label><input type="checkbox" name="keys" checked=${form.keys} onChange=${() => edit({ keys: form.keys ? '' : 'on' })} /> ${w.keys}</label></p>
         <p class="buttons"><${Copy} text=${location.origin + location.pathname + link('compare', '', queryOf(form))} label=${w.copyLink} /></p>
       </details>
     </form>`;
