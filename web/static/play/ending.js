@@ -47,7 +47,7 @@ function Graded({ game, grade, level, next, wrong }) {
       <h2>${won ? `✓ ${w.won}` : said ? w.wrongImpossible : w.notWon} ${won && level && html`<${Stars} n=${stars} />`}</h2>
       ${won && said && html`<p>${w.rightImpossible(grade.searched ?? 0)}</p>`}
       ${won && level && html`<p>${textOf(level).solved}</p>`}
-      ${won && best > 0 && html`<p>${w.yours(game.moves_made)} ${w.best(best)}</p>`}
+      ${won && best > 0 && html`<p>${w.yours(game.moves_made)}${w.best(best)}</p>`}
       ${!won && !said && html`<p>${w.tryAgain}</p>`}
       ${won && level && !next && html`<p>${w.over}</p>`}
       ${won && level && html`<${Downloads} trace=${traceOf(game)} title=${textOf(level).title} file="" />`}

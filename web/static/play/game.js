@@ -89,7 +89,7 @@ function Board({ game, session, level, next, wrong }) {
   return html`
     <div class="play-board">
       <${Ending} game=${game} level=${level} next=${next} wrong=${wrong} />
-      ${level?.number === 1 && !game.moves_made && html`<p class="panel pointer">${w.first}</p>`}
+      ${level?.number === 1 && !game.moves_made && !game.grade && html`<p class="panel pointer">${w.first}</p>`}
       <${Columns} game=${game} busy=${session.busy} press=${session.move} />
       ${(game.setting.faults.length > 0 || all.follow.length > 0) && html`
         <section class="panel play-budget" aria-label=${w.faults}>

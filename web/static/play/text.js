@@ -72,7 +72,7 @@ const en = {
   over: 'That was the last one: no sale of this kind can surprise you any more. Free play has every strategy.',
   won: 'Solved', notWon: 'Not yet: that is not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',
   rightImpossible: (n) => `Right: it cannot be done.${n > 0 ? ` The explorer ran every schedule that could make a difference: ${count(n)}.` : ''}`, wrongImpossible: 'It can be done: that costs a star. The game goes on.',
-  yours: (n) => `Yours: ${plural(n, 'move')}.`, best: (n) => `Best known: ${plural(n, 'move')}.`,
+  yours: (n) => `Yours: ${plural(n, 'move')}. `, best: (n) => `Best known: ${plural(n, 'move')}.`,
 
   /** For screen readers. */
   says: {
