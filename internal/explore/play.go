@@ -36,10 +36,14 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		return r.schedule, err
 	}
 	if s.Next {
+		var err error
 		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1,
 			Action: cmp.Or(actorKinds[s.Buyers[0].Action].nextAction, Buys)}
 		if slices.Contains(s.Faults, Panics) {
 			next.Process = s.Buyers[0].Process // the process lives on, with everything that the panic has left there
+		}
+		if next.User, err = w.returningUser(ctx, r.schedule); err != nil {
+			return r.schedule, err
 		}
 		if s.Buyers[0].Action == Accepts {
 			// Only the end of a lease lets the next buyer write the orders that a dead process has accepted.

@@ -268,7 +268,7 @@ func (b Buyer) owner() string {
 
 func (w *World) purchase(b Buyer) seckill.Purchase {
 	user := int64(99)
-	if b.Name != NextBuyer {
+	if b.Name != NextBuyer || b.User != "" {
 		user = int64(cmp.Or(b.User, b.owner())[0]-'A') + 1
 	}
 	sku := w.sku
@@ -277,6 +277,23 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 	}
 	return seckill.Purchase{SKU: sku, User: user, Quantity: b.Quantity,
 		RequestID: fmt.Sprintf("%s-%d", b.owner(), w.sku)}
+}
+
+// returningUser returns the first buyer whose order was cancelled or belongs to an earlier sale, and
+// who has no order in the current sale; "" if there is none. This buyer may buy again. After a fault,
+// a cancellation or a reset may not be complete, so returningUser returns "".
+func (w *World) returningUser(ctx context.Context, s *Schedule) (name string, err error) {
+	if s.Faulty() || !s.Scenario.has(Cancels) && !s.Scenario.has(Resets) {
+		return "", nil
+	}
+	var user *rune
+	err = w.admin.DB.WithContext(ctx).Raw("SELECT MIN(user_id) FROM orders o WHERE sku_id = ? AND user_id BETWEEN 1 AND ? "+
+		"AND status <> 'refused' AND NOT EXISTS (SELECT 1 FROM orders h JOIN stock s ON s.id = h.sku_id AND s.run = h.run "+
+		"WHERE h.sku_id = o.sku_id AND h.user_id = o.user_id AND h.status = 'active')", w.sku, len(s.Scenario.Buyers)).Scan(&user).Error
+	if err != nil || user == nil {
+		return "", err
+	}
+	return string('A' - 1 + *user), nil
 }
 
 // readServers returns what the servers store for the current schedule.

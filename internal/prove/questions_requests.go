@@ -62,6 +62,11 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 		more = append(more, t.sale("the last units come back, and two want them", 2, nil,
 			explore.Cancels, explore.Buys, explore.Buys))
 	}
+	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream { // Redis stores each user's request
+		again := t.sale("one cancels, and their request comes again", 4, nil, explore.Cancels, explore.Buys)
+		again.Buyers[1].Same, again.Buyers[1].Quantity = "A", again.Buyers[0].Quantity
+		more = append(more, again)
+	}
 	return append(more,
 		// A cancellation first reads its order. So other buyers may already wait when the
 		// cancellation gets to the stock.
