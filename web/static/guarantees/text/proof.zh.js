@@ -180,6 +180,7 @@ export default {
   "one user buys with two keys, a lease ends": "一个用户用两个幂等键购买，一个租约到期",
   "the last units come back while Redis loses its data": "最后几件退回，同时 Redis 丢失数据",
   "the last units come back, and two want them": "最后几件退回，两个人都想要",
+  "one cancels, and their request comes again": "一个人取消，同一个请求又来一次",
   "two accept the same request while the sale is set anew": "两个进程受理同一个请求，同时销售被重新设置",
   "two actors, two faults": "两个参与者，两次故障",
   "two buy in one process, one cancels there": "两个在同一进程购买，一个在那里取消",
