@@ -79,11 +79,8 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	for _, s := range scenarios {
 		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
 		l := t.searchLimits(broken)
-		// Such scenarios need more schedules, because they have many different beginnings. The first
-		// buyer may die before each of its commands, and each of many buyers may come at any moment.
-		if s.DiesFirst || len(s.Buyers) > 4 {
-			l.Schedules, l.Random = 3*l.Schedules, 3*l.Random
-		}
+		share := shareOfSchedules(s)
+		l.Schedules, l.Random = share*l.Schedules, share*l.Random
 		// Whether two holders overlap, or buyers wait for each other, also depends on the order of
 		// commands to different servers, which a reduced search ignores.
 		l.Reduce = !q.breaks(explore.RuleOverlap) &&
@@ -100,6 +97,20 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		}
 	}
 	return t.keepCounterexamples(ctx, q.ID, c, broken)
+}
+
+// shareOfSchedules returns how many times as many schedules a scenario needs as another one. The first
+// buyer may die before each of its commands, each of many buyers may come at any moment, a clock may
+// jump at any moment, and a fault may strike at each command of a call that is repeated twice.
+func shareOfSchedules(s *explore.Scenario) int {
+	repeated := func(b explore.Buyer) bool { return b.Again > 1 }
+	switch {
+	case s.DiesFirst, len(s.Buyers) > 4, slices.Contains(s.Faults, explore.ClockJumps):
+		return 3
+	case len(s.Faults) > 0 && slices.ContainsFunc(s.Buyers, repeated):
+		return 2
+	}
+	return 1
 }
 
 // present returns the scenarios without those that do not apply to the strategy, which are nil.

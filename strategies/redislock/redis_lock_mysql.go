@@ -23,6 +23,7 @@ var RedisLockMySQL = catalog.Info{
 	Redis:      []string{"SET"},
 	Also: []string{
 		"redis_lua.go", "compare_and_delete.lua", "answers.go"},
+	Key: stockKey,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		front, err := RedisLua.Locker(d)
 		if err != nil {
