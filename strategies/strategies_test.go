@@ -44,8 +44,8 @@ func TestEveryInfoIsComplete(t *testing.T) {
 					t.Errorf("it says something about %q, which the proof does not ask", q)
 				}
 			}
-			if (info.New == nil) == (info.Locker == nil) || (info.Locker == nil) != (info.Key == nil) {
-				t.Error("either New, or Locker and Key")
+			if (info.New == nil) == (info.Locker == nil) || info.Locker != nil && info.Key == nil {
+				t.Error("either New or Locker, and Key with a Locker")
 			}
 			checkFiles(t, info)
 		})

@@ -50,6 +50,7 @@ type Info struct {
 	// New builds the strategy. It is nil if the strategy is a lock, which Locker builds.
 	New func(Deps) (seckill.Strategy, error) `json:"-"`
 	// Locker builds the lock. Key returns the name that the lock of a SKU has on its server.
+	// A strategy that New builds has a Key if it takes such a lock, too.
 	Locker func(Deps) (lock.Locker, error) `json:"-"`
 	Key    func(sku int64) string          `json:"-"`
 
