@@ -83,9 +83,6 @@ func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem 
 		case b.Action == PaysLate && errors.Is(b.Err, seckill.ErrConflict):
 			list = append(list, Problem{judge.RuleExpiredHeld,
 				b.Name + " paid after the deadline, was not told so, and the units were held still"})
-		case b.Action == Repeats && slices.ContainsFunc(b.Calls, isInProgress):
-			list = append(list, Problem{judge.RuleKeyRefused,
-				b.Name + " was told that a copy of their request is in progress, and its only copy was answered before"})
 		case errors.Is(b.Err, seckill.ErrDuplicate) && !hasOrder && (onlyRequest || !s.Scenario.has(Resets)):
 			list = append(list, Problem{judge.RuleFalseDuplicate,
 				b.Name + " was told that they have an order already, and no request of theirs came to one"})
@@ -102,8 +99,6 @@ func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem 
 	}
 	return list
 }
-
-func isInProgress(c judge.Call) bool { return c.Outcome == judge.OutcomeInProgress }
 
 // unitsWanted returns how many units all buyers of a schedule want or had.
 func (s *Schedule) unitsWanted() int64 {

@@ -233,7 +233,7 @@ func (r *run) runToEnd(ctx context.Context, choose chooser) error {
 	}
 }
 
-// maxSteps limits a schedule; the longest of the questions have a few hundred steps. Buyers that need
+// maxSteps limits a schedule; the longest published counterexample has 48 steps. Buyers that need
 // more repeat their commands for ever, and give up.
 const maxSteps = 2000
 

@@ -79,8 +79,8 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	for _, s := range scenarios {
 		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
 		l := t.searchLimits(broken)
-		share := shareOfSchedules(s)
-		l.Schedules, l.Random = share*l.Schedules, share*l.Random
+		factor := scheduleFactor(s)
+		l.Schedules, l.Random = factor*l.Schedules, factor*l.Random
 		// Whether two holders overlap, or buyers wait for each other, also depends on the order of
 		// commands to different servers, which a reduced search ignores.
 		l.Reduce = !q.breaks(explore.RuleOverlap) &&
@@ -99,10 +99,10 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	return t.keepCounterexamples(ctx, q.ID, c, broken)
 }
 
-// shareOfSchedules returns how many times as many schedules a scenario needs as another one. The first
+// scheduleFactor returns how many times as many schedules a scenario needs as another one. The first
 // buyer may die before each of its commands, each of many buyers may come at any moment, a clock may
 // jump at any moment, and a fault may strike at each command of a call that is repeated twice.
-func shareOfSchedules(s *explore.Scenario) int {
+func scheduleFactor(s *explore.Scenario) int {
 	repeated := func(b explore.Buyer) bool { return b.Again > 1 }
 	switch {
 	case s.DiesFirst, len(s.Buyers) > 4, slices.Contains(s.Faults, explore.ClockJumps):
