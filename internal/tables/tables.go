@@ -271,15 +271,10 @@ func CountOf[N int | int64](n N, one, many string) string {
 // Duration formats microseconds with three significant digits, in ms or s.
 func Duration(us int64) string {
 	ms := float64(us) / 1000
-	switch {
-	case ms >= 999.5:
+	if ms >= 999.5 {
 		return strconv.FormatFloat(ms/1000, 'f', 2, 64) + " s"
-	case ms >= 100:
-		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
-	case ms >= 10:
-		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 	}
-	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
+	return Number(ms) + " ms"
 }
 
 // Span formats a duration as a person types it, such as 1m. (String would return 1m0s.)
