@@ -73,7 +73,7 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 		return a, errors.Join(err,
 			errors.New("a lock table failed or had two holders at a time, so the two tables have no ratio"))
 	}
-	a.Ratio = a.Segmented.seriesOf(locksPerSecondOf).Over(a.Central.seriesOf(locksPerSecondOf)).Spread()
+	a.Ratio = a.Segmented.seriesOf(locksPerSecond).Over(a.Central.seriesOf(locksPerSecond)).Spread()
 	return a, err
 }
 
@@ -90,11 +90,6 @@ func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 
 func multiply(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }
 
-var (
-	lostPercent    = percentOfAcquired(func(p Pass) int { return p.Lost })
-	expiredPercent = percentOfAcquired(func(p Pass) int { return p.Expired })
-)
-
 // ArticlesName is the name of these figures in Markdown and JSON files (see LocksName).
 const ArticlesName = "articles"
 
@@ -107,11 +102,11 @@ func (a *Articles) Report(run tables.Run) tables.Report {
 	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepContenders, a.TaskMS)
 	parts := []tables.Table{
 		trialTable(fmt.Sprintf("A lock table of one row, and of a hundred: %d workers%s", a.Central.Contenders, ratio),
-			"lock", []column{locksPerSecond, waitOfSlowest}, a.Central, a.Segmented),
-		trialTable("Pauses between attempts: "+swept, "poll ms", []column{locksPerSecond, waitOfSlowest,
-			{"fewest/most", fewestOverMost, true}, {"commands", commandsPerLock, true}}, a.Polls...),
+			"lock", []column{rate, waitOfSlowest}, a.Central, a.Segmented),
+		trialTable("Pauses between attempts: "+swept, "poll ms", []column{rate, waitOfSlowest,
+			{"fewest/most", fewestOverMost, true}, {"commands", commands, true}}, a.Polls...),
 		trialTable("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
-			[]column{locksPerSecond, {"gone at release %", expiredPercent, true},
+			[]column{rate, {"gone at release %", expiredPercent, true},
 				{"updates lost %", lostPercent, true}}, a.Leases...)}
 	return tables.Report{Tables: parts, Name: ArticlesName, From: run.String(),
 		Facts: [][2]string{{"run", run.String()}},

@@ -64,15 +64,15 @@ func (s *Trial) lostUpdates() int {
 	return n
 }
 
-func (s *Trial) seriesOf(of figure) stats.Series {
+func (s *Trial) seriesOf(figure string) stats.Series {
 	all := stats.Series{}
 	for _, p := range s.Passes {
-		all[p.Round] = of(p)
+		all[p.Round] = p.Figures[figure]
 	}
 	return all
 }
 
-func (s *Trial) spreadOf(of figure) stats.Spread { return s.seriesOf(of).Spread() }
+func (s *Trial) spreadOf(figure string) stats.Spread { return s.seriesOf(figure).Spread() }
 
 // A Report contains the results of Run.
 type Report struct {
@@ -163,8 +163,7 @@ func (r *Report) reportTables() []tables.Table {
 	}
 	for _, n := range slices.Sorted(maps.Keys(byContenders)) {
 		title := "Uncontended: acquire and release, one after the other"
-		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, waitOfSlowest,
-			{"commands", commandsPerLock, false}}
+		columns := []column{rate, {"p50 ms", waitP50, false}, waitOfSlowest, {"commands", commands, false}}
 		if n > 1 {
 			title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
 			columns = slices.Insert(columns, 3, column{"fewest/most", fewestOverMost, false})
@@ -181,13 +180,13 @@ func (r *Report) reportTables() []tables.Table {
 // A column of a table shows the median of a figure for each trial.
 type column struct {
 	head   string
-	of     figure
+	figure string
 	spread bool // also shows the lowest and the highest round
 }
 
 var (
-	locksPerSecond = column{"locks/s", locksPerSecondOf, true}
-	waitOfSlowest  = column{"p99 ms", waitP99, false}
+	rate          = column{"locks/s", locksPerSecond, true}
+	waitOfSlowest = column{"p99 ms", waitP99, false}
 )
 
 // trialTable returns a table with one row for each trial. In a sweep, a row begins with the value
@@ -214,9 +213,9 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 				cell = void
 			case void != "" || len(s.Passes) == 0:
 			case c.spread:
-				cell = s.spreadOf(c.of).String()
+				cell = s.spreadOf(c.figure).String()
 			default:
-				cell = tables.Number(s.spreadOf(c.of).Median())
+				cell = tables.Number(s.spreadOf(c.figure).Median())
 			}
 			row = append(row, cell)
 		}
@@ -251,6 +250,9 @@ func (r *Report) Report(run tables.Run) tables.Report {
 }
 
 func (s *Trial) jsonFigures() map[string]any {
-	return map[string]any{"locks_per_second": s.spreadOf(locksPerSecondOf), "p99_ms": s.spreadOf(waitP99),
-		"commands": s.spreadOf(commandsPerLock), "lost_percent": s.spreadOf(lostPercent)}
+	figures := map[string]any{}
+	for _, name := range []string{locksPerSecond, waitP99, commands, lostPercent} {
+		figures[name] = s.spreadOf(name)
+	}
+	return figures
 }

@@ -17,55 +17,26 @@ import (
 
 // A Pass is one measurement of one trial.
 type Pass struct {
-	Round int
-	Locks int     // acquisitions within the measured time
-	Rate  float64 // Locks per second
-
-	// WaitP50 and WaitP99 are quantiles of the time that an acquisition took, in milliseconds. They
-	// include every acquisition that began within the measured time, even if it ended later.
-	WaitP50 float64
-	WaitP99 float64
-
-	// MinLocks and MaxLocks are the fewest and the most acquisitions of any contender.
-	MinLocks int
-	MaxLocks int
-
-	// Acquired counts all acquisitions, including those before and after the measured time.
-	Acquired int
-	// Lost counts increments that another holder overwrote. If not 0, two held the lock at a time.
-	Lost int
-	// Expired counts the times that a holder had lost the lock before it released the lock.
-	Expired int
-	// Commands is the mean number of commands for an acquisition and its release.
-	Commands float64
+	Round    int
+	Acquired int // all acquisitions, including those before and after the measured time
+	Lost     int // increments that another holder overwrote; if not 0, two held the lock at a time
+	Figures  map[string]float64
 }
 
-// A figure reads one number from a pass.
-type figure func(Pass) float64
-
-func locksPerSecondOf(p Pass) float64 { return p.Rate }
-func waitP50(p Pass) float64          { return p.WaitP50 }
-func waitP99(p Pass) float64          { return p.WaitP99 }
-func commandsPerLock(p Pass) float64  { return p.Commands }
-
-// fewestOverMost divides MinLocks by MaxLocks. The result is 1 if every contender got the lock
-// equally often, and 0 if a contender never got it.
-func fewestOverMost(p Pass) float64 {
-	if p.MaxLocks == 0 {
-		return 0
-	}
-	return float64(p.MinLocks) / float64(p.MaxLocks)
-}
-
-// percentOfAcquired returns a figure: the number from part as a percentage of all acquisitions.
-func percentOfAcquired(part func(Pass) int) figure {
-	return func(p Pass) float64 {
-		if p.Acquired == 0 {
-			return 0
-		}
-		return 100 * float64(part(p)) / float64(p.Acquired)
-	}
-}
+// These are the figures of a pass. The lessons read some of them by these names.
+const (
+	locksPerSecond = "locks_per_second" // acquisitions within the measured time
+	// The times are quantiles of the time that an acquisition took, in milliseconds. They include
+	// every acquisition that began within the measured time, even if it ended later.
+	waitP50 = "p50_ms"
+	waitP99 = "p99_ms"
+	// fewestOverMost divides the acquisitions of the contender with the fewest by those of the
+	// contender with the most. It is 0 if a contender never got the lock.
+	fewestOverMost = "fewest_over_most"
+	lostPercent    = "lost_percent"    // Lost as a percentage of Acquired
+	expiredPercent = "expired_percent" // holders that had lost the lock before they released it
+	commands       = "commands"        // mean number of commands for an acquisition and its release
+)
 
 // A load describes what the contenders of a lock do, and for how long.
 type load struct {
@@ -154,7 +125,7 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 		for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
 			sent += seen.Count(name)
 		}
-		pass.Commands = float64(sent) / float64(pass.Acquired)
+		pass.Figures[commands] = float64(sent) / float64(pass.Acquired)
 	}
 	return pass, err
 }
@@ -245,20 +216,27 @@ func (r *runningPass) contendUntilEnd(ctx, releasing context.Context, c *contend
 }
 
 func (r *runningPass) sumUp(all []contender) Pass {
-	pass := Pass{MinLocks: all[0].locks, Acquired: int(r.acquired.Load()),
-		Lost: int(r.acquired.Load()), Expired: int(r.expired.Load())}
+	pass := Pass{Acquired: int(r.acquired.Load()), Lost: int(r.acquired.Load())}
 	for i := range r.counters {
 		pass.Lost -= int(r.counters[i].n.Load())
 	}
+	locks, fewest, most := 0, all[0].locks, 0
 	waits := hdrhistogram.New(1, time.Hour.Microseconds(), 3)
 	for _, c := range all {
-		pass.Locks += c.locks
-		pass.MinLocks, pass.MaxLocks = min(pass.MinLocks, c.locks), max(pass.MaxLocks, c.locks)
+		locks += c.locks
+		fewest, most = min(fewest, c.locks), max(most, c.locks)
 		for _, wait := range c.waits {
 			_ = waits.RecordValue(max(1, wait.Microseconds())) // never out of range: a pass takes less than an hour
 		}
 	}
-	pass.Rate = float64(pass.Locks) / r.measured.Seconds()
-	pass.WaitP50, pass.WaitP99 = float64(waits.ValueAtQuantile(50))/1000, float64(waits.ValueAtQuantile(99))/1000
+	acquired := float64(max(1, pass.Acquired))
+	pass.Figures = map[string]float64{
+		locksPerSecond: float64(locks) / r.measured.Seconds(),
+		waitP50:        float64(waits.ValueAtQuantile(50)) / 1000,
+		waitP99:        float64(waits.ValueAtQuantile(99)) / 1000,
+		fewestOverMost: float64(fewest) / float64(max(1, most)),
+		lostPercent:    100 * float64(pass.Lost) / acquired,
+		expiredPercent: 100 * float64(r.expired.Load()) / acquired,
+	}
 	return pass
 }
