@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
-	"seckill/internal/zkclient"
 )
 
 // Add starts the backends that do not run yet. It waits for another call that starts backends.
@@ -191,7 +190,6 @@ type kind struct {
 	count int // the number of its servers; 0 for one
 	// embedded starts an engine in this process; nil if there is none.
 	embedded func(context.Context) (backend.Status, error)
-	ask      askFunc // nil if the servers do not vote
 	// address converts a server's host:port to the form of the backend's flag, such as a MySQL DSN. It is nil if
 	// the flag takes host:port.
 	address func(addr string) string
@@ -206,12 +204,12 @@ func (l *Lab) makeKinds() map[string]kind {
 	}
 	all := map[string]kind{
 		backend.NameMySQL: {tool: MariaDB, start: l.mysqlServers, embedded: l.addSQLite,
-			address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
+			address: func(addr string) string { return l.mysqlConfig(addr, "seckill").FormatDSN() }},
 		backend.NameRedis: {tool: Redis, start: redis(backend.NameRedis), embedded: l.addMiniredis,
 			address: l.redisURL},
 		backend.NameRedlock:   {tool: Redis, start: redis(backend.NameRedlock), count: 5, address: l.redisURL},
-		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, ask: zkclient.AskServer},
-		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, ask: askEtcd},
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers},
+		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers},
 	}
 	for _, of := range backend.Kinds {
 		k := all[of.Name]

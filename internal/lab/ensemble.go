@@ -55,17 +55,13 @@ var ErrNoServer = errors.New("its server is not installed")
 // Ensemble returns the servers of a backend. It starts the backend if it does not run. An error
 // means that none of its servers can be lost.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
-	e := l.FindEnsemble(name)
-	if e == nil {
-		if err := l.Add(ctx, name); err != nil {
-			return nil, err
-		}
-		e = l.FindEnsemble(name)
+	if err := l.Add(ctx, name); err != nil {
+		return nil, err
 	}
-	if e == nil {
-		return nil, fmt.Errorf("topology %s has no server of %s that can be lost", l.Topology(), name)
+	if e := l.FindEnsemble(name); e != nil {
+		return e, nil
 	}
-	return e, nil
+	return nil, fmt.Errorf("topology %s has no server of %s that can be lost", l.Topology(), name)
 }
 
 // FindEnsemble returns the servers of a running backend if one of them can be lost; otherwise nil.

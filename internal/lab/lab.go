@@ -94,8 +94,11 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 			links: map[linkKey]*Relay{}}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
-	if err := l.setTopology(o); err != nil {
+	if l.topology, err = findTopology(o.Topology, o.Given); err != nil {
 		return nil, err
+	}
+	if o.Embedded && l.topology.name != Single {
+		return nil, fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
 	}
 	if l.programs = o.Programs; l.programs == nil {
 		l.programs = map[Tool]Program{}

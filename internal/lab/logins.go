@@ -25,11 +25,11 @@ type passwords struct{ mysql, redis string }
 // mysqlUser is the account of services and users.
 const mysqlUser = "seckill"
 
-// mysqlDSN returns the DSN of a private MySQL or MariaDB.
-func (l *Lab) mysqlDSN(addr, database string) string {
+// mysqlConfig returns the login to a private MySQL or MariaDB.
+func (l *Lab) mysqlConfig(addr, database string) *mysql.Config {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.Net, c.Addr, c.DBName = mysqlUser, l.passwords.mysql, "tcp", addr, database
-	return c.FormatDSN()
+	return c
 }
 
 // redisURL returns the URL of a private Redis. All Redis servers of a lab have the same password,

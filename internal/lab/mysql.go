@@ -37,7 +37,7 @@ func (l *Lab) mysqlProcess(m mysqlServer, name string) server {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accountStatements(l.passwords.mysql)), 0o600)
 			return l.newCommand(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err
 		},
-		check: func(ctx context.Context, addr string) (string, error) { return askMySQL(ctx, l.mysqlDSN(addr, "")) },
+		ask: l.askMySQL,
 	}
 }
 
@@ -159,21 +159,14 @@ func isMariaDB(path string) bool {
 	return strings.Contains(string(version), "MariaDB")
 }
 
-func askMySQL(ctx context.Context, dsn string) (string, error) {
-	var version string
-	err := withMySQL(ctx, dsn, func(db *sql.DB) error {
-		return db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
-	})
-	return backend.MySQLVersion(version), err
+func (l *Lab) askMySQL(ctx context.Context, addr string) (version string, leads bool, err error) {
+	err = l.queryMySQL(ctx, addr, &version, "SELECT VERSION()")
+	return backend.MySQLVersion(version), false, err
 }
 
-// withMySQL calls do with a connection pool to a server.
-func withMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
-	config, err := backend.ParseMySQL(dsn)
-	if err != nil {
-		return err
-	}
-	config.DBName = ""                 // the database may not exist yet
+// queryMySQL reads one value from a private server, without a database, which may not exist yet.
+func (l *Lab) queryMySQL(ctx context.Context, addr string, value *string, query string) error {
+	config := l.mysqlConfig(addr, "")
 	config.Logger = &mysql.NopLogger{} // the driver would log each connection that breaks while a server starts
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
@@ -181,7 +174,7 @@ func withMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	return do(db)
+	return db.QueryRowContext(ctx, query).Scan(value)
 }
 
 func isFile(path string) bool {

@@ -27,8 +27,8 @@ type server struct {
 	backend string // such as backend.NameRedis; "" for a service process
 	// command returns the command that listens on these ports. Clients use the first port.
 	command func(ports []int) (*exec.Cmd, error)
-	// check asks the server at addr for its version.
-	check func(ctx context.Context, addr string) (version string, err error)
+	// ask asks the server at addr for its version, and whether it leads other servers.
+	ask func(ctx context.Context, addr string) (version string, leads bool, err error)
 }
 
 // A Process is a private server or a service process. A restart keeps its name, its address and its data.
@@ -173,7 +173,7 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 		}
 	}()
 	return Await(alive, answerTimeout, func(ctx context.Context) error {
-		version, err := p.server.check(ctx, p.Addr)
+		version, _, err := p.server.ask(ctx, p.Addr)
 		if err == nil && p.version == "" { // set once, because others read it while the process restarts
 			p.version = version
 		}

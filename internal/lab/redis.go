@@ -36,7 +36,7 @@ func (l *Lab) redisServer(program Program, name, backend string, more ...string)
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)
 			return l.newCommand(program.Path, args...), os.WriteFile(file, []byte(secrets), 0o600)
 		},
-		check: l.checkRedis,
+		ask: l.askRedis,
 	}
 }
 
@@ -67,18 +67,17 @@ func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 				ports[0], l.folder, l.passwords.redis, backend.DefaultMaster, primary)
 			return cmd, os.WriteFile(file, []byte(text), 0o600)
 		},
-		check: l.checkRedis,
+		ask: l.askRedis,
 	}
 }
 
-func (l *Lab) checkRedis(ctx context.Context, addr string) (string, error) {
-	var version string
-	err := withRedis(ctx, l.redisURL(addr), func(c *redis.Client) error {
+func (l *Lab) askRedis(ctx context.Context, addr string) (version string, leads bool, err error) {
+	err = withRedis(ctx, l.redisURL(addr), func(c *redis.Client) error {
 		info, err := c.Info(ctx, "server").Result()
 		version = backend.RedisVersion(info)
 		return err
 	})
-	return version, err
+	return version, false, err
 }
 
 // withRedis calls do with a client that has one connection. It dials only once, so a caller that waits for a
@@ -113,8 +112,8 @@ func forEachAlive(ctx context.Context, servers []*Process, do func(*Process, *re
 	return nil
 }
 
-// askRedis returns one section of INFO, such as "Server".
-func askRedis(ctx context.Context, address, section string) (map[string]string, error) {
+// redisInfo returns one section of INFO, such as "Server".
+func redisInfo(ctx context.Context, address, section string) (map[string]string, error) {
 	var info map[string]string
 	err := withRedis(ctx, address, func(c *redis.Client) error {
 		sections, err := c.InfoMap(ctx, strings.ToLower(section)).Result()
@@ -197,12 +196,12 @@ func (r replicated) replicasOf(primary *Process) []*Process {
 // awaitReplicas waits until the replicas have all data of the primary.
 func (r replicated) awaitReplicas(ctx context.Context, primary *Process) error {
 	return Await(ctx, answerTimeout, func(ctx context.Context) error {
-		goal, err := askRedis(ctx, primary.Login(), "Replication")
+		goal, err := redisInfo(ctx, primary.Login(), "Replication")
 		if err != nil {
 			return err
 		}
 		for _, p := range r.replicasOf(primary) {
-			replica, err := askRedis(ctx, p.Login(), "Replication")
+			replica, err := redisInfo(ctx, p.Login(), "Replication")
 			if err != nil {
 				return err
 			}

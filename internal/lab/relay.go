@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"net"
 	"sync"
 
@@ -174,10 +175,16 @@ func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 // A linkKey names the two ends of a link.
 type linkKey struct{ service, backend string }
 
-// linkedConfig returns the lab's configuration for one service process. With Options.Links the process reaches
-// each private server through a link of its own. Backends with several servers have no links.
-func (l *Lab) linkedConfig(service string) (backend.Config, error) {
+// configOf returns the lab's configuration for one service process. If the database has several nodes, the process
+// gets one of them. With Options.Links the process reaches each private server through a link of its own. Backends
+// with several servers have no links.
+func (l *Lab) configOf(service string) (backend.Config, error) {
 	c := l.Config()
+	if e := l.FindEnsemble(backend.NameMySQL); e != nil {
+		n := 1
+		_, _ = fmt.Sscanf(service, serviceFormat, &n)
+		c = e.Config(c, e.Nodes[(n-1)%len(e.Nodes)])
+	}
 	if !l.options.Links {
 		return c, nil
 	}

@@ -43,15 +43,14 @@ func (l *Lab) serverOfService(name string, args []string) server {
 	return server{
 		name: name,
 		command: func(ports []int) (*exec.Cmd, error) {
-			c, err := l.linkedConfig(name)
+			c, err := l.configOf(name)
 			addr := fmt.Sprintf("127.0.0.1:%d", ports[0])
 			cmd := exec.Command(l.executable, append([]string{"serve", "--addr", addr}, args...)...)
-			cmd.Env = slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
-				[]string{"SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name))
+			cmd.Env = l.serviceEnv(c)
 			return cmd, err
 		},
-		check: func(ctx context.Context, addr string) (string, error) {
-			return "", AskReady(ctx, "http://"+addr)
+		ask: func(ctx context.Context, addr string) (string, bool, error) {
+			return "", false, AskReady(ctx, "http://"+addr)
 		},
 	}
 }
@@ -77,28 +76,16 @@ func AskReady(ctx context.Context, url string) error {
 	return err
 }
 
-// serviceEnv returns this program's environment, given as ours, with the lab's backends and token
-// added. The token is not an argument, because every user of the machine can read arguments.
-func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
+// serviceEnv returns this program's environment with the lab's backends and token added. The token
+// is not an argument, because every user of the machine can read arguments.
+func (l *Lab) serviceEnv(c backend.Config) []string {
 	lab := environmentOf(c)
-	lab["SECKILL_TOKEN"] = l.Token()
-	return append(slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
+	lab["SECKILL_TOKEN"], lab["SECKILL_FAULT_POINTS"] = l.Token(), "true"
+	return append(slices.DeleteFunc(slices.Clone(l.options.Host.Environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, replaced := lab[name]
 		return replaced
 	}), environmentLines(lab)...)
-}
-
-// ownDatabase returns the environment variable that assigns a node of the database to a service
-// process. It returns nothing if the database has only one node.
-func (l *Lab) ownDatabase(service string) []string {
-	e := l.FindEnsemble(backend.NameMySQL)
-	if e == nil {
-		return nil
-	}
-	n := 1
-	_, _ = fmt.Sscanf(service, serviceFormat, &n)
-	return []string{"SECKILL_MYSQL_DSN=" + e.Config(backend.Config{}, e.Nodes[(n-1)%len(e.Nodes)]).MySQLDSN}
 }
 
 // environmentOf returns a configuration as the environment of `seckill serve`. Variables of backends that are

@@ -50,31 +50,28 @@ func allTopologies() []topology {
 // TopologyNames are the topologies that a user can choose.
 var TopologyNames = []string{Single, Cluster, Ensembles, Sentinel, Ring, Galera}
 
-// topologyNamed returns the topology with a name; Single for "".
-func topologyNamed(name string) (topology, error) {
+// findTopology returns the topology with a name; Single for "". It returns an error if the topology starts servers of
+// a backend that is given.
+func findTopology(name string, given backend.Config) (topology, error) {
 	all := allTopologies()
 	i := slices.IndexFunc(all, func(t topology) bool { return t.name == cmp.Or(name, Single) })
 	if i < 0 {
 		known := strings.Join(TopologyNames, ", ")
 		return topology{}, fmt.Errorf("there is no topology %q: choose from %s", name, known)
 	}
+	for _, k := range backend.Kinds {
+		if all[i].start[k.Name] != nil && len(k.In(given)) > 0 {
+			return topology{}, fmt.Errorf("--topology %s starts several servers of %s, and %s names others: "+
+				"leave out one of them", name, k.Title, k.Flags(given))
+		}
+	}
 	return all[i], nil
 }
 
-// CheckTopology returns an error if a topology starts servers of a backend that is given.
+// CheckTopology returns an error if there is no such topology, or if it starts servers of a backend that is given.
 func CheckTopology(name string, given backend.Config) error {
-	t, err := topologyNamed(name)
-	if err != nil {
-		return err
-	}
-	for _, k := range backend.Kinds {
-		if t.start[k.Name] == nil || len(k.In(given)) == 0 {
-			continue
-		}
-		return fmt.Errorf("--topology %s starts several servers of %s, and %s names others: leave out one of them",
-			name, k.Title, k.Flags(given))
-	}
-	return nil
+	_, err := findTopology(name, given)
+	return err
 }
 
 // Topology returns the name of the lab's topology.
@@ -82,16 +79,3 @@ func (l *Lab) Topology() string { return l.topology.name }
 
 // IsArranged reports whether the lab's topology starts several servers of a backend.
 func (l *Lab) IsArranged(name string) bool { return l.topology.start[name] != nil }
-
-// setTopology sets the topology of the options. It returns an error if the options exclude each other.
-func (l *Lab) setTopology(o Options) error {
-	if err := CheckTopology(o.Topology, o.Given); err != nil {
-		return err
-	}
-	t, err := topologyNamed(o.Topology)
-	if err == nil && o.Embedded && t.name != Single {
-		err = fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
-	}
-	l.topology = t
-	return err
-}

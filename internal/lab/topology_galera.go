@@ -3,7 +3,6 @@ package lab
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -63,9 +62,7 @@ func (l *Lab) startGalera(ctx context.Context, k kind, program Program) (_ *Ense
 		g.relays = append(g.relays, relay)
 	}
 	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, FindNode: g.firstSynced, repair: g.pointRelays,
-		setClients: func(c *backend.Config, first *Process) {
-			c.MySQLDSN = g.dsnOf(max(0, slices.Index(g.nodes, first)))
-		}}, g.pointRelays(ctx)
+		setClients: g.setClients}, g.pointRelays(ctx)
 }
 
 // nodeServer describes a node. Its three ports are for clients, for the cluster, and for copies of the data.
@@ -93,10 +90,9 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 		accounts := []byte(m.accountStatements(l.passwords.mysql))
 		return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.WriteFile(m.accountsFile(), accounts, 0o600))
 	}
-	checkMySQL := s.check
-	s.check = func(ctx context.Context, addr string) (string, error) {
-		version, err := checkMySQL(ctx, addr)
-		return version, cmp.Or(err, g.checkSynced(ctx, addr))
+	s.ask = func(ctx context.Context, addr string) (string, bool, error) {
+		version, leads, err := l.askMySQL(ctx, addr)
+		return version, leads, cmp.Or(err, g.checkSynced(ctx, addr))
 	}
 	return s
 }
@@ -104,10 +100,8 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 // checkSynced returns an error unless a node has all data of the others and accepts statements.
 func (g *galera) checkSynced(ctx context.Context, addr string) error {
 	var state string
-	err := withMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(db *sql.DB) error {
-		return db.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "+
-			"WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'").Scan(&state)
-	})
+	err := g.lab.queryMySQL(ctx, addr, &state, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "+
+		"WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'")
 	if err == nil && state != "Synced" {
 		err = fmt.Errorf("the node is %s", state)
 	}
@@ -145,8 +139,9 @@ func (g *galera) pointRelays(ctx context.Context) error {
 	return err
 }
 
-// dsnOf returns the DSN of a node. A read waits until the node has all transactions that other nodes have committed.
-// Otherwise the holder of a lock could read the stock as it was before the last holder's write.
-func (g *galera) dsnOf(i int) string {
-	return g.lab.mysqlDSN(g.relays[i].Addr(), "seckill") + "?wsrep_sync_wait=1"
+// setClients gives clients the address of one node. A read waits until the node has all transactions that other nodes
+// have committed. Otherwise the holder of a lock could read the stock as it was before the last holder's write.
+func (g *galera) setClients(c *backend.Config, first *Process) {
+	relay := g.relays[max(0, slices.Index(g.nodes, first))]
+	c.MySQLDSN = g.lab.mysqlConfig(relay.Addr(), "seckill").FormatDSN() + "?wsrep_sync_wait=1"
 }

@@ -29,7 +29,7 @@ func busiestShard(ctx context.Context, shards []*Process) (busiest *Process, err
 	err = Await(ctx, answerTimeout, func(ctx context.Context) error {
 		maxRate := 20 // commands per second; a shard with only health checks stays below
 		for _, p := range shards {
-			stats, err := askRedis(ctx, p.Login(), "Stats")
+			stats, err := redisInfo(ctx, p.Login(), "Stats")
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.Name, err)
 			}

@@ -22,17 +22,6 @@ import (
 // electionTimeout bounds the wait for an election.
 const electionTimeout = 20 * time.Second
 
-// An askFunc asks one of several servers that vote: what is its version, and is it the leader?
-type askFunc func(ctx context.Context, addr string) (version string, leads bool, err error)
-
-// checkVersion converts an askFunc to the function server.check, which returns only the version.
-func checkVersion(ask askFunc) func(ctx context.Context, addr string) (string, error) {
-	return func(ctx context.Context, addr string) (string, error) {
-		version, _, err := ask(ctx, addr)
-		return version, err
-	}
-}
-
 // startVoters starts three servers, which elect a leader.
 func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, groupSize)
@@ -44,7 +33,7 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 			leader = nil
 			var errs []error
 			for _, p := range nodes {
-				_, leads, err := k.ask(ctx, p.Addr)
+				_, leads, err := p.server.ask(ctx, p.Addr)
 				if leads {
 					leader = p
 				}
@@ -97,7 +86,7 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 					// gateway is off, and other HTTP requests are limited to this host name and origin.
 					"--enable-grpc-gateway=false", "--host-whitelist", "127.0.0.1", "--cors", clients), nil
 			},
-			check: checkVersion(askEtcd),
+			ask: askEtcd,
 		}
 	})
 }
@@ -146,7 +135,7 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 				cmd := l.newCommand(program.Java, l.zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
-			check: checkVersion(zkclient.AskServer),
+			ask: zkclient.AskServer,
 		}
 	})
 }
