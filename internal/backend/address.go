@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ownOptions lists the options of the MySQL driver that the program sets itself and addresses
-// cannot set. An address may set other options (login, encryption, compression) and variables.
+// ownOptions lists the options of the MySQL driver that the program sets itself. An address cannot set them. An address
+// can set other options (login, encryption, compression) and session variables.
 var ownOptions = []string{"allowAllFiles", "charset", "checkConnLiveness", "clientFoundRows", "collation",
 	"columnsWithAlias", "interpolateParams", "loc", "maxAllowedPacket", "multiStatements", "parseTime", "readTimeout",
 	"rejectReadOnly",
@@ -23,7 +23,7 @@ var ownOptions = []string{"allowAllFiles", "charset", "checkConnLiveness", "clie
 // ParseMySQL reads user:password@tcp(host:port)/database?option=value. It drops the options that
 // the program sets itself. The error does not contain the password.
 func ParseMySQL(dsn string) (*mysql.Config, error) {
-	last := strings.LastIndexByte(dsn, '/') + 1 // the driver, too, takes the text after the last slash as the database
+	last := strings.LastIndexByte(dsn, '/') + 1 // the database follows the last slash, also for the driver
 	database, options, _ := strings.Cut(dsn[last:], "?")
 	chosen := slices.DeleteFunc(strings.Split(options, "&"), func(option string) bool {
 		name, _, _ := strings.Cut(option, "=")
@@ -50,7 +50,8 @@ func ParseRedis(address string) (*redis.Options, error) {
 	if err != nil || o.Network != "tcp" || o.DB != 0 || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
 		o.Username != "" && o.Password == "" || plain && (u.User != nil || u.Port() == "") {
 		shown := "…"
-		// A list is split at commas, so a text without an @ may be part of a password.
+		// A list of addresses is split at commas, so a password with a comma is split, too. A text without an @ may be
+		// the first part of such a password and is not shown.
 		if at := strings.LastIndexByte(address, '@'); at >= 0 {
 			shown += address[at:]
 		}
@@ -61,8 +62,8 @@ func ParseRedis(address string) (*redis.Options, error) {
 	return o, nil
 }
 
-// parseRedisList reads the addresses of a Cluster, of sentinels or of a ring. All must have one
-// login, because the nodes of a Cluster announce each other's addresses without passwords.
+// parseRedisList reads the addresses of a Cluster, of sentinels or of a ring. All addresses must have the same login. A
+// Cluster announces the addresses of more nodes without passwords, so clients use this login for every node.
 func parseRedisList(addresses []string) ([]string, *redis.Options, error) {
 	var hosts []string
 	var login *redis.Options
@@ -87,7 +88,7 @@ func parseRedisList(addresses []string) ([]string, *redis.Options, error) {
 func parseEtcd(addresses []string) (endpoints []string, user, password string, err error) {
 	for i, address := range addresses {
 		u, err := url.Parse(address)
-		if err != nil || u.User == nil { // an address host:port is not a URL with a login
+		if err != nil || u.User == nil { // the address is host:port or a URL without a login
 			if strings.Contains(address, "@") {
 				return nil, "", "", fmt.Errorf("the etcd address %q: a login needs the form "+
 					"http://user:password@host:port, with %%40 for @ in the password",
@@ -109,7 +110,8 @@ func parseEtcd(addresses []string) (endpoints []string, user, password string, e
 
 var credentialsOfURL = regexp.MustCompile(`((?:^|[\s,=])(?:rediss?|https?)://)[^\s,]*@`)
 
-// Redact removes the login from every Redis and HTTP URL in text, or a MySQL password.
+// Redact removes the user and the password from every Redis and HTTP URL in text. If text has no such URL with a login,
+// Redact removes the password of a MySQL address: everything between the first colon and the last @.
 func Redact(text string) string {
 	if redacted := credentialsOfURL.ReplaceAllString(text, "$1"); redacted != text {
 		return redacted

@@ -20,8 +20,8 @@ import (
 	"seckill/internal/zkclient"
 )
 
-// A Capability is something that a strategy needs from the backends. An embedded engine offers
-// fewer capabilities than a real server, so a strategy need not check the Tier.
+// A Capability is a feature of a backend that a strategy may need. A strategy lists the capabilities that it needs. So
+// it need not know whether a backend is a real server or an embedded engine.
 type Capability string
 
 const (
@@ -54,17 +54,17 @@ const (
 	NameEtcd      = "etcd"
 )
 
-// A Config contains the addresses of the backends that an instance uses. A backend without an
-// address is not configured. Commands have a flag for each address.
+// A Config contains the addresses of the backends that an instance uses. A backend without an address is not
+// configured. The tag of each address field names its command-line flag.
 type Config struct {
 	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"${MySQLDSN}"`
 	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"${SQLitePath}"`
 	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" help:"${RedisAddrs}"`
 
-	// RedisSentinels replaces RedisAddrs: sentinels name the primary server that is used.
+	// RedisSentinels replaces RedisAddrs. The sentinels name the primary server that clients use.
 	RedisSentinels []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" help:"${Sentinels}"`
 
-	// RedisRing replaces RedisAddrs: a hash of the key chooses one of the servers.
+	// RedisRing replaces RedisAddrs. For each key, a hash chooses one of these servers.
 	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" help:"${Ring}"`
 	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" help:"${RedlockAddrs}"`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" help:"${ZooKeeper}"`
@@ -76,7 +76,7 @@ type Config struct {
 	Tuning `kong:"-"`
 }
 
-// Tuning has the limits of an instance, and how it connects.
+// Tuning holds the limits of an instance and the options of its connections.
 type Tuning struct {
 	// MaxSQLConns limits the connections of each of the two SQL pools. One pool is for purchases,
 	// the other for locks. 0 means 32.
@@ -119,20 +119,21 @@ type Instance struct {
 	RedisNodes []*redis.Client // clients of the independent nodes of RedlockAddrs
 	ZooKeeper  *zkclient.Client
 	Etcd       *clientv3.Client
-	// A quorum does not wait for the answers of all its nodes. While such a command still runs, its
-	// sender has locked Background for reading. Close waits until no such command runs.
+	// Background is locked for reading by each goroutine that sends a command to a node of a quorum. The caller may go
+	// on before all nodes have answered. Close waits until these goroutines end.
 	Background sync.RWMutex
 
-	// Lacks has, for each capability that a server denied to Open, the reason.
+	// Lacks maps a capability to the reason why the instance does not offer it. Open adds the capabilities that a
+	// server denies, for example because a user lacks a right.
 	Lacks map[Capability]string
 
 	opened
 }
 
-// opened has what the methods openMySQL, openRedis and so on add to an Instance.
+// opened holds the versions and functions that openMySQL, openRedis and so on add to an Instance.
 type opened struct {
 	versions map[string]string // version of each server, by the name of its backend
-	closers  []func() error    // called by Close, the last one first
+	closers  []func() error    // Close calls these functions, the last one first
 }
 
 // A Status is the state of one configured backend.
@@ -160,8 +161,8 @@ func Versions(servers []Status) []string {
 	return versions
 }
 
-// Open connects to every configured backend. The error names the first backend that cannot be used,
-// with its address. A client reconnects by itself when its server comes back.
+// Open connects to every configured backend. The error names the first backend that cannot be used, and its address. If
+// a server restarts later, its client reconnects automatically.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn, conns: map[*trackedConn]bool{}},
 		Lacks: map[Capability]string{}, opened: opened{versions: map[string]string{}}}
@@ -223,7 +224,7 @@ func (in *Instance) Close() error {
 		errs = append(errs, closeOne())
 	}
 	in.closers = nil
-	in.Background.Lock() // this wait is short: the pools are closed, so the remaining commands fail
+	in.Background.Lock() // this wait is short, because the pools are closed and the remaining commands fail
 	defer in.Background.Unlock()
 	return errors.Join(errs...)
 }
@@ -257,7 +258,7 @@ func (in *Instance) askSQL(ctx context.Context) error {
 	return in.DB.WithContext(ctx).Raw("SELECT 1").Scan(&one).Error
 }
 
-// askRedlock returns an error if no majority of the nodes answers, as the lock does.
+// askRedlock returns nil if a majority of the nodes answers. Redlock needs a majority, too.
 func (in *Instance) askRedlock(ctx context.Context) error {
 	_, err := in.reachMajority(ctx)
 	return err

@@ -23,7 +23,8 @@ type Dialer struct {
 
 const dialTimeout = 3 * time.Second
 
-// dial is net.Dialer.DialContext for a server of the given backend (tap.SQL, tap.Redis and so on).
+// dial opens a connection to a server of the given backend (tap.SQL, tap.Redis and so on). Its other parameters are
+// those of net.Dialer.DialContext.
 func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.Conn, error) {
 	d.mu.Lock()
 	dead := d.dead
@@ -49,8 +50,8 @@ func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.C
 	return tracked, nil
 }
 
-// dialAny returns nil if one of the servers accepts a connection. Otherwise it returns the error of
-// the last server. The clients of some backends would retry forever without reporting this error.
+// dialAny returns nil if one of the servers accepts a connection. Otherwise it returns the error from dialing the last
+// server. Some clients never return such an error, because they dial again forever.
 func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) error {
 	var last error
 	for _, addr := range addrs {
@@ -89,8 +90,8 @@ type trackedConn struct {
 	backend string
 }
 
-// SyscallConn lets go-redis and the MySQL driver check whether the server has closed an idle
-// connection. Otherwise they would send a command on it, whose outcome would be unknown.
+// SyscallConn lets go-redis and the MySQL driver check whether the server has closed an idle connection. A command that
+// they send on a closed connection would have an unknown outcome.
 func (c *trackedConn) SyscallConn() (syscall.RawConn, error) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {

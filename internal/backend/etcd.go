@@ -16,8 +16,8 @@ import (
 	"seckill/internal/tap/etcdtap"
 )
 
-// openEtcd connects to etcd. The client never repeats a write that may have reached the server. So
-// the tap sees every write that is sent.
+// openEtcd connects to etcd. The client never repeats a write that may have reached the server, so the tap sees every
+// write that is sent.
 func (in *Instance) openEtcd(ctx context.Context) error {
 	if len(in.Config.EtcdEndpoints) == 0 {
 		return nil
@@ -30,23 +30,23 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		return in.Dialer.dial(ctx, tap.Etcd, "tcp", addr)
 	}
 	soon := backoff.DefaultConfig
-	soon.MaxDelay = time.Second // with the default of two minutes, a server that is back would stay unused for long
+	soon.MaxDelay = time.Second // by default, the client may wait two minutes before it dials a restarted server
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints,
 		Username:    user,
 		Password:    password,
 		DialTimeout: dialTimeout,
-		// A server that loses power does not close its connections, so the client must probe them.
+		// A server that loses power does not close its connections, so the client probes them.
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: dialTimeout,
-		Logger:               zap.NewNop(), // errors are not logged here, because the client also returns them
+		Logger:               zap.NewNop(), // the client returns its errors, so it need not log them, too
 		DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(dial),
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: dialTimeout}),
 		},
 	})
 	if err != nil {
-		if user != "" { // the login may be the cause
+		if user != "" { // the server may have refused the login, so the error names the user
 			err = fmt.Errorf("user %s: %w", user, err)
 		}
 		return explainUnreachable(NameEtcd, strings.Join(endpoints, ","), err)
@@ -67,8 +67,8 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	return nil
 }
 
-// askEtcdStatus asks one server for its status. It dials the server first: the client alone would
-// retry an unreachable server until the timeout.
+// askEtcdStatus asks one server for its status. It first dials the server itself, because the client would try to reach
+// an unreachable server until the timeout.
 func (in *Instance) askEtcdStatus(
 	ctx context.Context, c *clientv3.Client, endpoint string,
 ) (*clientv3.StatusResponse, error) {

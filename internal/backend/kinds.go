@@ -15,7 +15,7 @@ type Kind struct {
 	Offers    []Capability
 	Addresses []Address
 
-	ask func(*Instance, context.Context) error // returns nil if the backend answers a question
+	ask func(*Instance, context.Context) error // ask returns nil if the backend answers
 }
 
 // An Address is one field of Config that contains the address of a backend.
@@ -37,7 +37,7 @@ func addressFields(names ...string) []Address {
 // Kinds lists all backends, in the order in which tables show them.
 var Kinds = []Kind{
 	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB",
-		// With SQLite only SQL: see sqliteLacks.
+		// SQLite offers only SQL; sqliteLacks lists the other capabilities.
 		Offers:    []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted},
 		Addresses: addressFields("MySQLDSN", "SQLitePath")},
 	{Name: NameRedis, ask: (*Instance).askRedis, Title: "Redis", Offers: []Capability{Redis},
@@ -100,7 +100,7 @@ func (k Kind) offersAny(needs []Capability) bool {
 	return slices.ContainsFunc(k.Offers, func(c Capability) bool { return slices.Contains(needs, c) })
 }
 
-// KindOf returns the kind of backend that offers a capability. The capability may also be a Right.
+// KindOf returns the kind of backend that offers a capability. It also accepts a result of Right.
 func KindOf(need Capability) (Kind, bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Offers, need.server()) })
 	if i < 0 {
@@ -154,7 +154,7 @@ const quorumNodes = 5
 var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures",
 	SkipLocked: "SKIP LOCKED", ReadCommitted: "READ COMMITTED"}
 
-// Has reports whether the configured backends offer a capability. If not, the text says why.
+// Has reports whether the configured backends offer a capability. If they do not, the string says why.
 func (c Config) Has(need Capability) (bool, string) {
 	k, known := KindOf(need)
 	addresses := k.In(c)
@@ -173,8 +173,8 @@ func (c Config) Has(need Capability) (bool, string) {
 		k.Title, k.Addresses[0].Flag)
 }
 
-// Has reports whether the instance offers a capability. If not, the text says why. Unlike
-// Config.Has, it also knows what a server has denied.
+// Has reports whether the instance offers a capability. If it does not, the string says why. Unlike Config.Has, this
+// method also considers the capabilities that a server denies.
 func (in *Instance) Has(need Capability) (bool, string) {
 	if why := in.Lacks[need]; why != "" {
 		return false, why
@@ -182,8 +182,8 @@ func (in *Instance) Has(need Capability) (bool, string) {
 	return in.Config.Has(need)
 }
 
-// Environment returns the environment variables with which `seckill serve` uses the backends of c.
-// For a backend that is not configured, the variable is empty.
+// Environment returns the environment variables that make `seckill serve` use the backends of c. The variables of a
+// backend that is not configured are empty.
 func (c Config) Environment() map[string]string {
 	env := map[string]string{}
 	for _, k := range Kinds {

@@ -22,16 +22,16 @@ import (
 const redisConns = 64
 
 const (
-	redisTimeout   = 3 * time.Second // maximum wait for an answer of Redis
-	redlockTimeout = time.Second     // maximum wait for an answer of one node of a quorum
+	redisTimeout   = 3 * time.Second // maximum wait for an answer from Redis
+	redlockTimeout = time.Second     // maximum wait for an answer from one node of a quorum
 )
 
-// DefaultMaster is the name of the primary server in the sample configuration for sentinels.
+// DefaultMaster is the name by which sentinels know the primary server in Redis's sample configuration.
 const DefaultMaster = "mymaster"
 
-// RedisError classifies the error of a command that changes data. If Redis was not reached, or
-// refused the command, nothing was changed: the error is ErrBusy or ErrUnavailable. Any other error
-// may have come after a change, also an error inside a script: the error is ErrUnknown.
+// RedisError classifies the error of a command that changes data. It returns ErrBusy or ErrUnavailable if nothing was
+// changed, because Redis was not reached or refused the command. After any other error, the data may have changed, and
+// RedisError returns ErrUnknown. Most errors inside a script are such errors.
 func RedisError(err error) error {
 	var refused redis.Error
 	var network *net.OpError
@@ -104,9 +104,9 @@ func redisVersion(ctx context.Context, c redis.Cmdable) string {
 	return RedisVersion(info)
 }
 
-// explainRedis adds to an error what go-redis leaves out: the name of a user who lacks a right, or
-// the message of a server that refuses connections (protected mode, too many clients). Such a
-// server sends its message and closes. go-redis reports only that its next write failed.
+// explainRedis makes an error from go-redis more precise. If a right is missing, it adds the user's name. A server that
+// refuses connections (protected mode, too many clients) sends a message and closes the connection. go-redis reports
+// only a failed write, so explainRedis reads and returns this message.
 func (in *Instance) explainRedis(ctx context.Context, address string, err error) error {
 	var answer redis.Error
 	login, wrong := ParseRedis(address)
@@ -123,7 +123,7 @@ func (in *Instance) explainRedis(ctx context.Context, address string, err error)
 		return err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(redlockTimeout)) // a server that accepts connections would send nothing
+	_ = conn.SetDeadline(time.Now().Add(redlockTimeout)) // the server may send nothing, so the read needs a deadline
 	said, _ := io.ReadAll(io.LimitReader(conn, 300))
 	if message, refused := strings.CutPrefix(string(said), "-"); refused {
 		return errors.New(strings.TrimSpace(message))
@@ -145,9 +145,9 @@ func (in *Instance) redisOptions(hosts []string, login *redis.Options, timeout t
 	}
 }
 
-// newRedis returns a client of one server, of a Cluster, or of the primary that sentinels name.
-// With sentinels, it asks them before each new connection. When they name another primary, it
-// closes all connections to the old one. A command without an answer has an unknown outcome.
+// newRedis returns a client of one server, of a Cluster, or of the primary that sentinels name. With sentinels, the
+// client asks them before each new connection. When the sentinels name another primary, the client closes all
+// connections to the old primary. Commands without an answer then have an unknown outcome.
 func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	hasSentinels := len(in.Config.RedisSentinels) > 0
 	addresses := in.Config.RedisAddrs
@@ -165,7 +165,7 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 		o.DialerRetries = 1 // if the primary is down, ask the sentinels for another instead of dialing again
 	}
 	c := redis.NewUniversalClient(o)
-	// One call may send commands to several nodes, so the tap is on each node.
+	// One call to a Cluster may send commands to several nodes, so each node gets the tap.
 	if cluster, ok := c.(*redis.ClusterClient); ok {
 		cluster.OnNewNode(func(node *redis.Client) { node.AddHook(tap.RedisHook{Node: node.Options().Addr}) })
 	} else {
@@ -191,7 +191,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// redsync limits each node by its context as well.
+		// The strategy redlock sets a shorter limit for each command by its context.
 		c := in.newNode(a.Addr, a, redlockTimeout, fmt.Sprint("node ", i+1))
 		in.closers = append(in.closers, c.Close)
 		in.RedisNodes = append(in.RedisNodes, c)
@@ -254,8 +254,8 @@ func (in *Instance) askRedis(ctx context.Context) error {
 	})
 }
 
-// RedisVersion returns the version in an answer to INFO. Valkey's answer also has a Redis version,
-// so Valkey is looked for first. The answer of the embedded engine has no version.
+// RedisVersion returns the server's name and version from its answer to INFO. Valkey's answer also has a Redis version,
+// so RedisVersion looks for Valkey first. miniredis answers without a version.
 func RedisVersion(info string) string {
 	for _, maker := range []string{"Valkey", "Redis"} {
 		for line := range strings.Lines(info) {
@@ -270,12 +270,11 @@ func RedisVersion(info string) string {
 // dialRedis returns a dial function. Its connections wrap every error in noAnswer, so that go-redis
 // does not repeat a command whose reply was lost.
 //
-// Such a command may have run, and repeating it could deduct, or give back, twice. For a single
-// server, MaxRetries -1 prevents the repetition. But the client of a Cluster also repeats commands,
-// up to MaxRedirects times, after errors that look like a lost connection or a timeout. noAnswer
-// hides these properties of an error. go-redis then closes the connection and repeats nothing. It
-// still repeats a command that has certainly not run: after a failed dial, and after refusals such
-// as MOVED and ASK.
+// Such a command may have run, and repeating it could deduct, or give back, twice. For a single server, MaxRetries -1
+// prevents the repetition. But the client of a Cluster also repeats commands, up to MaxRedirects times, after errors
+// that look like a lost connection or a timeout. noAnswer hides these properties of an error. go-redis then closes the
+// connection and repeats nothing. It still repeats a command that has certainly not run: after a failed dial, and after
+// refusals such as MOVED and ASK.
 func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := in.Dialer.dial(ctx, tap.Redis, network, addr)
@@ -285,7 +284,7 @@ func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network,
 		if !encrypted {
 			return struct {
 				redisConn
-				syscall.Conn // see trackedConn.SyscallConn
+				syscall.Conn // lets go-redis call trackedConn.SyscallConn
 			}{redisConn{c}, c.(syscall.Conn)}, nil
 		}
 		host, _, _ := net.SplitHostPort(addr) // the server's certificate must be valid for this host
@@ -294,9 +293,9 @@ func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network,
 			c.Close()
 			return nil, err
 		}
-		// An encrypted connection has no SyscallConn. A server may send session tickets at any
-		// time, and go-redis would take a ticket for an unexpected answer. So a connection that the
-		// server has closed is noticed only at the next command, whose outcome is unknown.
+		// An encrypted connection has no SyscallConn. A server may send session tickets at any time, and go-redis would
+		// mistake a ticket for an unexpected answer. So go-redis notices only at the next command that the server has
+		// closed the connection. The outcome of this command is unknown.
 		return redisConn{t}, nil
 	}
 }
@@ -320,8 +319,8 @@ func markUnanswered(err error) error {
 	return &noAnswer{err}
 }
 
-// noAnswer wraps an error of an open connection. It hides io.EOF and Timeout(). After these two,
-// go-redis would repeat the command.
+// noAnswer wraps an error of an open connection. It hides from go-redis that the error is io.EOF or a timeout. After
+// either of them, go-redis would repeat the command.
 type noAnswer struct{ err error }
 
 func (e *noAnswer) Error() string { return e.err.Error() }
@@ -330,9 +329,9 @@ func (e *noAnswer) Is(target error) bool {
 	return target != io.EOF && target != io.ErrUnexpectedEOF && errors.Is(e.err, target)
 }
 
-// newRing returns a client of several independent servers (shards). It chooses the shard of a key
-// by rendezvous hashing. If a shard does not answer, its keys are unavailable. By default go-redis
-// would move them to other shards, which lack the locks and counters of this one.
+// newRing returns a client of several independent servers (shards). The client chooses the shard of a key by rendezvous
+// hashing. If a shard does not answer, its keys are unavailable. By default go-redis would send their commands to other
+// shards, which do not have the values of these keys.
 func (in *Instance) newRing() (redis.UniversalClient, error) {
 	addresses, login, err := parseRedisList(in.Config.RedisRing)
 	if err != nil {
@@ -348,20 +347,21 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 		NewClient: func(o *redis.Options) *redis.Client {
 			return in.newNode(o.Addr, login, redisTimeout, names[o.Addr])
 		},
-		MaxRetries:  -1, // -1 means none; 0 would mean three retries
+		MaxRetries:  -1, // -1 means no retries; 0 would mean three
 		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
 	}), nil
 }
 
-// redisCalls has a call, without its key, for every command that strategies and scripts send.
+// redisCalls lists every command that strategies and scripts send. An entry may include arguments, so that deniedLua
+// needs to append only a key to get a complete call.
 var redisCalls = [...]any{"BLPOP", "DECRBY", "DEL", "EVAL script 1", "EVALSHA script 1", "EXEC", "EXISTS", "GET",
 	"GETSET", "HDEL", "HEXISTS", "HGET", "HLEN", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "MGET", "MULTI",
 	"PEXPIRE", "PSETEX", "PTTL", "PUBLISH", "SET", "SUBSCRIBE", "TYPE", "UNWATCH", "WATCH", "XACK", "XADD",
 	"XAUTOCLAIM", "XDEL", "XGROUP CREATE", "XLEN", "XPENDING", "XRANGE", "XREADGROUP GROUP writers me STREAMS", "ZADD",
 	"ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZREM", "ZSCORE"}
 
-// deniedLua returns the names of the commands in ARGV that the current user may not send with our
-// keys and channel. It needs Redis 7, but unlike ACL DRYRUN no administrator's rights.
+// deniedLua is a script that returns the commands in ARGV that the current user may not send with our keys and channel.
+// It needs Redis 7. Unlike ACL DRYRUN, it needs no administrator's rights.
 const deniedLua = `
 local denied, channel = {}, 'redisson_lock__channel:{seckill:lock:stock:1}'
 for _, call in ipairs(ARGV) do
@@ -378,17 +378,17 @@ for _, call in ipairs(ARGV) do
 end
 return denied`
 
-// Right returns the capability to send a command to servers that offer Redis or RedisQuorum.
+// Right returns the capability to send a command to servers that offer of, which is Redis or RedisQuorum.
 func Right(of Capability, command string) Capability { return of + Capability(" "+command) }
 
-// server returns the capability to which a Right belongs, or any other capability unchanged.
+// server returns the first parameter of Right if c is a result of Right; otherwise c.
 func (c Capability) server() Capability {
 	of, _, _ := strings.Cut(string(c), " ")
 	return Capability(of)
 }
 
-// askRights adds to Lacks the commands that the user may not send to Redis. If the server is too
-// old to answer, it adds nothing.
+// askRights adds to Lacks a Right for each command that the user may not send to Redis. If the server is older than
+// Redis 7, it adds nothing, because deniedLua fails there.
 func (in *Instance) askRights(ctx context.Context, c redis.Scripter, of Capability, addresses []string) {
 	denied, err := c.Eval(ctx, deniedLua, nil, redisCalls[:]...).StringSlice()
 	if redis.IsPermissionError(err) {

@@ -68,8 +68,8 @@ func MySQLVersion(answer string) string {
 	return "MySQL " + answer
 }
 
-// rowLockWait returns how long the server lets a statement wait for a row. Without this limit, the
-// statement of a buyer who has left would wait on. MySQL counts the limit in whole seconds.
+// rowLockWait returns how long the server lets a statement wait for a row. When a buyer disconnects, the buyer's
+// statement continues to wait on the server, so the server needs this limit.
 func (in *Instance) rowLockWait() time.Duration { return cmp.Or(in.Config.RowLockWait, 3*time.Second) }
 
 // maxConns limits each of the two SQL pools.
@@ -97,7 +97,7 @@ func (in *Instance) openLockPool(c sqldriver.Connector) error {
 // mysqlConnector returns a connector with the options on which every strategy relies.
 func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, error) {
 	cfg = cfg.Clone()
-	cfg.Logger = &mysql.NopLogger{} // errors are not logged here, because the driver also returns them
+	cfg.Logger = &mysql.NopLogger{} // the driver returns its errors, so it need not log them, too
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return in.Dialer.dial(ctx, tap.SQL, network, addr)
 	}
@@ -107,14 +107,14 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, erro
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
 	cfg.InterpolateParams = true // send each statement in one round trip instead of two (prepare, execute)
-	// RowsAffected then counts the rows that match, as in SQLite. By default MySQL omits rows that
-	// have the new value, so broken strategies would notice conflicts that they should miss.
+	// With ClientFoundRows, RowsAffected counts the rows that match WHERE, as in SQLite. By default, it omits rows that
+	// have the new value already, so broken strategies would notice conflicts that they should overlook.
 	cfg.ClientFoundRows = true
 	return mysql.NewConnector(cfg)
 }
 
-// prepareServer creates the database if the account has the right to do so. It returns the
-// statement that sets the sqlPins in a session.
+// prepareServer creates the database if it is missing and the account has the right to create it. prepareServer returns
+// the statement that sets sqlPins in a session.
 func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (string, error) {
 	server := cfg.Clone()
 	server.DBName = ""
@@ -140,7 +140,7 @@ func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (strin
 	if _, err = conn.ExecContext(ctx, pins); err == nil {
 		_, err = conn.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
 	}
-	if sqlerr.Number(err) == sqlerr.DatabaseDenied { // opening the database will fail if it is missing
+	if sqlerr.Number(err) == sqlerr.DatabaseDenied { // the database may exist; if not, opening it will fail
 		err = nil
 	}
 	return pins, err
@@ -152,7 +152,7 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	}
 	file, err := os.OpenFile(in.Config.SQLitePath, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		// SQLite itself would report an error only later, and without a reason.
+		// SQLite would report this error only later, and without a reason. So the file is opened here first.
 		return fmt.Errorf("the SQLite file cannot be used: %w", err)
 	}
 	file.Close()
@@ -180,7 +180,7 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	return nil
 }
 
-// addLastInsertID defines LAST_INSERT_ID(expr) for SQLite. MySQL's UPDATEs return values with it.
+// addLastInsertID defines MySQL's LAST_INSERT_ID(expr) for SQLite. An UPDATE uses this function to return a value.
 func addLastInsertID(c *sqlite3.Conn) error {
 	return c.CreateFunction("LAST_INSERT_ID", 1, sqlite3.INNOCUOUS,
 		func(ctx sqlite3.Context, arg ...sqlite3.Value) {
@@ -191,7 +191,7 @@ func addLastInsertID(c *sqlite3.Conn) error {
 
 func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version string, name func(string) string) error {
 	db, err := gorm.Open(d, &gorm.Config{
-		Logger:                 logger.Discard, // gorm also returns the errors, and the callers log them
+		Logger:                 logger.Discard, // gorm returns its errors, so it need not log them, too
 		SkipDefaultTransaction: true,           // strategies begin their own transactions
 	})
 	if err != nil {
@@ -207,7 +207,7 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 }
 
 func explainUnreachable(name, address string, err error) error {
-	if errors.Is(err, context.Canceled) { // the caller has cancelled, so the server is not to blame
+	if errors.Is(err, context.Canceled) { // the caller has cancelled, so the server may be reachable
 		return err
 	}
 	err = fmt.Errorf("%s at %s cannot be used: %w", name, address, err)
@@ -220,7 +220,7 @@ func explainUnreachable(name, address string, err error) error {
 // errSilent means that a server has accepted a connection but has not answered in time.
 var errSilent = errors.New("no answer in time")
 
-// nobodyAnswered reports whether no server listens at the address, or none answered.
+// nobodyAnswered reports whether err means that no server listens at the address or answers in time.
 func nobodyAnswered(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) && network.Op == "dial" || errors.Is(err, errSilent) ||
@@ -228,10 +228,10 @@ func nobodyAnswered(err error) bool {
 		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// A readOnlyError wraps the error of a read-only server, such as an old primary after a failover.
-// The server has changed nothing; a transaction whose COMMIT it refused is rolled back. The error
-// counts as driver.ErrBadConn, so that database/sql closes the connection: the next may lead to the
-// new primary. (The driver's RejectReadOnly does the same, but hides the server's message.)
+// A readOnlyError wraps the error of a read-only server, such as an old primary after a failover. The server has
+// changed nothing. If the server refused a COMMIT, it has rolled back the transaction. A readOnlyError counts as
+// driver.ErrBadConn, so that database/sql closes the connection. A new connection may reach the new primary. (The
+// driver's option RejectReadOnly has the same effect, but hides the server's message.)
 type readOnlyError struct{ error }
 
 func (e readOnlyError) Is(target error) bool { return target == sqldriver.ErrBadConn }
@@ -246,13 +246,14 @@ func leaveReadOnly(err error) error {
 	return err
 }
 
-// EnsureProcedure makes sure that the database has the stored procedure with the given name and
-// exactly this text. If the database has the procedure with another text, from another build, it
-// drops that one first. Several processes may call EnsureProcedure at the same time.
+// EnsureProcedure makes sure that the database has the stored procedure with the given name and exactly this text.
+// Another build may have created the procedure with another text. EnsureProcedure then replaces it. Several processes
+// may call EnsureProcedure at the same time.
 func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) error {
 	db := in.DB.WithContext(ctx)
-	// bodies has at most one element. It is empty if another account created the procedure: then
-	// the server hides the body. If the SQL mode at its creation differs, the mode is appended.
+	// The query returns at most one body. The body is empty if another account created the procedure, because the
+	// server hides it. If the procedure was created with another SQL mode than the current one, the query appends that
+	// mode, so the body differs from text.
 	var bodies []string
 	err := db.Raw("SELECT COALESCE(IF(sql_mode = @@sql_mode, routine_definition, "+
 		"CONCAT(routine_definition, sql_mode)), '') "+
@@ -267,7 +268,7 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	if err == nil {
 		err = db.Exec(text).Error
 	}
-	if err == nil || sqlerr.Number(err) == sqlerr.ProcedureExists { // another process has created it meanwhile
+	if err == nil || sqlerr.Number(err) == sqlerr.ProcedureExists { // another process has created the procedure
 		return nil
 	}
 	if sqlerr.IsDenied(err) {
@@ -279,12 +280,11 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 
 // sqlPins lists session variables of MySQL and MariaDB that change the meaning of our statements.
 // Every session sets them to these values, regardless of the server's defaults and of the address.
-// Variables that a server does not know are left out.
+// A session does not set variables that the server does not know.
 //
-// Two variables that also change the meaning cannot be set in a session, but do no harm.
-// innodb_rollback_on_timeout: after a timeout we always roll back the transaction.
-// lower_case_table_names: all our tables and columns have lower-case names. Whether a server is
-// read-only can change with every failover: see readOnlyError.
+// Two more variables change the meaning, but cannot be set in a session. They do no harm. innodb_rollback_on_timeout
+// has no effect, because we roll back every transaction after a timeout. lower_case_table_names has no effect, because
+// our tables and columns have lower-case names. For a server that is read-only, see readOnlyError.
 var sqlPins = []struct{ name, value string }{
 	{"autocommit", "1"},             // with 0, a single statement would never be committed
 	{"completion_type", "NO_CHAIN"}, // with CHAIN, COMMIT would begin the next transaction, with an old snapshot
@@ -292,31 +292,32 @@ var sqlPins = []struct{ name, value string }{
 	// transaction. MySQL and MariaDB have different names for the variable.
 	{"tx_isolation", "'REPEATABLE-READ'"}, {"transaction_isolation", "'REPEATABLE-READ'"},
 	{"tx_read_only", "0"}, {"transaction_read_only", "0"},
-	// This value replaces the server's modes: some change the syntax, or read an empty text as
-	// NULL. In strict mode, an INSERT of several rows with a NULL fails, instead of writing ''.
+	// This value replaces the server's SQL modes. Some modes change the syntax, and one makes an empty text NULL. In
+	// strict mode, an INSERT of several rows fails if a required value is NULL. Otherwise the server would write ''
+	// instead of NULL.
 	{"sql_mode", "'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'"},
 	{"sql_safe_updates", "0"}, // with 1, the server would refuse an UPDATE that uses no index
 	{"sql_auto_is_null", "0"},
 	{"unique_checks", "1"},
 	{"time_zone", "'+00:00'"},
-	{"lc_messages", "'en_US'"}, // the ledger finds the name of a column or key in the text of an error
+	{"lc_messages", "'en_US'"}, // the ledger searches the text of errors, so the text must be English
 	{"character_set_client", "utf8mb4"},
 	{"character_set_results", "utf8mb4"},
 	{"collation_connection", "utf8mb4_general_ci"},
-	// The value ON, the default since MariaDB 11.6.2, would repair some strategies that are broken
-	// on purpose. An address may set ON, because correct strategies work with both values.
+	// ON is the default since MariaDB 11.6.2. It would make some strategies correct that are broken on purpose. An
+	// address may set ON, because correct strategies work with both values.
 	{snapshotIsolation, "OFF"},
 }
 
-// allRows sets variables that every server knows. It must run first: with other values, the query
-// for the existing sqlPins could fail.
+// allRows is a statement that removes limits on the size of a query's result. It must run before the query for the
+// existing sqlPins, because that query could fail under such limits.
 const allRows = "SET sql_big_selects = 1, sql_select_limit = 18446744073709551615"
 
 const snapshotIsolation = "innodb_snapshot_isolation"
 
-// pinSettings returns the statement that sets sqlPins in a session. It asks the server once which
-// of these variables exist. If the server refuses writes at READ COMMITTED, pinSettings adds
-// ReadCommitted to Lacks. The map chosen contains the variables that the address sets.
+// pinSettings returns the statement that sets sqlPins in a session. It asks the server which of these variables exist.
+// If the server refuses writes at READ COMMITTED, pinSettings adds ReadCommitted to Lacks. The parameter chosen
+// contains the variables that the address sets.
 func (in *Instance) pinSettings(ctx context.Context, db *sql.Conn, chosen map[string]string) (string, error) {
 	names := "'log_bin', 'binlog_format'"
 	for _, pin := range sqlPins {

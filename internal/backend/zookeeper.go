@@ -44,7 +44,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	ctx, cancel = context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if in.versions[NameZooKeeper], _, err = zkclient.AskServer(ctx, c.Server()); err != nil {
-		in.versions[NameZooKeeper] = "ZooKeeper" // the server may not allow the command srvr
+		in.versions[NameZooKeeper] = "ZooKeeper" // the server may forbid the command srvr, which asks for the version
 	}
 	return nil
 }
