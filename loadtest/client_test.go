@@ -104,8 +104,7 @@ func readKey(r *bufio.Reader) (string, error) {
 // returns its address in the form of a target.
 func serveConnections(t *testing.T, f func(net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
+	l := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	var open sync.WaitGroup
 	t.Cleanup(func() {
 		_ = l.Close()
@@ -216,8 +215,7 @@ func TestAnswersThatNeverEnd(t *testing.T) {
 
 // The format of the cases is described in testdata/answers.txt.
 func TestAnswers(t *testing.T) {
-	text, err := os.ReadFile("testdata/answers.txt")
-	labtest.Must(t, err)
+	text := labtest.Value(os.ReadFile("testdata/answers.txt")).Must(t)
 	asks := map[string]func(response) reply{"buys": expectedSale{1, 2, "version", judge.OutcomeSold}.readPurchase,
 		"reserves": expectedSale{1, 3, "reserve", judge.OutcomeReserved}.readPurchase, "pays": readPayment,
 		"releases": readRelease}

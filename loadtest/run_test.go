@@ -432,8 +432,7 @@ func TestRunInterrupted(t *testing.T) {
 		}
 		c := serve(t, f)
 		c.Buyers = 10_000
-		r, err := Run(ctx, c)
-		labtest.Must(t, err)
+		r := labtest.Value(Run(ctx, c)).Must(t)
 		want := ExitNotValid
 		if oversells {
 			want = ExitOversold
@@ -459,8 +458,7 @@ func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	}
 	c := serve(t, f)
 	c.Timeout = time.Hour
-	r, err := Run(ctx, c)
-	labtest.Must(t, err)
+	r := labtest.Value(Run(ctx, c)).Must(t)
 	if answered(r, codeInterrupted) != r.Requests || r.ExitStatus() != ExitNotValid {
 		t.Errorf("%d of %d interrupted, exit status %d", answered(r, codeInterrupted), r.Requests, r.ExitStatus())
 	}
@@ -507,8 +505,7 @@ func TestRunMeasures(t *testing.T) {
 	f.wait, c.Outage = 2*time.Minute, func() time.Duration { return time.Minute }
 	used := time.Hour
 	c.ServersTime = func() (time.Duration, bool) { used /= 2; return used, true } // as after a restart
-	r, err := Run(ctx, c)
-	labtest.Must(t, err)
+	r := labtest.Value(Run(ctx, c)).Must(t)
 	if s := r.Audit.Served; r.Interrupted || r.Processor.Servers != nil || s.State != judge.ServedYes ||
 		s.PatienceMs != 180_000 {
 		t.Errorf("interrupted %t, %+v, %+v", r.Interrupted, r.Processor, s)

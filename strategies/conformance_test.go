@@ -173,8 +173,7 @@ func (h *harness) halfAReset(t *testing.T) {
 		return
 	}
 	h.Reset(t, 40)
-	row, err := h.Store.Reset(t.Context(), h.SKU, h.Info.Name, 5)
-	labtest.Must(t, err)
+	row := labtest.Value(h.Store.Reset(t.Context(), h.SKU, h.Info.Name, 5)).Must(t)
 	h.Run, h.Stock = row.Run, 5
 	var told []judge.Call
 	for user := range int64(3) {
@@ -248,8 +247,7 @@ func (h *harness) oneByOne(t *testing.T) {
 
 func (h *harness) givesBackOnce(t *testing.T) {
 	h.Reset(t, 5)
-	r, err := h.Processes[0].Deduct(t.Context(), h.Purchase(1, 2))
-	labtest.Must(t, err)
+	r := labtest.Value(h.Processes[0].Deduct(t.Context(), h.Purchase(1, 2))).Must(t)
 	var g errgroup.Group
 	for i := range 8 {
 		g.Go(func() error {
@@ -382,9 +380,7 @@ func (h *harness) round(t *testing.T, processes int, seed uint64) judge.Report {
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Error(err)
-	}
+	labtest.Must(t, g.Wait())
 	return h.Judge(t, heard...)
 }
 
@@ -426,9 +422,7 @@ func (h *harness) cancelLoadRun(t *testing.T) {
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Error(err)
-	}
+	labtest.Must(t, g.Wait())
 	report := h.Judge(t)
 	held(t, "buying and cancelling at once", report)
 	if report.Cancelled == 0 {
@@ -466,9 +460,7 @@ func (h *harness) final(t *testing.T) int {
 	t.Helper()
 	h.Reset(t, 5)
 	a := &taptest.Nth{}
-	if _, err := h.Processes[0].Deduct(tap.With(t.Context(), a), h.Purchase(1, 2)); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(h.Processes[0].Deduct(tap.With(t.Context(), a), h.Purchase(1, 2))).Must(t)
 	if n := slices.Index(a.Seen(), "COMMIT"); n >= 0 {
 		return n + 1
 	}

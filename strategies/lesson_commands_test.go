@@ -139,8 +139,7 @@ var guarded = []string{"select num, run from stock where id = #", "begin",
 // listed are the commands that a lesson lists, in the words of plain.
 func listed(t *testing.T, info catalog.Info, language string) (list []string) {
 	t.Helper()
-	text, err := info.Lesson(language)
-	labtest.Must(t, err)
+	text := labtest.Value(info.Lesson(language)).Must(t)
 	_, text, _ = strings.Cut(text, "\n## "+sections[language][1]+"\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	for i, block := range strings.Split(text, "```") {
@@ -193,21 +192,17 @@ func sent(t *testing.T, info catalog.Info) (list []string) {
 	h.SKU += 8_200_000_000 // digits that no other number in a command has
 	h.Reset(t, 100)
 	// The first purchase loads the scripts and makes the keys and nodes that are made once.
-	if _, err := h.Buy(t.Context(), 1, 2); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(h.Buy(t.Context(), 1, 2)).Must(t)
 	h.Reset(t, 100)
 	p := seckill.Purchase{SKU: h.SKU, User: 42, Quantity: 2, RequestID: "r1"}
 	never := func(int, *tap.Command) bool { return false }
 	record := explore.NewGate(explore.NewRecorder(explore.NewNormalizer(h.SKU)), "", never)
 	ctx := tap.With(t.Context(), record)
 	if r, ok := h.Processes[0].(seckill.Reserver); ok {
-		a, err := r.Reserve(ctx, p, time.Minute)
-		labtest.Must(t, err)
+		a := labtest.Value(r.Reserve(ctx, p, time.Minute)).Must(t)
 		labtest.Must(t, r.Pay(ctx, a.OrderID))
 		p.User, p.RequestID = 43, "r2"
-		b, err := r.Reserve(t.Context(), p, time.Minute)
-		labtest.Must(t, err)
+		b := labtest.Value(r.Reserve(t.Context(), p, time.Minute)).Must(t)
 		labtest.Must(t, r.Release(ctx, b.OrderID))
 	} else if _, err := h.Processes[0].Deduct(ctx, p); err != nil {
 		t.Fatal(err)
@@ -270,8 +265,7 @@ func scriptNames(t *testing.T) map[string]string {
 	names := map[string]string{}
 	for _, info := range strategies.All() {
 		for _, f := range info.Also {
-			text, err := info.Files.ReadFile(f)
-			labtest.Must(t, err)
+			text := labtest.Value(info.Files.ReadFile(f)).Must(t)
 			undo, _ := info.Files.ReadFile("undo.lua") // which may come before it
 			for _, script := range [][]byte{text, append(undo, text...)} {
 				sum := sha1.Sum(script)

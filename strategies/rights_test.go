@@ -41,8 +41,7 @@ func TestARightIsWithdrawn(t *testing.T) {
 
 // docs/cli.md lists the rights that withRights grants.
 func TestDocsListTheRightsOfRedis(t *testing.T) {
-	text, err := os.ReadFile("../docs/cli.md")
-	labtest.Must(t, err)
+	text := labtest.Value(os.ReadFile("../docs/cli.md")).Must(t)
 	listed := map[string]string{}
 	for _, line := range regexp.MustCompile("(?m)^- (`redi?s.*`): ([a-z ]+)$").FindAllStringSubmatch(string(text), -1) {
 		for name := range strings.SplitSeq(line[1], ", ") {
@@ -75,8 +74,7 @@ func withRights(t *testing.T, info catalog.Info, config backend.Config) backend.
 	for _, c := range servers {
 		labtest.Must(t, c.ConfigSet(t.Context(), "acllog-max-len", "10000").Err())
 		t.Cleanup(func() {
-			log, err := c.ACLLog(context.Background(), 10000).Result()
-			labtest.Must(t, err)
+			log := labtest.Value(c.ACLLog(context.Background(), 10000).Result()).Must(t)
 			for _, denied := range log {
 				if denied.Username == t.Name() && denied.Object != "info" && denied.Object != "eval" {
 					t.Errorf("%s was denied: %s %s", denied.Username, denied.Reason, denied.Object)
@@ -183,8 +181,7 @@ func (u *user) losesFor(t *testing.T, command string) {
 		return
 	}
 	u.may(t, "-"+strings.ToLower(command))
-	row, err := s.Store.Reset(t.Context(), s.SKU, u.info.Name, 4)
-	labtest.Must(t, err)
+	row := labtest.Value(s.Store.Reset(t.Context(), s.SKU, u.info.Name, 4)).Must(t)
 	s.Run, s.Stock = row.Run, 4
 	_ = set.Reset(t.Context(), s.SKU, 4)
 	u.may(t, "+"+strings.ToLower(command))

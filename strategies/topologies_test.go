@@ -48,15 +48,12 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 		refused int // how often another node commits first
 		want    error
 	}{{1, nil}, {100, seckill.ErrConflict}} {
-		set, err := here.Reset(t.Context(), sku, "", 1000)
-		labtest.Must(t, err)
+		set := labtest.Value(here.Reset(t.Context(), sku, "", 1000)).Must(t)
 		// a read waits until the reset has arrived, an UPDATE does not
-		if _, err := there.SKU(t.Context(), sku); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Value(there.SKU(t.Context(), sku)).Must(t)
 		tries := 0
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "refused"}
-		err = here.Tx(t.Context(), func(tx *gorm.DB) error {
+		err := here.Tx(t.Context(), func(tx *gorm.DB) error {
 			var num int64
 			if err := here.ReadIn(tx, &num, "SELECT num FROM stock WHERE id = ? FOR UPDATE", sku); err != nil {
 				return err
@@ -110,9 +107,7 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	heard := []judge.Call{judge.CallOf(h.Purchase(2, 1), r, err)}
 	// A read waits until the first node has the sale. Without it, the buyer would be refused at
 	// COMMIT, and the strategy would hold by luck.
-	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), h.SKU); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(ledger.NewStore(two[0].DB).SKU(t.Context(), h.SKU)).Must(t)
 	close(goOn)
 	heard = append(heard, <-late)
 	report := h.Judge(t, heard...)

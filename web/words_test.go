@@ -69,8 +69,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 // codesIn returns the matches of a pattern in files that are not tests.
 func codesIn(t *testing.T, pattern, code string) (codes []string) {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	labtest.Must(t, err)
+	files := labtest.Value(filepath.Glob(pattern)).Must(t)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -151,8 +150,7 @@ func TestProofSpeaksChinese(t *testing.T) {
 		Answer, Text string
 		Also         []struct{ Text string }
 	}
-	files, err := filepath.Glob("guarantees/*.json")
-	labtest.Must(t, err)
+	files := labtest.Value(filepath.Glob("guarantees/*.json")).Must(t)
 	held, _ := filepath.Glob("static/lessons/held.*.json")
 	for _, path := range append(files, held...) {
 		var file struct {
@@ -189,8 +187,7 @@ func TestProofSpeaksChinese(t *testing.T) {
 
 func source(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	labtest.Must(t, err)
+	text := labtest.Value(os.ReadFile(file)).Must(t)
 	return string(text)
 }
 
@@ -214,11 +211,10 @@ func TestTypes(t *testing.T) {
 	if err != nil {
 		t.Errorf("%s: %v\n%s", tsc, err, strings.Join(wrong, "\n"))
 	}
-	err = fs.WalkDir(Files(), ".", func(name string, _ fs.DirEntry, err error) error {
+	labtest.Must(t, fs.WalkDir(Files(), ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".js" && !read[name] {
 			t.Errorf("%s is not checked: see the lists of files in tsconfig.json", name)
 		}
 		return err
-	})
-	labtest.Must(t, err)
+	}))
 }

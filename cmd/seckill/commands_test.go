@@ -96,8 +96,7 @@ func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
 	for _, name := range []string{"sh", "grep", "rm", "mv", "chmod"} {
-		path, err := exec.LookPath(name)
-		labtest.Must(t, err)
+		path := labtest.Value(exec.LookPath(name)).Must(t)
 		labtest.Must(t, os.Symlink(path, filepath.Join(bin, name)))
 	}
 	for name, text := range map[string]string{

@@ -179,9 +179,7 @@ func TestTheRealBugs(t *testing.T) {
 		if got := answer(m[3], m[2]); got == prove.Breaks {
 			t.Errorf("%s breaks in %s as well", m[3], m[2])
 		}
-		if err := accepted([]string{"prove", "--replay", m[1] + "." + m[2]}); err != nil {
-			t.Error(err)
-		}
+		labtest.Must(t, accepted([]string{"prove", "--replay", m[1] + "." + m[2]}))
 	}
 }
 

@@ -29,8 +29,7 @@ func pages(t *testing.T) map[string]string {
 			t.Fatalf("%s: %d pages (%v)", pattern, len(files), err)
 		}
 		for _, file := range files {
-			name, err := filepath.Rel(root, file)
-			labtest.Must(t, err)
+			name := labtest.Value(filepath.Rel(root, file)).Must(t)
 			texts[filepath.ToSlash(name)] = read(t, file)
 		}
 	}
@@ -44,8 +43,7 @@ func page(t *testing.T, name string) string {
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	labtest.Must(t, err)
+	text := labtest.Value(os.ReadFile(file)).Must(t)
 	return string(text)
 }
 
@@ -114,8 +112,7 @@ func TestCommandsOfThePages(t *testing.T) {
 	checked, known := 0, map[string]bool{}
 	texts := pages(t)
 	for _, pattern := range []string{"web/course/*.md", "strategies/*/*.md"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		labtest.Must(t, err)
+		files := labtest.Value(filepath.Glob(filepath.Join(root, pattern))).Must(t)
 		for _, file := range files {
 			texts[file] = read(t, file)
 		}
@@ -204,8 +201,7 @@ func TestTargetsOfThePages(t *testing.T) {
 // flagsOf returns the flags of a grammar, by their names with the dashes.
 func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
 	t.Helper()
-	parser, err := newParser(grammar, kong.NoDefaultHelp())
-	labtest.Must(t, err)
+	parser := labtest.Value(newParser(grammar, kong.NoDefaultHelp())).Must(t)
 	flags := map[string]*kong.Flag{}
 	for _, f := range parser.Model.Flags {
 		flags["--"+f.Name] = f

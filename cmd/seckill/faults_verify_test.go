@@ -29,8 +29,7 @@ import (
 func TestTwoServicesInTroubleOverGalera(t *testing.T) {
 	l := labtest.NewLab(t, lab.Galera, backend.NameMySQL)
 	urls, processes := servicesOf(t, l, "--purchase-timeout=3s")
-	cluster, err := l.Ensemble(t.Context(), backend.NameMySQL)
-	labtest.Must(t, err)
+	cluster := labtest.Value(l.Ensemble(t.Context(), backend.NameMySQL)).Must(t)
 	in := newTrouble(t, processes)
 	for _, config := range labtest.Nodes(t, l) {
 		in.nodes = append(in.nodes, labtest.Open(t, config).DB)

@@ -96,8 +96,7 @@ func servicesOf(t *testing.T, l *lab.Lab, args ...string) (urls []string, proces
 	before := len(l.Services())
 	labtest.Must(t, l.StartServices(t.Context(), 2, args...))
 	for _, s := range l.Services()[before:] {
-		p, err := l.Process(s.Name)
-		labtest.Must(t, err)
+		p := labtest.Value(l.Process(s.Name)).Must(t)
 		urls, processes = append(urls, s.URL), append(processes, p)
 	}
 	t.Cleanup(func() {
@@ -132,8 +131,7 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	}
 	c.Quantity, c.Timeout = 1, 20*time.Second
 	t.Logf("seed %d", c.Seed)
-	r, err := loadtest.Run(t.Context(), c)
-	labtest.Must(t, err)
+	r := labtest.Value(loadtest.Run(t.Context(), c)).Must(t)
 	return r
 }
 
@@ -270,9 +268,8 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 	var c struct {
 		Load LoadCmd `cmd:""`
 	}
-	parser, err := newParser(&c)
-	labtest.Must(t, err)
-	_, err = parser.Parse(append([]string{"load"}, args...))
+	parser := labtest.Value(newParser(&c)).Must(t)
+	_, err := parser.Parse(append([]string{"load"}, args...))
 	return c.Load.Scenario, err
 }
 
@@ -319,8 +316,7 @@ func TestCommandOfAScenario(t *testing.T) {
 	} {
 		want := usual
 		change(&want)
-		words, err := exec.Command("sh", "-c", `printf '%s\n' `+want.Command()).Output()
-		labtest.Must(t, err)
+		words := labtest.Value(exec.Command("sh", "-c", `printf '%s\n' `+want.Command()).Output()).Must(t)
 		got, err := parseLoad(t, strings.Fields(string(words))[2:]...)
 		if err != nil || got.Command() != want.Command() || got.Requests() != want.Requests() || got.Seed != want.Seed {
 			t.Errorf("%s\nis read as\n%s (%v)", want.Command(), got.Command(), err)

@@ -26,11 +26,9 @@ const root = "../.."
 // keptMatrix returns the matrix of the last make prove.
 func keptMatrix(t *testing.T) *prove.Matrix {
 	t.Helper()
-	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))
-	labtest.Must(t, err)
+	f := labtest.Value(os.Open(filepath.Join(root, "web/guarantees/matrix.json"))).Must(t)
 	defer f.Close()
-	m, err := prove.ReadMatrix(f)
-	labtest.Must(t, err)
+	m := labtest.Value(prove.ReadMatrix(f)).Must(t)
 	return m
 }
 
@@ -39,8 +37,7 @@ func keptMatrix(t *testing.T) *prove.Matrix {
 func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	m := keptMatrix(t)
 	file := filepath.Join(root, "docs/guarantees.md")
-	text, err := os.ReadFile(file)
-	labtest.Must(t, err)
+	text := labtest.Value(os.ReadFile(file)).Must(t)
 	var shown bytes.Buffer
 	labtest.Must(t, tables.WithBlock(file, prove.Block, m.WriteMarkdown)(&shown))
 	if shown.String() != string(text) {
@@ -82,8 +79,7 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 			t.Errorf("%s breaks, and no counterexample of it is kept", row.Strategy)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(root, "web/guarantees/*.*.json"))
-	labtest.Must(t, err)
+	files := labtest.Value(filepath.Glob(filepath.Join(root, "web/guarantees/*.*.json"))).Must(t)
 	for _, file := range files {
 		if !kept[filepath.Base(file)] {
 			t.Errorf("%s is the counterexample of no cell", file)
@@ -118,8 +114,7 @@ func TestProveDiffers(t *testing.T) {
 		status = runProgram(t.Context(), func() {},
 			append([]string{"prove", "--questions=oversell", "--budget=500ms", "--json=-",
 				"--examples=" + t.TempDir(), dsn, "--strategies=" + sqlrow.Naive.Name}, flags...), &out, &progress)
-		m, err := prove.ReadMatrix(&out)
-		labtest.Must(t, err)
+		m = labtest.Value(prove.ReadMatrix(&out)).Must(t)
 		return status, m, progress.String()
 	}
 
@@ -160,8 +155,7 @@ func TestChooser(t *testing.T) {
 	for _, i := range strategies.All() {
 		list = append(list, listed{i, i.Broken(), append([]backend.Capability{}, i.Needs...)})
 	}
-	text, err := json.Marshal(list)
-	labtest.Must(t, err)
+	text := labtest.Value(json.Marshal(list)).Must(t)
 	node := exec.CommandContext(t.Context(), "node", "cmd/seckill/testdata/choose.mjs")
 	node.Dir, node.Stdin = root, bytes.NewReader(text)
 	if said, err := node.CombinedOutput(); err != nil || len(said) > 0 {

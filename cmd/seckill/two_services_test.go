@@ -40,8 +40,7 @@ func TestTwoServicesInTrouble(t *testing.T) {
 	in := newTrouble(t, processes)
 	in.nodes = []*gorm.DB{labtest.Instance(t, backend.SQL).DB}
 	if os.Getenv("SECKILL_TEST_MYSQL_DSN") == "" {
-		mysql, err := l.Process(backend.NameMySQL)
-		labtest.Must(t, err)
+		mysql := labtest.Value(l.Process(backend.NameMySQL)).Must(t)
 		in.restartDatabase = func(ctx context.Context) error { return errors.Join(mysql.Kill(ctx), mysql.Restart(ctx)) }
 	}
 	period := time.Duration(0)

@@ -109,18 +109,15 @@ func TestUnusableConfigurations(t *testing.T) {
 // newCertificate returns a self-signed certificate for 127.0.0.1, and the names of its files.
 func newCertificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	labtest.Must(t, err)
+	key := labtest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)).Must(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()),
 		Subject:   pkix.Name{CommonName: "server"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
 		IsCA:        true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	labtest.Must(t, err)
-	secret, err := x509.MarshalECPrivateKey(key)
-	labtest.Must(t, err)
+	der := labtest.Value(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)).Must(t)
+	secret := labtest.Value(x509.MarshalECPrivateKey(key)).Must(t)
 	folder := t.TempDir()
 	write := func(name, kind string, der []byte) string {
 		path := filepath.Join(folder, name)
@@ -136,8 +133,7 @@ func newCertificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 func startTLSProxy(t *testing.T, pair tls.Certificate, server string) string {
 	t.Helper()
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-	labtest.Must(t, err)
+	l := labtest.Value(tls.Listen("tcp", "127.0.0.1:0", config)).Must(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -181,15 +177,12 @@ func TestLoginAndTLS(t *testing.T) {
 	for _, tool := range []lab.Tool{lab.Redis, lab.Etcd} {
 		programs[tool] = lab.NewSearch(os.Getenv).Find(tool)
 	}
-	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Programs: programs,
-		Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd}})
-	labtest.Must(t, err)
+	own := labtest.Value(lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Programs: programs,
+		Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd}})).Must(t)
 	t.Cleanup(func() { own.Stop(context.Background()) })
 	at := own.Config()
-	dsn, err := mysql.ParseDSN(at.MySQLDSN)
-	labtest.Must(t, err)
-	redis, err := backend.ParseRedis(at.RedisAddrs[0])
-	labtest.Must(t, err)
+	dsn := labtest.Value(mysql.ParseDSN(at.MySQLDSN)).Must(t)
+	redis := labtest.Value(backend.ParseRedis(at.RedisAddrs[0])).Must(t)
 	etcd := strings.TrimPrefix(at.EtcdEndpoints[0], "http://")
 	requireLogin(t, etcd, secret)
 
@@ -239,10 +232,9 @@ func TestLoginAndTLS(t *testing.T) {
 // requireLogin makes an etcd server require the login of its user root.
 func requireLogin(t *testing.T, etcd, password string) {
 	t.Helper()
-	in, err := open(t, backend.Config{EtcdEndpoints: []string{etcd}})
-	labtest.Must(t, err)
+	in := labtest.Value(open(t, backend.Config{EtcdEndpoints: []string{etcd}})).Must(t)
 	ctx := t.Context()
-	_, err = in.Etcd.UserAdd(ctx, "root", password)
+	_, err := in.Etcd.UserAdd(ctx, "root", password)
 	_, err2 := in.Etcd.UserGrantRole(ctx, "root", "root")
 	_, err3 := in.Etcd.AuthEnable(ctx)
 	labtest.Must(t, errors.Join(err, err2, err3))

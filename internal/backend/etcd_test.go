@@ -26,8 +26,7 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 	if made, err := tap.Wait(ctx, "watch", changes); err != nil || !made.Created {
 		t.Fatalf("the watch began with %+v, %v", made, err)
 	}
-	lease, err := c.Grant(ctx, 60)
-	labtest.Must(t, err)
+	lease := labtest.Value(c.Grant(ctx, 60)).Must(t)
 	id := fmt.Sprintf("%x", int64(lease.ID))
 	put, err := c.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, "v", clientv3.WithLease(lease.ID)), clientv3.OpGet(key)).
@@ -41,18 +40,10 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 	if got, err := c.Get(ctx, key); err != nil || got.Count != 1 {
 		t.Errorf("get: %+v, %v", got, err)
 	}
-	if _, err := c.Put(ctx, key+"/b", "w"); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.Do(ctx, clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpDelete(key + "/b")}, nil)); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.Delete(ctx, key, clientv3.WithPrefix()); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.Revoke(ctx, lease.ID); err != nil {
-		t.Error(err)
-	}
+	labtest.Value(c.Put(ctx, key+"/b", "w")).Must(t)
+	labtest.Value(c.Do(ctx, clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpDelete(key + "/b")}, nil))).Must(t)
+	labtest.Value(c.Delete(ctx, key, clientv3.WithPrefix())).Must(t)
+	labtest.Value(c.Revoke(ctx, lease.ID)).Must(t)
 	want := []string{
 		"etcd watch " + key + " --prefix", "wait watch", "etcd grant 60s",
 		"etcd txn if create(" + key + ") = 0 then put " + key + ` "v"; get ` + key + " else get " + key,

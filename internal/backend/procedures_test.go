@@ -24,15 +24,12 @@ func TestEnsureProcedure(t *testing.T) {
 	admin := labtest.Admin(t, l)
 	do := func(statement string) {
 		t.Helper()
-		if _, err := admin.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Value(admin.Exec(statement)).Must(t)
 	}
 	do("CREATE DATABASE shop")
 	do("CREATE USER 'poor'@'127.0.0.1'")
 	do("GRANT SELECT, INSERT, UPDATE ON shop.* TO 'poor'@'127.0.0.1'")
-	address, err := mysql.ParseDSN(l.Config().MySQLDSN)
-	labtest.Must(t, err)
+	address := labtest.Value(mysql.ParseDSN(l.Config().MySQLDSN)).Must(t)
 	address.User, address.Passwd, address.DBName = "poor", "", "shop"
 	ensure := func(text string) error {
 		t.Helper()
@@ -46,8 +43,7 @@ func TestEnsureProcedure(t *testing.T) {
 	if err := ensure(procedure); err != nil {
 		t.Errorf("with the right: %v", err)
 	}
-	poor, err := sql.Open("mysql", address.FormatDSN())
-	labtest.Must(t, err)
+	poor := labtest.Value(sql.Open("mysql", address.FormatDSN())).Must(t)
 	defer poor.Close()
 	poor.SetMaxOpenConns(1)
 	for what, made := range map[string][]string{
@@ -55,9 +51,7 @@ func TestEnsureProcedure(t *testing.T) {
 		"one of another SQL mode":   {"SET sql_mode = 'ANSI'", procedure},
 	} {
 		for _, statement := range append([]string{"DROP PROCEDURE seckill_test"}, made...) {
-			if _, err := poor.Exec(statement); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Value(poor.Exec(statement)).Must(t)
 		}
 		for _, comment := range []string{"", "it was kept"} {
 			if err := ensure(procedure); err != nil {

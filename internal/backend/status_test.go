@@ -66,8 +66,7 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	kill := func(name string) func() {
-		p, err := lab.Process(name)
-		labtest.Must(t, err)
+		p := labtest.Value(lab.Process(name)).Must(t)
 		labtest.Must(t, p.Kill(t.Context()))
 		return func() {
 			labtest.Must(t, p.Restart(t.Context()))
@@ -83,8 +82,7 @@ func TestStatus(t *testing.T) {
 	}
 	awaitStatus("all run again")
 
-	p, err := lab.Process("redis")
-	labtest.Must(t, err)
+	p := labtest.Value(lab.Process("redis")).Must(t)
 	labtest.Must(t, p.Pause())
 	awaitStatus("redis hangs", "redis")
 	labtest.Must(t, p.Resume())
@@ -154,8 +152,7 @@ func TestOpenExplainsRedisErrors(t *testing.T) {
 		t.Cleanup(func() { in.Redis.Do(context.Background(), "ACL", "DELUSER", user) })
 	}
 	host := in.Redis.(*redis.Client).Options().Addr
-	refusing, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
+	refusing := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	defer refusing.Close()
 	go func() {
 		for conn, err := refusing.Accept(); err == nil; conn, err = refusing.Accept() {
@@ -208,8 +205,7 @@ func TestSessionSettings(t *testing.T) {
 		isolation = "tx_isolation"
 	}
 	c := normal.Config
-	dsn, err := mysql.ParseDSN(c.MySQLDSN)
-	labtest.Must(t, err)
+	dsn := labtest.Value(mysql.ParseDSN(c.MySQLDSN)).Must(t)
 	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "SQL_MODE": "''",
 		"lc_messages": "'de_DE'"}
 	c.MySQLDSN = dsn.FormatDSN()
@@ -219,7 +215,7 @@ func TestSessionSettings(t *testing.T) {
 	if said != "1 REPEATABLE-READ" {
 		t.Errorf("autocommit and isolation of a session are %s", said)
 	}
-	err = in.DB.Connection(func(one *gorm.DB) error {
+	err := in.DB.Connection(func(one *gorm.DB) error {
 		if err := one.Exec("CREATE TEMPORARY TABLE needed (a INT NOT NULL)").Error; err != nil {
 			return err
 		}

@@ -42,8 +42,7 @@ func TestEveryLockIsMeasured(t *testing.T) {
 	for _, name := range []string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"} {
 		all = append(all, strategies.Named(name))
 	}
-	r, err := Run(t.Context(), shortRun(t, all...))
-	labtest.Must(t, err)
+	r := labtest.Value(Run(t.Context(), shortRun(t, all...))).Must(t)
 	for _, s := range r.Trials {
 		if s.Error != "" || s.lostUpdates() > 0 || len(s.Passes) != 2 {
 			t.Errorf("%s, %s: %d passes, %d updates lost, %q",
@@ -99,8 +98,7 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 func TestAGateSavesThePolls(t *testing.T) {
 	o := shortRun(t, strategies.Named("redis-lua"))
 	o.Gated = []string{"redis-lua"}
-	r, err := Run(t.Context(), o)
-	labtest.Must(t, err)
+	r := labtest.Value(Run(t.Context(), o)).Must(t)
 	sent := map[string]float64{}
 	for _, s := range r.Trials {
 		if s.Contenders > 1 && s.isValid() {
@@ -118,8 +116,7 @@ func TestArticles(t *testing.T) {
 	o := shortRun(t, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
 	// A second is long enough for the first holder of each name to write its row of the segmented table.
 	o.Hold, o.For, o.Rounds = 10*time.Millisecond, time.Second, 1
-	c, err := RunArticles(t.Context(), o)
-	labtest.Must(t, err)
+	c := labtest.Value(RunArticles(t.Context(), o)).Must(t)
 	first, last := c.Leases[0], c.Leases[len(c.Leases)-1]
 	lostShort, lostLong := first.spreadOf(lostPercent).Median(), last.spreadOf(lostPercent).Median()
 	if lostShort == 0 || first.spreadOf(expiredPercent).Median() == 0 || lostLong >= lostShort {
@@ -130,7 +127,7 @@ func TestArticles(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = RunArticles(ctx, o)
+	_, err := RunArticles(ctx, o)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("with a cancelled context: %v", err)
 	}
@@ -157,8 +154,7 @@ func TestReportsOmitInvalidTrials(t *testing.T) {
 		{Lock: "void", Contenders: 8, Passes: []Pass{pass, {Lost: 1}}},
 	}}
 	read := func(r tables.Report) string {
-		text, err := json.Marshal(r.JSON)
-		labtest.Must(t, err)
+		text := labtest.Value(json.Marshal(r.JSON)).Must(t)
 		return string(text)
 	}
 	const zk = `"locks":{"zk":{"1":{"commands":[3,3,3],"locks_per_second":[180,180,180],"lost_percent":[0,0,0],"p99_ms":[40,40,40]},"8":{`

@@ -98,16 +98,11 @@ func newSale(t *testing.T) *sale {
 // of begins a run of 10 units. Each of the strategies sells one unit.
 func (s *sale) of(strategies ...string) judge.Stock {
 	s.Helper()
-	set, err := s.Reset(s.Context(), 1, "", 10)
-	if err != nil {
-		s.Fatal(err)
-	}
+	set := labtest.Value(s.Reset(s.Context(), 1, "", 10)).Must(s)
 	for i, strategy := range strategies {
 		user := int64(i + 1)
 		p := seckill.Purchase{SKU: 1, User: user, Quantity: 1, RequestID: fmt.Sprint("r", user)}
-		if _, err := s.For(strategy).RecordAlone(s.Context(), p, set.Run, 10-user); err != nil {
-			s.Fatal(err)
-		}
+		labtest.Value(s.For(strategy).RecordAlone(s.Context(), p, set.Run, 10-user)).Must(s)
 	}
 	return set
 }
@@ -238,8 +233,7 @@ func largeSales(t testing.TB, skus, n int) (*ledger.Store, *gorm.DB) {
 	labtest.Must(t, ledger.Migrate(t.Context(), db))
 	store := ledger.NewStore(db)
 	for sku := 1; sku <= skus; sku++ {
-		set, err := store.Reset(t.Context(), int64(sku), "", int64(n))
-		labtest.Must(t, err)
+		set := labtest.Value(store.Reset(t.Context(), int64(sku), "", int64(n))).Must(t)
 		labtest.Must(t, db.Exec("UPDATE stock SET num = 0 WHERE id = ?", sku).Error)
 		labtest.Must(t, db.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, "+
 			"remaining, strategy, run, status) WITH RECURSIVE digits AS (SELECT 0 AS n UNION ALL SELECT n + 1 "+
@@ -292,8 +286,7 @@ func TestAuditTakesLittleMemory(t *testing.T) {
 		var err error
 		live := peak("/gc/heap/live:bytes", func() { got, err = catalog.Audit(t.Context(), store, 1, rowSeller) })
 		labtest.Must(t, err)
-		e, err := catalog.Evidence(t.Context(), store, 1, rowSeller)
-		labtest.Must(t, err)
+		e := labtest.Value(catalog.Evidence(t.Context(), store, 1, rowSeller)).Must(t)
 		if want := judge.Judge(e); !reflect.DeepEqual(got, want) || got.Verdict != c.verdict {
 			t.Errorf("after %s the audit says\n%+v, and the judge of a snapshot\n%+v", c.change, got, want)
 		}

@@ -16,8 +16,7 @@ import (
 func TestReplayDiverges(t *testing.T) {
 	naive := open(t, sqlrow.Naive)
 	broken := search(t, naive, two(explore.Buys), explore.Limits{}).StoppedAt
-	o, err := naive.Shorten(t.Context(), broken, explore.LedgerRule)
-	labtest.Must(t, err)
+	o := labtest.Value(naive.Shorten(t.Context(), broken, explore.LedgerRule)).Must(t)
 	// C does not exist, and A has finished, so neither can take a turn.
 	for _, who := range []string{"C", "A"} {
 		longer := append(slices.Clone(o.Choices()), turns(who)...)
@@ -26,7 +25,7 @@ func TestReplayDiverges(t *testing.T) {
 		}
 	}
 	w := open(t, sqlrow.Conditional)
-	_, err = w.Replay(t.Context(), o.Scenario, o.Choices())
+	_, err := w.Replay(t.Context(), o.Scenario, o.Choices())
 	if !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "step ") {
 		t.Errorf("another strategy replays the counterexample: got %v, want ErrDiverged and the step", err)
 	}

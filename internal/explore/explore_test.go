@@ -33,8 +33,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func open(t testing.TB, info catalog.Info) *explore.World {
 	t.Helper()
 	needs := info.Uses()
-	w, err := explore.Open(t.Context(), info, labtest.Config(t, needs...), explore.Options{})
-	labtest.Must(t, err)
+	w := labtest.Value(explore.Open(t.Context(), info, labtest.Config(t, needs...), explore.Options{})).Must(t)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -57,8 +56,7 @@ func withFault(s *explore.Scenario, faults ...explore.Fault) *explore.Scenario {
 
 func search(t testing.TB, w *explore.World, s *explore.Scenario, l explore.Limits) explore.Result {
 	t.Helper()
-	res, err := w.Search(t.Context(), s, l)
-	labtest.Must(t, err)
+	res := labtest.Value(w.Search(t.Context(), s, l)).Must(t)
 	return res
 }
 

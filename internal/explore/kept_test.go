@@ -53,8 +53,7 @@ var bySKU = regexp.MustCompile(`(center_lock_|-lock-|fence = )(\d+|…)`)
 
 func replayed(t *testing.T, w *explore.World, file string) {
 	t.Helper()
-	f, err := os.Open(file)
-	labtest.Must(t, err)
+	f := labtest.Value(os.Open(file)).Must(t)
 	defer f.Close()
 	e, err := game.ReadExample(f)
 	if err != nil {
@@ -64,8 +63,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
 		return // the replay needs several servers, one of which can be lost
 	}
-	choices, err := e.Choices()
-	labtest.Must(t, err)
+	choices := labtest.Value(e.Choices()).Must(t)
 	o, err := w.Replay(t.Context(), &e.Scenario, choices)
 	if err != nil {
 		t.Errorf("%s: %v", filepath.Base(file), err)

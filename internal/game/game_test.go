@@ -38,8 +38,7 @@ func problemCode(err error) string {
 // FormatSchedule writes every text that ParseSchedule reads, and different choices as different texts.
 func TestSchedulesReadAndWrite(t *testing.T) {
 	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRnaSPa"
-	choices, err := game.ParseSchedule(all)
-	labtest.Must(t, err)
+	choices := labtest.Value(game.ParseSchedule(all)).Must(t)
 	if got := game.FormatSchedule(choices...); got != all || len(choices) != 19 {
 		t.Errorf("%q became %d choices, %q", all, len(choices), got)
 	}
@@ -64,13 +63,11 @@ func TestAccountMayNotCreateDatabases(t *testing.T) {
 	admin := labtest.Admin(t, l)
 	const poor = "'poor'@'127.0.0.1'"
 	for _, statement := range []string{"CREATE USER " + poor, "GRANT ALL ON seckill.* TO " + poor} {
-		_, err := admin.Exec(statement)
-		labtest.Must(t, err)
+		labtest.Value(admin.Exec(statement)).Must(t)
 	}
 	defer func() { _, _ = admin.Exec("DROP USER " + poor) }()
 	servers := l.Config()
-	address, err := mysql.ParseDSN(servers.MySQLDSN)
-	labtest.Must(t, err)
+	address := labtest.Value(mysql.ParseDSN(servers.MySQLDSN)).Must(t)
 	address.User, address.Passwd = "poor", ""
 	servers.MySQLDSN = address.FormatDSN()
 	naive := strategies.Named("naive")
@@ -104,8 +101,7 @@ func FuzzSchedule(f *testing.F) {
 
 // ReadExample refuses a file, or returns an example that can be written and read again.
 func FuzzExample(f *testing.F) {
-	kept, err := os.ReadFile("../../web/guarantees/atomic.oversell.json")
-	labtest.Must(f, err)
+	kept := labtest.Value(os.ReadFile("../../web/guarantees/atomic.oversell.json")).Must(f)
 	f.Add(string(kept))
 	f.Fuzz(func(t *testing.T, text string) {
 		if e, err := game.ReadExample(strings.NewReader(text)); err == nil {

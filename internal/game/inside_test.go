@@ -47,14 +47,12 @@ func TestImpossibleLevels(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.Name, func(t *testing.T) {
 			t.Parallel()
-			d, err := openDatabase(t.Context(), servers, strategies.Named(level.Setting.Strategy))
-			labtest.Must(t, err)
+			d := labtest.Value(openDatabase(t.Context(), servers, strategies.Named(level.Setting.Strategy))).Must(t)
 			defer d.close(t.Context())
-			res, err := d.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
+			res := labtest.Value(d.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
 				Stop: func(s *explore.Schedule) bool {
 					return s.Breaks(func(rule string) bool { return slices.Contains(level.Breaks, rule) })
-				}})
-			labtest.Must(t, err)
+				}})).Must(t)
 			if res.StoppedAt != nil || !res.Exhausted || res.Schedules != level.Impossible {
 				t.Errorf("%d schedules were run, one broke a rule: %t, and %d turns were not taken; want %d schedules, none of which breaks a rule",
 					res.Schedules, res.StoppedAt != nil, res.NotRun, level.Impossible)

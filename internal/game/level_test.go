@@ -23,8 +23,7 @@ func TestLevelsAreComplete(t *testing.T) {
 	if len(levels) < 12 {
 		t.Fatalf("there are %d levels", len(levels))
 	}
-	chapters, err := course.Chapters()
-	labtest.Must(t, err)
+	chapters := labtest.Value(course.Chapters()).Must(t)
 	seen := map[string]bool{}
 	last := 1
 	for i, level := range levels {
@@ -85,8 +84,7 @@ func startGames(t *testing.T, change func(*game.Games), names ...string) *game.G
 // findGame returns a game, and fails the test if the game has ended.
 func findGame(t *testing.T, games *game.Games, id string) *game.Game {
 	t.Helper()
-	g, err := games.Game(id)
-	labtest.Must(t, err)
+	g := labtest.Value(games.Game(id)).Must(t)
 	return g
 }
 
@@ -122,9 +120,7 @@ func TestGamesLeaveNoDatabase(t *testing.T) {
 		t.Fatalf("the games have the databases %v, want %d", gameDatabases(t, in), len(used))
 	}
 	for _, id := range ids {
-		if err := games.End(id); err != nil {
-			t.Error(err)
-		}
+		labtest.Must(t, games.End(id))
 	}
 	if left := gameDatabases(t, in); len(left) > 0 {
 		t.Errorf("the games have left the databases %v", left)
@@ -142,8 +138,7 @@ func TestIdleGameIsEnded(t *testing.T) {
 		if i == 2 { // use the first game once more, so that the second has been idle for longer
 			findGame(t, games, ids[0])
 		}
-		s, err := games.Begin(t.Context(), game.Request{Level: "first-lost-update"})
-		labtest.Must(t, err)
+		s := labtest.Value(games.Begin(t.Context(), game.Request{Level: "first-lost-update"})).Must(t)
 		ids[i] = s.ID
 	}
 	findGame(t, games, ids[0])
@@ -172,15 +167,11 @@ func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 	games := startGames(t, nil, "naive")
 	s, err := games.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "a"})
 	labtest.Must(t, err)
-	if err := games.End(s.ID); err != nil {
-		t.Error(err)
-	}
+	labtest.Must(t, games.End(s.ID))
 	if after := gameDatabases(t, in); !slices.Equal(after, before) {
 		t.Errorf("the databases after the game are %q, want %q", after, before)
 	}
-	if err := alive.End(other.ID); err != nil {
-		t.Error(err)
-	}
+	labtest.Must(t, alive.End(other.ID))
 }
 
 // Many games run at the same time, and some of their strategies lock whole tables. Each game ends as it would end

@@ -23,11 +23,9 @@ import (
 // recordingOf reads the recording of a level.
 func recordingOf(t *testing.T, level *game.Level) *game.Recording {
 	t.Helper()
-	f, err := web.Recordings().Open(level.Name + ".json.gz")
-	labtest.Must(t, err)
+	f := labtest.Value(web.Recordings().Open(level.Name + ".json.gz")).Must(t)
 	defer f.Close()
-	r, err := game.ReadRecording(f)
-	labtest.Must(t, err)
+	r := labtest.Value(game.ReadRecording(f)).Must(t)
 	return r
 }
 
@@ -103,10 +101,8 @@ func checkSolved(t *testing.T, g *game.Game, level *game.Level) {
 // readKept returns the text of a counterexample of the matrix, and the rules that it breaks.
 func readKept(t *testing.T, name string) (text string, rules []string) {
 	t.Helper()
-	file, err := fs.ReadFile(web.Guarantees(), name+".json")
-	labtest.Must(t, err)
-	e, err := game.ReadExample(bytes.NewReader(file))
-	labtest.Must(t, err)
+	file := labtest.Value(fs.ReadFile(web.Guarantees(), name+".json")).Must(t)
+	e := labtest.Value(game.ReadExample(bytes.NewReader(file))).Must(t)
 	for _, p := range e.Problems {
 		rules = append(rules, p.Rule)
 	}

@@ -27,9 +27,8 @@ func TestWhoMayReset(t *testing.T) {
 	in := embedded(t)
 	s := serverWith(t, sells(), httpapi.Config{Instance: in, Token: "s3cret"})
 	f := sells()
-	tokenless, err := httpapi.New(httpapi.Config{Instance: in, Settings: settings, Default: fakeName,
-		Infos: []catalog.Info{f.info()}})
-	labtest.Must(t, err)
+	tokenless := labtest.Value(httpapi.New(httpapi.Config{Instance: in, Settings: settings, Default: fakeName,
+		Infos: []catalog.Info{f.info()}})).Must(t)
 	public, private, none := s.Handler(), s.AdminHandler(), tokenless.Handler()
 	for i, c := range []struct {
 		listener                 http.Handler

@@ -118,11 +118,9 @@ func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 		c.Infos, c.Default = append([]catalog.Info{f.info()}, c.Infos...), fakeName
 	}
 	if own && c.Default == fakeName {
-		_, err := ledger.NewStore(c.Instance.DB).Reset(context.Background(), 1, "", 10)
-		labtest.Must(t, err)
+		labtest.Value(ledger.NewStore(c.Instance.DB).Reset(context.Background(), 1, "", 10)).Must(t)
 	}
-	s, err := httpapi.New(c)
-	labtest.Must(t, err)
+	s := labtest.Value(httpapi.New(c)).Must(t)
 	return s
 }
 
@@ -204,8 +202,7 @@ func handled(t testing.TB, h http.Handler, r *http.Request) reply {
 func checked(t testing.TB, resp *http.Response) reply {
 	t.Helper()
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	labtest.Must(t, err)
+	body := labtest.Value(io.ReadAll(resp.Body)).Must(t)
 	got := reply{status: resp.StatusCode, header: resp.Header, body: body}
 	if resp.Header.Get("X-Request-Id") == "" {
 		t.Errorf("answer without an X-Request-Id: %d %s", resp.StatusCode, body)

@@ -175,8 +175,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 func TestUnreadStartOfASale(t *testing.T) {
 	in := embedded(t)
 	s := serverWith(t, sells(), httpapi.Config{Instance: in})
-	pool, err := in.DB.DB()
-	labtest.Must(t, err)
+	pool := labtest.Value(in.DB.DB()).Must(t)
 	pool.SetMaxOpenConns(1)
 	only, err := pool.Conn(t.Context()) // the read waits for this connection
 	labtest.Must(t, err)
@@ -252,8 +251,7 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
 	p := seckill.Purchase{SKU: 1, User: 42, Quantity: 1, RequestID: "r"}
 	labtest.Must(t, f.record(t.Context(), p))
-	o, err := f.ledger.FindRequest(t.Context(), 1, 42, "r")
-	labtest.Must(t, err)
+	o := labtest.Value(f.ledger.FindRequest(t.Context(), 1, 42, "r")).Must(t)
 	f.restore = func(context.Context, string) error { return seckill.ErrUnknown }
 	r := ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "")
 	r.want(t, "nothing happened, or not yet", 504, "unknown_outcome")

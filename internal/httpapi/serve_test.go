@@ -36,8 +36,7 @@ func serve(t testing.TB, f *fake, c httpapi.Config) *running {
 
 func run(t testing.TB, s *httpapi.Server) *running {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
+	l := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	r := &running{Server: s, t: t, url: "http://" + l.Addr().String(), stop: cancel, ended: make(chan error, 1)}
@@ -193,8 +192,7 @@ func TestHalfClosed(t *testing.T) {
 	f, begun := lingers(seckill.ErrUnavailable)
 	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler())
 	defer s.Close()
-	conn, err := net.Dial("tcp", s.Listener.Addr().String())
-	labtest.Must(t, err)
+	conn := labtest.Value(net.Dial("tcp", s.Listener.Addr().String())).Must(t)
 	defer conn.Close()
 	body := purchase(1, 1)
 	fmt.Fprintf(conn, "POST /api/v1/seckill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
@@ -236,8 +234,7 @@ func TestABuyerHangsUp(t *testing.T) {
 func TestHead(t *testing.T) {
 	s := serve(t, nil, httpapi.Config{})
 	for path, want := range map[string]int{"/healthz": 200, "/api/v1/skus": 200, "/api/v1/seckill": 405} {
-		answer, err := http.Head(s.url + path)
-		labtest.Must(t, err)
+		answer := labtest.Value(http.Head(s.url + path)).Must(t)
 		body, err := io.ReadAll(answer.Body)
 		labtest.Must(t, errors.Join(err, answer.Body.Close()))
 		if answer.StatusCode != want || len(body) > 0 {
@@ -251,8 +248,7 @@ func metric(t testing.TB, s *httpapi.Server, series string) float64 {
 	t.Helper()
 	for line := range strings.Lines(string(ask(t, s, "GET", "/metrics", "").body)) {
 		if rest, ok := strings.CutPrefix(line, series+" "); ok {
-			n, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
-			labtest.Must(t, err)
+			n := labtest.Value(strconv.ParseFloat(strings.TrimSpace(rest), 64)).Must(t)
 			return n
 		}
 	}

@@ -30,17 +30,15 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t,
 		"--log-bin --server-id=1 --binlog-format=STATEMENT "+
 			"--lower-case-table-names=1 --innodb-rollback-on-timeout=ON --character-set-server=latin1 --skip-character-set-client-handshake")}
-	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Programs: programs,
-		Backends: []string{backend.NameMySQL}})
-	labtest.Must(t, err)
+	own := labtest.Value(lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Programs: programs,
+		Backends: []string{backend.NameMySQL}})).Must(t)
 	defer own.Stop(context.Background())
 	admin := labtest.Admin(t, own)
 	for _, set := range []string{"sql_mode = 'ORACLE,EMPTY_STRING_IS_NULL'", "completion_type = 'CHAIN'",
 		"sql_safe_updates = 1",
 		"innodb_snapshot_isolation = ON", "autocommit = 0", "tx_isolation = 'READ-UNCOMMITTED'", "tx_read_only = 1", "lc_messages = 'de_DE'",
 		"unique_checks = 0", "sql_select_limit = 1", "max_join_size = 1", "sql_auto_is_null = 1", "time_zone = '+08:00'"} {
-		_, err := admin.Exec("SET GLOBAL " + set)
-		labtest.Must(t, err)
+		labtest.Value(admin.Exec("SET GLOBAL " + set)).Must(t)
 	}
 	config := labtest.Config(t, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
 	config.MySQLDSN = strings.Replace(own.Config().MySQLDSN, "/seckill",
@@ -65,27 +63,24 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	// While the server is read-only, the log has the server's message, and no connection is used
 	// again.
 	config.MaxSQLConns = 1
-	pool, err := labtest.Open(t, config).DB.DB()
-	labtest.Must(t, err)
+	pool := labtest.Value(labtest.Open(t, config).DB.DB()).Must(t)
 	id := func() (id int64) {
 		labtest.Must(t, pool.QueryRow("SELECT CONNECTION_ID()").Scan(&id))
 		return id
 	}
 	before := id()
-	_, err = admin.Exec("SET GLOBAL read_only = 1")
-	labtest.Must(t, err)
+	labtest.Value(admin.Exec("SET GLOBAL read_only = 1")).Must(t)
 	const last = `{"sku_id":1000,"user_id":1}`
 	ask(t, s, "PUT", "/api/v1/skus/1000", `{"stock":1}`).want(t, "a reset of a read-only server", 503,
 		"backend_unavailable")
-	_, err = pool.Exec("CREATE TABLE refused (a INT)")
+	_, err := pool.Exec("CREATE TABLE refused (a INT)")
 	if !errors.Is(err, driver.ErrBadConn) || !strings.Contains(err.Error(), "--read-only") || id() == before {
 		t.Errorf("a read-only server answers %v, and its connection is kept: %t", err, id() == before)
 	}
 	if !strings.Contains(log.String(), "--read-only") {
 		t.Errorf("the log does not say that the server is read-only:\n%s", &log)
 	}
-	_, err = admin.Exec("SET GLOBAL read_only = 0")
-	labtest.Must(t, err)
+	labtest.Value(admin.Exec("SET GLOBAL read_only = 0")).Must(t)
 	ask(t, s, "PUT", "/api/v1/skus/1000", `{"stock":1}`).want(t, "a reset afterwards", 200, "")
 	ask(t, s, "POST", "/api/v1/seckill", last).want(t, "a purchase afterwards", 200, "")
 }
@@ -96,17 +91,15 @@ func TestServerWithUnusualSettings(t *testing.T) {
 func waitsTwice(t *testing.T, config backend.Config, admin *sql.DB) {
 	config.RowLockWait = time.Second
 	info := strategies.Named("lock-row")
-	locker, err := catalog.NewLocker(info, catalog.Deps{Instance: labtest.Open(t, config),
-		Settings: catalog.DefaultSettings()})
-	labtest.Must(t, err)
+	locker := labtest.Value(catalog.NewLocker(info, catalog.Deps{Instance: labtest.Open(t, config),
+		Settings: catalog.DefaultSettings()})).Must(t)
 	waits := func() (n int) {
 		var name string
 		labtest.Must(t, admin.QueryRow("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'").Scan(&name, &n))
 		return n
 	}
 	key, before := info.Key(1), waits()
-	first, err := locker.Acquire(t.Context(), key, lock.Options{})
-	labtest.Must(t, err)
+	first := labtest.Value(locker.Acquire(t.Context(), key, lock.Options{})).Must(t)
 	var second lock.Lease
 	got := make(chan error, 1)
 	go func() {

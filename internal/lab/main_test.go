@@ -195,9 +195,7 @@ func TestKill9OfTheParentLeavesNothing(t *testing.T) {
 	cmd, v := startVictim(t, 7, backend.NameMySQL, backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if err := v.gone(); err != nil {
-		t.Error(err)
-	}
+	labtest.Must(t, v.gone())
 }
 
 func TestCancelledStartLeavesNothing(t *testing.T) {

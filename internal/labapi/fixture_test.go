@@ -175,8 +175,7 @@ type call struct {
 
 func (c call) do(t *testing.T, base string) (status int, body string, header http.Header) {
 	t.Helper()
-	req, err := http.NewRequest(c.method, base+c.path, strings.NewReader(c.body))
-	labtest.Must(t, err)
+	req := labtest.Value(http.NewRequest(c.method, base+c.path, strings.NewReader(c.body))).Must(t)
 	if c.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -186,11 +185,9 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 			req.Host = value
 		}
 	}
-	resp, err := http.DefaultClient.Do(req)
-	labtest.Must(t, err)
+	resp := labtest.Value(http.DefaultClient.Do(req)).Must(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	labtest.Must(t, err)
+	text := labtest.Value(io.ReadAll(resp.Body)).Must(t)
 	return resp.StatusCode, string(text), resp.Header
 }
 

@@ -98,8 +98,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 			}
 		}
 	}
-	old, err := net.Dial("tcp", strings.TrimPrefix(open.URL, "http://"))
-	labtest.Must(t, err)
+	old := labtest.Value(net.Dial("tcp", strings.TrimPrefix(open.URL, "http://"))).Must(t)
 	defer old.Close()
 	fmt.Fprintf(old, "POST /api/lab/v1/runs HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
 	if said, err := io.ReadAll(old); err != nil || !strings.Contains(string(said), " 403 ") {
@@ -137,8 +136,7 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 
 // closedPort returns an address at which connections are refused.
 func closedPort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
+	l := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	l.Close()
 	return "http://" + l.Addr().String()
 }

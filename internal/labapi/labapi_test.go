@@ -44,10 +44,7 @@ func TestPageAndItsHeaders(t *testing.T) {
 	}
 	call{method: "GET", path: "/healthz"}.wants(t, h.URL, 200, "")
 	call{method: "GET", path: "/readyz"}.wants(t, h.URL, 503, "") // no service process runs
-	browser, err := http.NewRequest(http.MethodGet, h.URL+"/nope", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browser := labtest.Value(http.NewRequest(http.MethodGet, h.URL+"/nope", nil)).Must(t)
 	browser.Header.Set("Accept", "text/html")
 	answer, err := http.DefaultTransport.RoundTrip(browser) // RoundTrip follows no redirect
 	if err != nil {
@@ -106,9 +103,7 @@ func (e *events) anyOf(names ...string) map[string]any {
 				e.t.Fatalf("got event %s %s, want %s", event, v, names)
 			}
 			var data map[string]any
-			if err := json.Unmarshal([]byte(v), &data); err != nil {
-				e.t.Fatal(err)
-			}
+			labtest.Must(e.t, json.Unmarshal([]byte(v), &data))
 			return data
 		}
 	}
@@ -230,8 +225,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 
 // People may put any file into the history. A file that no page could show is ignored and kept.
 func TestEntriesThatPagesCouldNotShow(t *testing.T) {
-	settings, err := json.Marshal(compare.Presets()[0].Settings)
-	labtest.Must(t, err)
+	settings := labtest.Value(json.Marshal(compare.Presets()[0].Settings)).Must(t)
 	const ended = `"state":"done","started":"2026-01-02T03:04:05Z",`
 	whole := map[entryKind]string{
 		kindRun: ended + `"settings":{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1},` +

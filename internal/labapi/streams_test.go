@@ -27,13 +27,11 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 // openStream sends a request for the event stream, and reads the header of the answer.
 func openStream(t *testing.T, addr string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	labtest.Must(t, err)
+	conn := labtest.Value(net.Dial("tcp", addr)).Must(t)
 	t.Cleanup(func() { conn.Close() })
 	conn.(*net.TCPConn).SetReadBuffer(4096)
 	fmt.Fprintf(conn, "GET /api/lab/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	head, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	labtest.Must(t, err)
+	head := labtest.Value(http.ReadResponse(bufio.NewReader(conn), nil)).Must(t)
 	if head.StatusCode != http.StatusOK {
 		t.Fatalf("a page is told %s", head.Status)
 	}
@@ -43,8 +41,7 @@ func openStream(t *testing.T, addr string) net.Conn {
 // Open pages do not delay the end of the lab, not even a page that reads nothing.
 func TestOpenPagesAndTheEnd(t *testing.T) {
 	s, _, _ := start(t, nil)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
+	l := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	server, addr := s.HTTP(), l.Addr().String()
 	go server.Serve(smallBuffers{l})
 	s.runs.addEntry(&runEntry{value: Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 1<<20)}})

@@ -32,8 +32,7 @@ func wantRefused(t *testing.T, what string, o judge.Order, err error) {
 func TestTheFirstAnswerCounts(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx, refusals := t.Context(), ledger.NewRefusals(s)
-		set, err := s.Reset(ctx, sku, "", 5)
-		labtest.Must(t, err)
+		set := labtest.Value(s.Reset(ctx, sku, "", 5)).Must(t)
 		first := soldOut(1, set.Run)
 		o, err := refusals.Write(ctx, first)
 		wantRefused(t, "the first answer", o, err)
@@ -63,14 +62,12 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		if err := s.Tx(ctx, func(tx *gorm.DB) error { return ledger.Refuse(tx, first) }); !errors.Is(err, seckill.ErrDuplicate) {
 			t.Errorf("a refusal in a transaction, of an answered request: %v, want %v", err, seckill.ErrDuplicate)
 		}
-		sold, err := sell(ctx, s, soldOut(4, 0).Purchase, set.Run)
-		labtest.Must(t, err)
+		sold := labtest.Value(sell(ctx, s, soldOut(4, 0).Purchase, set.Run)).Must(t)
 		if o, err = refusals.Write(ctx, soldOut(4, set.Run)); err != nil || o.PublicID != sold.OrderID || o.Status != judge.Active {
 			t.Errorf("a refusal after the order: %+v, %v, want order %s", o, err, sold.OrderID)
 		}
 
-		snap, err := s.Snapshot(ctx, sku)
-		labtest.Must(t, err)
+		snap := labtest.Value(s.Snapshot(ctx, sku)).Must(t)
 		if list, err := s.Orders(ctx, ledger.Filter{SKU: sku}); err != nil || len(list) != 2 || len(snap.Orders) != 2 || len(snap.Refused) != 2 {
 			t.Errorf("%d orders listed, %v; snapshot %+v; want the orders of users 2 and 4, and two refusals apart", len(list), err, snap)
 		}
@@ -81,8 +78,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 func TestARefusalBelongsToItsRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
-		set, err := s.Reset(ctx, sku, "", 5)
-		labtest.Must(t, err)
+		set := labtest.Value(s.Reset(ctx, sku, "", 5)).Must(t)
 		if _, err := ledger.NewRefusals(s).Write(ctx, soldOut(1, set.Run-1)); !errors.Is(err, ledger.ErrRunOver) {
 			t.Errorf("a refusal of the run before: %v, want %v", err, ledger.ErrRunOver)
 		}
@@ -95,8 +91,7 @@ func TestARefusalBelongsToItsRun(t *testing.T) {
 // If a copy of a request has written its order and not committed, the refused copy waits for its answer.
 func TestARefusalWaitsForACopy(t *testing.T) {
 	s, _ := onServer(t)
-	set, err := s.Reset(t.Context(), sku, "", 5)
-	labtest.Must(t, err)
+	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
 	for user, commits := range []bool{true, false} {
 		r := soldOut(int64(user+10), set.Run)
 		written, waits := make(chan struct{}), make(chan error)
@@ -140,12 +135,10 @@ func TestARefusalWaitsForACopy(t *testing.T) {
 // copy that stands still keeps only its own request waiting.
 func TestRefusalsShareAnInsert(t *testing.T) {
 	s, _ := onServer(t)
-	set, err := s.Reset(t.Context(), sku, "", 5)
-	labtest.Must(t, err)
+	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
 	stuck := s.DB(t.Context()).Begin()
 	defer stuck.Rollback()
-	_, err = s.Record(stuck, soldOut(2, 0).Purchase, set.Run, 4)
-	labtest.Must(t, err)
+	labtest.Value(s.Record(stuck, soldOut(2, 0).Purchase, set.Run, 4)).Must(t)
 
 	refusals := ledger.NewRefusals(s)
 	var g errgroup.Group
@@ -167,19 +160,14 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 		}
 		labtest.Soon(t, "all others wait", func() bool { return refusals.Waiting() == 40 })
 	})
-	if _, err := refusals.Write(ctx, soldOut(1, set.Run)); err != nil {
-		t.Error(err)
-	}
-	if err := g.Wait(); err != nil {
-		t.Error(err)
-	}
+	labtest.Value(refusals.Write(ctx, soldOut(1, set.Run))).Must(t)
+	labtest.Must(t, g.Wait())
 }
 
 // If a buyer gets the lead while leaving the queue, the next buyer leads.
 func TestARefusedBuyerLeavesTheQueue(t *testing.T) {
 	s, _ := onServer(t)
-	set, err := s.Reset(t.Context(), sku, "", 5)
-	labtest.Must(t, err)
+	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
 	refusals := ledger.NewRefusals(s)
 	gone, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
@@ -194,8 +182,7 @@ func TestARefusedBuyerLeavesTheQueue(t *testing.T) {
 			t.Errorf("a buyer who left: %v, want %v", err, seckill.ErrUnavailable)
 		}
 	})
-	_, err = refusals.Write(ctx, soldOut(1, set.Run))
-	labtest.Must(t, err)
+	labtest.Value(refusals.Write(ctx, soldOut(1, set.Run))).Must(t)
 	o, err := refusals.Write(t.Context(), soldOut(3, set.Run))
 	wantRefused(t, "the next buyer", o, err)
 }

@@ -36,11 +36,9 @@ func fill(t testing.TB, s *ledger.Store, sku, run, first, count int64) {
 func TestOrdersBelongToTheirRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
-		first, err := s.Reset(ctx, sku, "", 5)
-		labtest.Must(t, err)
+		first := labtest.Value(s.Reset(ctx, sku, "", 5)).Must(t)
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
-		old, err := sell(ctx, s, p, first.Run)
-		labtest.Must(t, err)
+		old := labtest.Value(sell(ctx, s, p, first.Run)).Must(t)
 		for at := 1; at < len(old.OrderID); at++ { // half of an id is random, so that no guess finds an order
 			guess := []byte(old.OrderID)
 			if guess[at]++; second1(s.Order(ctx, string(guess))) == nil {
@@ -120,8 +118,7 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 // A snapshot shows one moment, even if purchases run while it is read.
 func TestASnapshotIsOfOneMoment(t *testing.T) {
 	s, _ := onServer(t)
-	set, err := s.Reset(t.Context(), sku, "", 5)
-	labtest.Must(t, err)
+	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
 	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
 		if !strings.Contains(c.Text, "request_id FROM orders") {
 			return nil
@@ -142,8 +139,7 @@ func TestSweep(t *testing.T) {
 			labtest.Must(t, s.DB(ctx).Exec("DELETE FROM "+table).Error)
 		}
 		for _, id := range []int64{sku, sku + 1} {
-			set, err := s.Reset(ctx, id, "", 10_000)
-			labtest.Must(t, err)
+			set := labtest.Value(s.Reset(ctx, id, "", 10_000)).Must(t)
 			fill(t, s, id, set.Run-1, id*100_000, 2500)
 			fill(t, s, id, set.Run, id*100_000+50_000, 700)
 		}

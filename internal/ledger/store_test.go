@@ -121,8 +121,7 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 // the purchase, which the caller then sells alone.
 func TestTwoOrdersOfOneID(t *testing.T) {
 	s, _ := onServer(t)
-	st, err := s.Reset(t.Context(), sku, "", 5)
-	labtest.Must(t, err)
+	st := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
 	p := seckill.Purchase{SKU: sku, User: 3, Quantity: 1, RequestID: "a"}
 	made := regexp.MustCompile(`VALUES \((\d+), 'o`)
 	for way, write := range map[string]func(ctx context.Context) (seckill.Receipt, error){
@@ -226,12 +225,10 @@ func TestNoOrderBeforeTheStart(t *testing.T) {
 			return err
 		}
 		clock := func() ledger.Start {
-			st, err := s.Start(t.Context(), sku)
-			labtest.Must(t, err)
+			st := labtest.Value(s.Start(t.Context(), sku)).Must(t)
 			return st
 		}
-		old, err := s.Reset(t.Context(), sku, "thing", 10)
-		labtest.Must(t, err)
+		old := labtest.Value(s.Reset(t.Context(), sku, "thing", 10)).Must(t)
 		if off := time.Since(clock().Now.Time()).Abs(); off > time.Minute {
 			t.Errorf("the database's clock is read %s off this machine's", off)
 		}
@@ -277,20 +274,16 @@ func TestMomentsRoundUp(t *testing.T) {
 func TestEveryListReadsLittle(t *testing.T) {
 	s, _ := onServer(t)
 	ctx := t.Context()
-	if _, err := ledger.Sweep(ctx, s.DB(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(ledger.Sweep(ctx, s.DB(ctx))).Must(t)
 	for _, id := range []int64{sku, sku + 1} {
-		set, err := s.Reset(ctx, id, "", 10_000)
-		labtest.Must(t, err)
+		set := labtest.Value(s.Reset(ctx, id, "", 10_000)).Must(t)
 		fill(t, s, id, set.Run, id*100_000, 5000)
 	}
 	looking := -rowsRead(t, s)
 	looking += rowsRead(t, s) // rows that the measurement itself reads
 	refusals, before := ledger.NewRefusals(s), rowsRead(t, s)
 	for _, key := range []string{"k7", "new"} { // the server's statistics do not know yet how many orders there are
-		now, err := s.SKU(ctx, sku)
-		labtest.Must(t, err)
+		now := labtest.Value(s.SKU(ctx, sku)).Must(t)
 		r := ledger.Refusal{Purchase: seckill.Purchase{SKU: sku, User: 7, Quantity: 1, RequestID: key}, Run: now.Run, Reason: "sold_out"}
 		o, err := refusals.Write(ctx, r)
 		if err != nil || (o.Status == judge.Active) != (key == "k7") {

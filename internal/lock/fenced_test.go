@@ -56,8 +56,7 @@ func newFencedSale(t *testing.T, stock int64, tokens ...uint64) *fencedSale {
 
 func (s *fencedSale) reset(stock int64) {
 	s.Helper()
-	_, err := s.Ledger.Reset(s.Context(), sku, "", stock)
-	labtest.Must(s, err)
+	labtest.Value(s.Ledger.Reset(s.Context(), sku, "", stock)).Must(s)
 }
 
 func (s *fencedSale) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
@@ -66,16 +65,14 @@ func (s *fencedSale) buy(ctx context.Context, user, quantity int64) (seckill.Rec
 
 func (s *fencedSale) sells(user, quantity int64) seckill.Receipt {
 	s.Helper()
-	r, err := s.buy(s.Context(), user, quantity)
-	labtest.Must(s, err)
+	r := labtest.Value(s.buy(s.Context(), user, quantity)).Must(s)
 	return r
 }
 
 // has checks the units left, the fence, and the users who have active orders.
 func (s *fencedSale) has(num, fence int64, orders ...int64) {
 	s.Helper()
-	snap, err := s.Ledger.Snapshot(s.Context(), sku)
-	labtest.Must(s, err)
+	snap := labtest.Value(s.Ledger.Snapshot(s.Context(), sku)).Must(s)
 	var active []int64
 	for _, o := range snap.Orders {
 		if o.Status == judge.Active {
@@ -257,8 +254,7 @@ func TestPurchaseEndsWithItsLease(t *testing.T) {
 			if !errors.Is(err, want) || seckill.NothingTaken(err) != (at != "COMMIT") {
 				t.Errorf("fenced %v, lost at %s: %v, want %v", fenced, at, err, want)
 			}
-			snap, err := s.Ledger.Snapshot(t.Context(), sku)
-			labtest.Must(t, err)
+			snap := labtest.Value(s.Ledger.Snapshot(t.Context(), sku)).Must(t)
 			if snap.Stock.Num != left {
 				t.Errorf("fenced %v, lost at %s: %d are left, want %d", fenced, at, snap.Stock.Num, left)
 			}

@@ -55,8 +55,7 @@ func mutants(t *testing.T) (all []mutant) {
 		t.Fatalf("%d mutants, %v", len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		labtest.Must(t, err)
+		text := labtest.Value(os.ReadFile(file)).Must(t)
 		m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".patch"), schedules: "12",
 			replaced: map[string]string{}}
 		for line := range strings.Lines(string(text)) {
@@ -115,8 +114,7 @@ func (m *mutant) apply(t *testing.T) {
 	for _, h := range m.hunks {
 		text, read := m.replaced[h.file]
 		if !read {
-			b, err := os.ReadFile(filepath.Join("../..", h.file))
-			labtest.Must(t, err)
+			b := labtest.Value(os.ReadFile(filepath.Join("../..", h.file))).Must(t)
 			text = string(b)
 		}
 		if n := strings.Count(text, h.was); n != 1 {
@@ -131,11 +129,9 @@ func (m *mutant) apply(t *testing.T) {
 // published returns the cells of the matrix that is embedded in the program.
 func published(t *testing.T) map[string]map[string]prove.Cell {
 	t.Helper()
-	f, err := os.Open("../../web/guarantees/matrix.json")
-	labtest.Must(t, err)
+	f := labtest.Value(os.Open("../../web/guarantees/matrix.json")).Must(t)
 	defer f.Close()
-	m, err := prove.ReadMatrix(f)
-	labtest.Must(t, err)
+	m := labtest.Value(prove.ReadMatrix(f)).Must(t)
 	rows := map[string]map[string]prove.Cell{}
 	for _, r := range m.Rows {
 		rows[r.Strategy] = r.Cells

@@ -68,8 +68,7 @@ func (m *mutant) family() (folder string) {
 func seckill(t *testing.T, mutants []mutant) (program string) {
 	t.Helper()
 	folder := t.TempDir()
-	root, err := filepath.Abs("../..")
-	labtest.Must(t, err)
+	root := labtest.Value(filepath.Abs("../..")).Must(t)
 	var names []string
 	changed := map[string]string{}
 	for _, m := range mutants {

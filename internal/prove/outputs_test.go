@@ -96,8 +96,7 @@ func TestSummaries(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	text := writeCommands(t, func(b *bytes.Buffer) error { return json.NewEncoder(b).Encode(byHand()) })
-	m, err := prove.ReadMatrix(strings.NewReader(text))
-	labtest.Must(t, err)
+	m := labtest.Value(prove.ReadMatrix(strings.NewReader(text))).Must(t)
 	if m.Took = "12m0s"; !reflect.DeepEqual(m, byHand()) { // JSON does not contain Took
 		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
 	}

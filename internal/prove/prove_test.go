@@ -50,8 +50,7 @@ func bound(n int) int {
 func compute(t *testing.T, o prove.Options) *prove.Matrix {
 	t.Helper()
 	o.Servers, o.Workers, o.Schedules, o.Seed = shared(t), 1, bound(32), 1
-	m, err := prove.Run(t.Context(), o)
-	labtest.Must(t, err)
+	m := labtest.Value(prove.Run(t.Context(), o)).Must(t)
 	return m
 }
 
@@ -143,10 +142,9 @@ func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) 
 // If a strategy's backend is missing, each cell of the strategy says so.
 func TestMissingBackend(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
-	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua},
+	m := labtest.Value(prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua},
 		Questions: []string{"oversell", "owner"}, Workers: 1,
-		Servers: func(context.Context) (prove.Servers, error) { return sqlOnly{servers{l}}, nil }})
-	labtest.Must(t, err)
+		Servers: func(context.Context) (prove.Servers, error) { return sqlOnly{servers{l}}, nil }})).Must(t)
 	if len(m.Rows[0].Cells) != 2 {
 		t.Errorf("%d cells, want 2", len(m.Rows[0].Cells))
 	}
@@ -269,13 +267,12 @@ func loseNodes(
 ) (map[string]prove.Cell, map[string]*explore.Schedule) {
 	t.Helper()
 	examples := map[string]*explore.Schedule{}
-	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Servers: on, Workers: 1,
+	m := labtest.Value(prove.Run(t.Context(), prove.Options{Infos: infos, Servers: on, Workers: 1,
 		Schedules: 20, Budget: budget, Questions: []string{prove.NodeLossQuestion},
 		Example: func(strategy, _, _ string, o *explore.Schedule) (string, error) {
 			examples[strategy] = o
 			return strategy + ".json", nil
-		}})
-	labtest.Must(t, err)
+		}})).Must(t)
 	cells := map[string]prove.Cell{}
 	for _, r := range m.Rows {
 		cells[r.Strategy] = r.Cells[prove.NodeLossQuestion]
@@ -337,10 +334,8 @@ func keyOf(s explore.Step) string {
 
 // isReplayed checks that a counterexample with a lost node can be replayed on several servers.
 func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (prove.Servers, error)) {
-	s, err := on(t.Context())
-	labtest.Must(t, err)
-	now, err := prove.LoseNode(t.Context(), redislock.Redsync, s, o.Choices())
-	labtest.Must(t, err)
+	s := labtest.Value(on(t.Context())).Must(t)
+	now := labtest.Value(prove.LoseNode(t.Context(), redislock.Redsync, s, o.Choices())).Must(t)
 	if !slices.Equal(now.Choices(), o.Choices()) || !slices.Equal(now.Problems, o.Problems) {
 		t.Errorf("replayed, %v breaks %v; want that %v breaks %v", now.Choices(), now.Problems, o.Choices(), o.Problems)
 	}

@@ -43,8 +43,7 @@ func TestLinks(t *testing.T) {
 	leads := func(from, to string) {
 		t.Helper()
 		to, _, _ = strings.Cut(to, "#")
-		to, err := url.PathUnescape(to)
-		labtest.Must(t, err)
+		to = labtest.Value(url.PathUnescape(to)).Must(t)
 		if to == "" || strings.Contains(to, "://") || strings.Contains(to, "${") {
 			return
 		}
@@ -57,8 +56,7 @@ func TestLinks(t *testing.T) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		info, err := entry.Info()
-		labtest.Must(t, err)
+		info := labtest.Value(entry.Info()).Must(t)
 		files, size = files+1, size+info.Size()
 		name, _ := filepath.Rel(dir, file)
 		name = filepath.ToSlash(name)
@@ -94,10 +92,8 @@ func TestLinks(t *testing.T) {
 func TestModulesKeepTheirCode(t *testing.T) {
 	dir := writeSite(t)
 	for _, name := range []string{"lessons/screen.js", "trace/model.js", "main.js"} {
-		whole, err := fs.ReadFile(web.Files(), name)
-		labtest.Must(t, err)
-		short, err := os.ReadFile(filepath.Join(dir, "static", name))
-		labtest.Must(t, err)
+		whole := labtest.Value(fs.ReadFile(web.Files(), name)).Must(t)
+		short := labtest.Value(os.ReadFile(filepath.Join(dir, "static", name))).Must(t)
 		for line := range strings.Lines(string(whole)) {
 			if line = strings.TrimSpace(line); !regexp.MustCompile(`^(/\*|\*|//)|/\*\*`).MatchString(line) && !strings.Contains(string(short), line) {
 				t.Errorf("%s has lost the line %s", name, line)
@@ -117,15 +113,12 @@ func TestNoOtherFolderIsOverwritten(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "name another folder") {
 		t.Errorf("it says: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "thesis.tex")); err != nil {
-		t.Error(err)
-	}
+	labtest.Value(os.Stat(filepath.Join(dir, "thesis.tex"))).Must(t)
 }
 
 // Hosts show 404.html for unknown addresses of any depth, so it loads no file by a relative address.
 func TestUnknownAddress(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(writeSite(t), "404.html"))
-	labtest.Must(t, err)
+	text := labtest.Value(os.ReadFile(filepath.Join(writeSite(t), "404.html"))).Must(t)
 	for _, want := range []string{"There is no page", "没有页面", "light dark"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("404.html does not contain %q", want)

@@ -23,13 +23,10 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 func openSQL(t testing.TB) *sql.DB {
 	t.Helper()
-	inner, err := (&sqlite.SQLite{}).OpenConnector("file:" + t.TempDir() + "/tap.db")
-	labtest.Must(t, err)
+	inner := labtest.Value((&sqlite.SQLite{}).OpenConnector("file:" + t.TempDir() + "/tap.db")).Must(t)
 	db := sql.OpenDB(tap.Connector(inner, tap.SQLOptions{PreparesArgs: true}))
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Exec("CREATE TABLE t (n INTEGER)"); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(db.Exec("CREATE TABLE t (n INTEGER)")).Must(t)
 	return db
 }
 
@@ -82,9 +79,7 @@ func TestFaults(t *testing.T) {
 			"late":    {&taptest.Tap{OnBefore: func(c *tap.Command) error { return only(c, late) }}, 0},
 		} {
 			c.Del(t.Context(), "n")
-			if _, err := db.Exec("DELETE FROM t"); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Value(db.Exec("DELETE FROM t")).Must(t)
 			var sent tap.Counter
 			ctx, leave := context.WithCancel(tap.With(tap.Counting(t.Context(), &sent), f.tap))
 			err := send(ctx)
@@ -139,14 +134,11 @@ func TestSQLReplies(t *testing.T) {
 	db, r := openSQL(t), &reader{}
 	ctx := tap.With(t.Context(), r)
 	for _, n := range []any{1, 2, 3, 4, nil, 6} {
-		if _, err := db.ExecContext(ctx, "INSERT INTO t VALUES (?)", n); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Value(db.ExecContext(ctx, "INSERT INTO t VALUES (?)", n)).Must(t)
 	}
 	r.replies = nil
 	// The caller still gets the rows that the Tap has read ahead.
-	rows, err := db.QueryContext(ctx, "SELECT n FROM t ORDER BY rowid")
-	labtest.Must(t, err)
+	rows := labtest.Value(db.QueryContext(ctx, "SELECT n FROM t ORDER BY rowid")).Must(t)
 	defer rows.Close()
 	var all []string
 	for rows.Next() {

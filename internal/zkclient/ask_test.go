@@ -11,8 +11,7 @@ import (
 // AskServer does not read an answer that is far longer than that of a ZooKeeper server.
 func TestAskServerReadsALimitedAnswer(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
+	listener := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	defer listener.Close()
 	const maxSent = 64 << 20
 	sent := make(chan int, 1)
@@ -30,7 +29,7 @@ func TestAskServerReadsALimitedAnswer(t *testing.T) {
 		}
 		sent <- total
 	}()
-	_, _, err = zkclient.AskServer(t.Context(), listener.Addr().String())
+	_, _, err := zkclient.AskServer(t.Context(), listener.Addr().String())
 	if err == nil {
 		t.Fatal("the answer is taken for that of a ZooKeeper server")
 	}

@@ -57,9 +57,7 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	if _, _, _, err := c.ChildrenW(ctx, dir); err != nil {
 		t.Error(err)
 	}
-	if err := c.Delete(ctx, node); err != nil {
-		t.Error(err)
-	}
+	labtest.Must(t, c.Delete(ctx, node))
 	if ev, err := tap.Wait(ctx, "node", change); err != nil || ev.Type != zk.EventNodeDeleted {
 		t.Errorf("the watch brought %+v, %v", ev, err)
 	}
@@ -91,8 +89,7 @@ func TestZooKeeperUnreachable(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	labtest.Must(t, err)
 	defer silent.Close()
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
+	gone := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	gone.Close()
 	for name, c := range map[string]struct{ addr, says string }{
 		"no server":    {gone.Addr().String(), "connection refused"},
@@ -133,8 +130,7 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 			}
 			target, before := other.Config.ZooKeeperAddrs[0], goroutines("go-zookeeper")
 			w := labtest.NewWire(t, target)
-			in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{w.Addr()}})
-			labtest.Must(t, err)
+			in := labtest.Value(backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{w.Addr()}})).Must(t)
 			prepare(in, w)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()

@@ -24,8 +24,7 @@ func golden(t *testing.T, name string, got []byte) {
 	if *update {
 		labtest.Must(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	labtest.Must(t, err)
+	want := labtest.Value(os.ReadFile(path)).Must(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (go test -update writes it anew):\n%s\nwant:\n%s", path, got, want)
 	}

@@ -28,8 +28,7 @@ import (
 
 // inProcess returns the Harness of a mutex, which has only one process.
 func inProcess(t *testing.T, info catalog.Info) Harness {
-	l, err := catalog.NewLocker(info, catalog.Deps{})
-	labtest.Must(t, err)
+	l := labtest.Value(catalog.NewLocker(info, catalog.Deps{})).Must(t)
 	return Harness{Key: "stock", Alone: "process", // "mutex" is one lock for all keys
 		Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }}
 }
@@ -142,10 +141,8 @@ func connectionOf(t testing.TB, l lock.Lease) (id int64) {
 // getLock is a foreign client of GET_LOCK on a connection of its own; it also
 // tries to release a lock that is not its own.
 func getLock(t testing.TB, db *gorm.DB, key string) (free func(), ok bool) {
-	pool, err := db.DB()
-	labtest.Must(t, err)
-	conn, err := pool.Conn(context.Background())
-	labtest.Must(t, err)
+	pool := labtest.Value(db.DB()).Must(t)
+	conn := labtest.Value(pool.Conn(context.Background())).Must(t)
 	ask := func(query string) (answer int) {
 		if err := conn.QueryRowContext(context.Background(), query, key).Scan(&answer); err != nil {
 			t.Error(err)
@@ -181,8 +178,7 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 		h.Lease = 4 * time.Second // an attempt gets a quarter of the lease
 		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*labtest.Wire, backend.Config) {
 			direct := in.Config.RedisAddrs[0]
-			address, err := backend.ParseRedis(direct)
-			labtest.Must(t, err)
+			address := labtest.Value(backend.ParseRedis(direct)).Must(t)
 			w := labtest.NewWire(t, address.Addr)
 			return w, backend.Config{RedisAddrs: []string{strings.Replace(direct, address.Addr, w.Addr(), 1)}}
 		})
@@ -339,9 +335,8 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 	operator := labtest.Instance(t, backend.Etcd)
 	etcd, server := operator.Etcd, strings.TrimPrefix(operator.Config.EtcdEndpoints[0], "http://")
 	keys := func(t testing.TB, key string) (keys []string) {
-		got, err := etcd.Get(context.Background(), key, clientv3.WithPrefix(),
-			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
-		labtest.Must(t, err)
+		got := labtest.Value(etcd.Get(context.Background(), key, clientv3.WithPrefix(),
+			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))).Must(t)
 		for _, kv := range got.Kvs {
 			keys = append(keys, string(kv.Key))
 		}
@@ -372,8 +367,7 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 
 // takeMutex locks as `etcdctl lock` and concurrency.Mutex do.
 func takeMutex(t testing.TB, etcd *clientv3.Client, key string) (free func(), ok bool) {
-	s, err := concurrency.NewSession(etcd, concurrency.WithTTL(60))
-	labtest.Must(t, err)
+	s := labtest.Value(concurrency.NewSession(etcd, concurrency.WithTTL(60))).Must(t)
 	m := concurrency.NewMutex(s, key)
 	free = func() {
 		_ = m.Unlock(context.Background())

@@ -104,8 +104,7 @@ func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 				t.Errorf("a buyer who left was told %v", err)
 			}
 			// this reply comes after all earlier ones: the server answers in order
-			_, err := b.In.ZooKeeper.Exists(t.Context(), "/")
-			labtest.Must(t, err)
+			labtest.Value(b.In.ZooKeeper.Exists(t.Context(), "/")).Must(t)
 			if left := contenders(t, b.In.ZooKeeper, b.Key); len(left) > 0 {
 				t.Errorf("%q are left", left)
 			}
@@ -120,8 +119,7 @@ func TestZooKeeperSessionEndsBeforeTheAnswer(t *testing.T) {
 		b, wire := inZooKeeper(t, info).Wire(t, settings(300*time.Millisecond))
 		b.Key += info.Name
 		labtest.Must(t, b.In.ZooKeeper.EnsurePath(t.Context(), b.Key[:strings.LastIndex(b.Key, "/")]))
-		session, err := b.In.ZooKeeper.Session(t.Context())
-		labtest.Must(t, err)
+		session := labtest.Value(b.In.ZooKeeper.Session(t.Context())).Must(t)
 		created := 0
 		ends := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
 			if c.Name == "create" && strings.Contains(c.Text, " ephemeral") && err == nil {
@@ -187,8 +185,7 @@ func TestZooKeeperNodeAheadGoesBeforeItIsWatched(t *testing.T) {
 			switch {
 			case c.Name == "create":
 				for range min(left, atOnce) {
-					made, err := others.Create(t.Context(), node, nil, flag)
-					labtest.Must(t, err)
+					made := labtest.Value(others.Create(t.Context(), node, nil, flag)).Must(t)
 					ahead, left = append(ahead, made), left-1
 				}
 			case c.Name == "getData":

@@ -140,8 +140,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	onEach(t, func(t *testing.T, info catalog.Info) {
 		sh := open(t, info, 10)
 		sh.mustBuy(t, 1, 4)
-		process, err := labtest.Start(t, backend.Redis).Process(backend.NameRedis)
-		labtest.Must(t, err)
+		process := labtest.Value(labtest.Start(t, backend.Redis).Process(backend.NameRedis)).Must(t)
 		labtest.Must(t, process.Kill(t.Context()))
 		sh.reconnect(t)
 		sh.refused(t, 50, 1, seckill.ErrUnavailable)
@@ -227,9 +226,7 @@ func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 5)
 	elsewhere := open(t, counter.RedisCounterMySQL, 5)
 	p := elsewhere.Purchase(1, 2)
-	if _, err := elsewhere.Deduct(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(elsewhere.Deduct(t.Context(), p)).Must(t)
 	alive := sh.other(t)
 	p.SKU = sh.SKU
 	sh.dies(t, p)
@@ -365,8 +362,7 @@ func (sh *shop) elsewhere(t *testing.T) *shop {
 	s := &saletest.Sale{Info: sh.Info, SKU: sh.SKU, Stock: 20}
 	s.Join(t, d)
 	for s.Run < sh.Run {
-		row, err := s.Store.Reset(t.Context(), s.SKU, "elsewhere", s.Stock)
-		labtest.Must(t, err)
+		row := labtest.Value(s.Store.Reset(t.Context(), s.SKU, "elsewhere", s.Stock)).Must(t)
 		s.Run = row.Run
 	}
 	return &shop{Sale: s, Strategy: s.Processes[0], in: in, ahead: ahead}

@@ -49,9 +49,8 @@ func newBench(t testing.TB, lease time.Duration, in ...*backend.Instance) *bench
 // keys lists the keys of the contenders in the order in which they came.
 func (b *bench) keys(t *testing.T) (keys []string) {
 	t.Helper()
-	got, err := b.In.Etcd.Get(context.Background(), b.Key, clientv3.WithPrefix(),
-		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
-	labtest.Must(t, err)
+	got := labtest.Value(b.In.Etcd.Get(context.Background(), b.Key, clientv3.WithPrefix(),
+		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))).Must(t)
 	for _, kv := range got.Kvs {
 		keys = append(keys, string(kv.Key))
 	}
@@ -81,9 +80,7 @@ func TestLeaseIsRevoked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, notice.lease)
 			l := b.Take(t, lock.Options{})
-			if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Value(b.In.Etcd.Revoke(t.Context(), b.sessions().last.id)).Must(t)
 			notice.by(b)
 			labtest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
 			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
@@ -103,9 +100,7 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	holder := other.Take(t, lock.Options{})
 	waiter := b.Contend(t)
 	before := b.keys(t)
-	if _, err := other.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(other.In.Etcd.Revoke(t.Context(), b.sessions().last.id)).Must(t)
 	labtest.Soon(t, "the waiter lines up again", func() bool { k := b.keys(t); return len(k) == 2 && k[1] != before[1] })
 	if len(waiter.In) > 0 {
 		t.Error("the waiter is in beside the holder")
@@ -122,11 +117,9 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 // the next lease.
 func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
 	b := newBench(t, long)
-	s, err := b.sessions().current(t.Context())
-	labtest.Must(t, err)
+	s := labtest.Value(b.sessions().current(t.Context())).Must(t)
 	ends := taptest.EachAfter(t.Context(), func(*tap.Command, error) { s.end(lock.ErrPlaceLost) })
-	l, err := b.Acquire(ends, b.Key, lock.Options{Wait: long})
-	labtest.Must(t, err)
+	l := labtest.Value(b.Acquire(ends, b.Key, lock.Options{Wait: long})).Must(t)
 	if key := b.keys(t)[0]; strings.Contains(key, fmt.Sprintf("%016x", int64(s.id))) {
 		t.Errorf("the lock was granted under a lease that has ended: %s", key)
 	}
@@ -151,8 +144,7 @@ func TestTryingOncePutsNoKey(t *testing.T) {
 // A transaction that arrives when its sender has already left is refused.
 func TestLatePutMakesNoKey(t *testing.T) {
 	b := newBench(t, long)
-	s, err := b.sessions().current(t.Context())
-	labtest.Must(t, err)
+	s := labtest.Value(b.sessions().current(t.Context())).Must(t)
 	me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%016x-late", int64(s.id)), key: b.Key}
 	me.unclear = true // its put was sent, and not answered
 	labtest.Must(t, me.leave(t.Context()))
@@ -188,8 +180,7 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 func TestNamesAreUsedAgain(t *testing.T) {
 	b := newBench(t, long)
 	held := func(ctx context.Context) string {
-		l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: long})
-		labtest.Must(t, err)
+		l := labtest.Value(b.Acquire(ctx, b.Key, lock.Options{Wait: long})).Must(t)
 		defer locktest.Free(t, l)
 		return b.keys(t)[0]
 	}
@@ -233,8 +224,7 @@ func TestKeyAheadComesAgain(t *testing.T) {
 			behind = a.Contend(t)
 		}
 	})
-	l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: 10 * time.Second})
-	labtest.Must(t, err)
+	l := labtest.Value(b.Acquire(ctx, b.Key, lock.Options{Wait: 10 * time.Second})).Must(t)
 	locktest.Free(t, l)
 	locktest.Free(t, locktest.In(t, behind))
 }
@@ -244,16 +234,13 @@ func TestKeyAheadComesAgain(t *testing.T) {
 func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 	b := newBench(t, long)
 	l := b.Locker.(*etcdLock)
-	s, err := l.current(t.Context())
-	labtest.Must(t, err)
+	s := labtest.Value(l.current(t.Context())).Must(t)
 	for noticed, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
 		asked := 0
 		ctx := taptest.EachBefore(t.Context(), func(*tap.Command) { asked++ })
 		me := s.newContender(ctx, ctx)
 		me.key = b.Key + "/" + me.name
-		if _, err := l.readAhead(me, b.Key+"/", 1, noticed); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Value(l.readAhead(me, b.Key+"/", 1, noticed)).Must(t)
 		if asked != want {
 			t.Errorf("noticed at revision %d it asked %d times, want %d", noticed, asked, want)
 		}

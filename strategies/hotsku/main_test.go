@@ -53,9 +53,7 @@ var lastAtTheRow = []catalog.Info{OrderFirst, OneTrip, Queued, Merged}
 // After the last unit a buyer is told sold out even while others hold the row.
 func TestSoldOutWithoutAQueue(t *testing.T) {
 	each(t, lastAtTheRow, 1, func(t *testing.T, s *sale) {
-		if _, err := s.Buy(t.Context(), 1, 1); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Value(s.Buy(t.Context(), 1, 1)).Must(t)
 		err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
 			if err := tx.Exec("UPDATE stock SET name = 'held' WHERE id = ?", s.SKU).Error; err != nil {
 				return err

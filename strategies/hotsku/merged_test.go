@@ -128,8 +128,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 		}
 	}
 	s.Held(t)
-	snap, err := s.Store.Snapshot(t.Context(), s.SKU)
-	labtest.Must(t, err)
+	snap := labtest.Value(s.Store.Snapshot(t.Context(), s.SKU)).Must(t)
 	for _, o := range snap.Orders {
 		if o.UserID == 4 && (o.Quantity != 2 || o.Remaining != 89) {
 			t.Errorf("the order is %+v, want 2 units and 89 left", o)

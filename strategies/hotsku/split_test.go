@@ -19,9 +19,7 @@ import (
 // A buyer who needs units of several buckets spreads the remaining units over all buckets.
 func TestBucketsAreLevelled(t *testing.T) {
 	s := open(t, Bucketed, 13)
-	if _, err := s.Buy(t.Context(), 1, 6); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(s.Buy(t.Context(), 1, 6)).Must(t)
 	var nums []int64
 	s.Store.DB(t.Context()).Raw("SELECT num FROM stock_buckets WHERE sku_id = ? ORDER BY bucket", s.SKU).Scan(&nums)
 	if len(nums) != bucketCount || nums[0] != 2 || nums[3] != 1 || nums[0]+nums[1]+nums[2]+nums[3] != 7 {
@@ -83,9 +81,7 @@ func TestAnInsertThatReadsTheRowDeadlocks(t *testing.T) {
 	for i := range buyers {
 		buyers[i] = s.Store.DB(t.Context()).Begin()
 		defer buyers[i].Rollback()
-		if _, err := s.Store.Record(buyers[i], s.Purchase(int64(i+1), 1), ledger.AnyRun, 0); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Value(s.Store.Record(buyers[i], s.Purchase(int64(i+1), 1), ledger.AnyRun, 0)).Must(t)
 	}
 	for _, tx := range buyers {
 		go func() {
@@ -154,8 +150,7 @@ func (s *sale) reserver(process int) seckill.Reserver {
 
 func (s *sale) hold(t *testing.T, user, quantity int64) string {
 	t.Helper()
-	r, err := s.reserver(0).Reserve(t.Context(), s.Purchase(user, quantity), longHold)
-	labtest.Must(t, err)
+	r := labtest.Value(s.reserver(0).Reserve(t.Context(), s.Purchase(user, quantity), longHold)).Must(t)
 	return r.OrderID
 }
 
@@ -169,8 +164,7 @@ func (s *sale) pass(t *testing.T) {
 
 func (s *sale) num(t *testing.T) int64 {
 	t.Helper()
-	row, err := s.Store.SKU(t.Context(), s.SKU)
-	labtest.Must(t, err)
+	row := labtest.Value(s.Store.SKU(t.Context(), s.SKU)).Must(t)
 	return row.Num
 }
 

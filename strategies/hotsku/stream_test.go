@@ -56,10 +56,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 // open returns the number of entries that are not settled.
 func (s *streamed) open(t *testing.T) int64 {
 	t.Helper()
-	n, err := s.of[0].redis.XLen(t.Context(), companionKey(s.SKU, "orders")).Result()
-	if err != nil {
-		t.Error(err)
-	}
+	n := labtest.Value(s.of[0].redis.XLen(t.Context(), companionKey(s.SKU, "orders")).Result()).Must(t)
 	return n
 }
 
@@ -163,9 +160,7 @@ func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
 	s.age(t)
 	var read [2]streamBatch
 	for i, p := range s.of {
-		var err error
-		read[i], err = p.readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})
-		labtest.Must(t, err)
+		read[i] = labtest.Value(p.readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})).Must(t)
 	}
 	for i, p := range s.of {
 		did, err := p.decideEntries(t.Context(), read[i])
@@ -177,8 +172,7 @@ func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
 	}
 	s.accepted(t, 1, 1)
 	// this process reads the entries and dies
-	_, err := s.of[0].readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})
-	labtest.Must(t, err)
+	labtest.Value(s.of[0].readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})).Must(t)
 	s.drain(t, 1)
 	if _, ok := s.order(t, 1); !ok {
 		t.Error("the request was accepted after the start and has no order")
@@ -188,9 +182,7 @@ func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
 
 func (s *streamed) write(t *testing.T, statement string) {
 	t.Helper()
-	if _, err := s.Store.Write(t.Context(), statement, s.SKU); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Value(s.Store.Write(t.Context(), statement, s.SKU)).Must(t)
 }
 
 // Redis has forgotten everything. The database decides, refusals bring units back, and no other
@@ -198,9 +190,7 @@ func (s *streamed) write(t *testing.T, statement string) {
 func TestStreamOverAForgetfulRedis(t *testing.T) {
 	s := openStream(t, RedisStream, 4)
 	for user := range int64(3) {
-		if _, err := s.Buy(t.Context(), user+1, 1); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Value(s.Buy(t.Context(), user+1, 1)).Must(t)
 	}
 	labtest.Must(t, s.of[0].redis.Del(t.Context(), scriptKeys(s.SKU)...).Err())
 	labtest.Must(t, s.of[0].seedStream(t.Context(), s.SKU))
@@ -301,17 +291,14 @@ func (s *streamed) written(t *testing.T, user int64) {
 // Redis loses everything, or only the epoch, or its number becomes a text. The missing keys are set again from the row.
 func TestStreamIsRebuilt(t *testing.T) {
 	s := openStream(t, RedisStream, 3)
-	r, err := s.Buy(t.Context(), 1, 1)
-	labtest.Must(t, err)
+	r := labtest.Value(s.Buy(t.Context(), 1, 1)).Must(t)
 	lose := func() {
 		labtest.Must(t, s.of[0].redis.Del(t.Context(), scriptKeys(s.SKU)...).Err())
 	}
 	s.write(t, "UPDATE stock SET fence = fence + 1 WHERE id = ?") // Redis has lost a takeover
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if _, err := s.Buy(ctx, 2, 1); err != nil {
-		t.Error(err)
-	}
+	labtest.Value(s.Buy(ctx, 2, 1)).Must(t)
 	s.of[0].redis.Set(t.Context(), streamKey(s.SKU), "many", 0)
 	if r, err := s.Buy(ctx, 3, 1); err != nil || r.Remaining != 0 {
 		t.Errorf("got %+v, %v, with one in the row", r, err)
@@ -322,9 +309,7 @@ func TestStreamIsRebuilt(t *testing.T) {
 	s.Held(t)
 	lose()
 	for range 2 { // the second time, Redis does not know the first request any more
-		if err := s.of[1].Restore(t.Context(), r.OrderID); err != nil {
-			t.Error(err)
-		}
+		labtest.Must(t, s.of[1].Restore(t.Context(), r.OrderID))
 		s.Held(t)
 		lose()
 	}

@@ -132,7 +132,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 				b.Key = fmt.Sprint(one, i)
 			}
 			held := b.Take(t, lock.Options{})
-			err := b.In.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
+			labtest.Must(t, b.In.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
 				if err := lockCentralRow(tx, row); err != nil {
 					return err
 				}
@@ -151,8 +151,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 					}
 				}
 				return nil
-			})
-			labtest.Must(t, err)
+			}))
 			locktest.Free(t, held)
 			if err := lockCentralRow(b.In.DB.WithContext(t.Context()), "no row"); err == nil {
 				t.Error("a central row that is not there is passed")

@@ -125,8 +125,7 @@ func wired(t *testing.T) (*locktest.Process, []*labtest.Wire) {
 	c := labtest.Config(t, backend.RedisQuorum)
 	c.RedlockAddrs = slices.Clone(c.RedlockAddrs)
 	for i, node := range c.RedlockAddrs {
-		a, err := backend.ParseRedis(node)
-		labtest.Must(t, err)
+		a := labtest.Value(backend.ParseRedis(node)).Must(t)
 		wires = append(wires, labtest.NewWire(t, a.Addr))
 		a.Addr = wires[i].Addr()
 		c.RedlockAddrs[i] = "redis://:" + a.Password + "@" + a.Addr
@@ -234,8 +233,7 @@ func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 // in turn.
 func BenchmarkRedlockHungNode(b *testing.B) {
 	s := saletest.Open(b, Redlock, 1_000_000, catalog.Deps{Settings: catalog.DefaultSettings()})
-	node, err := labtest.Start(b).Process("redlock-3")
-	labtest.Must(b, err)
+	node := labtest.Value(labtest.Start(b).Process("redlock-3")).Must(b)
 	took, user := map[bool][]float64{}, int64(0)
 	for b.Loop() {
 		for _, hung := range []bool{false, true} {
@@ -245,8 +243,7 @@ func BenchmarkRedlockHungNode(b *testing.B) {
 			for range 20 {
 				user++
 				begun := time.Now()
-				_, err := s.Buy(b.Context(), user, 1)
-				labtest.Must(b, err)
+				labtest.Value(s.Buy(b.Context(), user, 1)).Must(b)
 				took[hung] = append(took[hung], time.Since(begun).Seconds())
 			}
 			if hung {

@@ -48,16 +48,14 @@ func (s *Sale) Join(t testing.TB, d catalog.Deps) {
 	labtest.Must(t, ledger.Migrate(t.Context(), d.DB))
 	s.Store = ledger.NewStore(d.DB)
 	d.Ledger = s.Store
-	built, err := catalog.Build(s.Info, d)
-	labtest.Must(t, err)
+	built := labtest.Value(catalog.Build(s.Info, d)).Must(t)
 	s.Processes = append(s.Processes, built)
 }
 
 // Reset starts the next run of the sale, with the given number of units.
 func (s *Sale) Reset(t testing.TB, stock int64) {
 	t.Helper()
-	row, err := s.Store.Schedule(t.Context(), s.SKU, s.Info.Name, stock, s.Start)
-	labtest.Must(t, err)
+	row := labtest.Value(s.Store.Schedule(t.Context(), s.SKU, s.Info.Name, stock, s.Start)).Must(t)
 	s.Run, s.Stock = row.Run, stock
 	if r, ok := s.Processes[0].(seckill.Resetter); ok {
 		err := r.Reset(t.Context(), s.SKU, stock)

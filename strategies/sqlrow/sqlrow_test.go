@@ -40,10 +40,8 @@ type session struct {
 
 func newSession(t *testing.T, in *backend.Instance) session {
 	t.Helper()
-	db, err := in.DB.DB()
-	labtest.Must(t, err)
-	c, err := db.Conn(t.Context())
-	labtest.Must(t, err)
+	db := labtest.Value(in.DB.DB()).Must(t)
+	c := labtest.Value(db.Conn(t.Context())).Must(t)
 	t.Cleanup(func() { c.Close() })
 	s := session{t, c}
 	s.do("SET SESSION innodb_lock_wait_timeout = 1")
@@ -146,11 +144,9 @@ func TestWhatForUpdateLocks(t *testing.T) {
 // explain returns the access type of a query's one table, or "" if the query needs no table.
 func explain(t *testing.T, s session, query string) string {
 	t.Helper()
-	rows, err := s.QueryContext(t.Context(), "EXPLAIN FORMAT=TRADITIONAL "+query)
-	labtest.Must(t, err)
+	rows := labtest.Value(s.QueryContext(t.Context(), "EXPLAIN FORMAT=TRADITIONAL "+query)).Must(t)
 	defer rows.Close()
-	columns, err := rows.Columns()
-	labtest.Must(t, err)
+	columns := labtest.Value(rows.Columns()).Must(t)
 	fields := make([]any, len(columns))
 	for i := range fields {
 		fields[i] = new(sql.NullString)
@@ -201,8 +197,7 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 					Settings: catalog.Settings{MicrosecondTS: c.micro, Retries: 3}}
 			}
 			s := saletest.Open(t, Timestamp, 10, deps(c.first, 0), deps(c.then, c.step))
-			_, err := s.Buy(t.Context(), 1, 1)
-			labtest.Must(t, err)
+			labtest.Value(s.Buy(t.Context(), 1, 1)).Must(t)
 			attempts := 0
 			a := taptest.EachBefore(t.Context(), func(command *tap.Command) {
 				if command.Name == "BEGIN" {

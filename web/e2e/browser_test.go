@@ -49,8 +49,7 @@ var chromium struct {
 
 func startChromium(t *testing.T) (_ context.Context, stop func() error) {
 	t.Helper()
-	profile, err := os.MkdirTemp("", "seckill-browser-")
-	labtest.Must(t, err)
+	profile := labtest.Value(os.MkdirTemp("", "seckill-browser-")).Must(t)
 	var process *exec.Cmd
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(),
 		chromedp.ExecPath(findBrowser(t)), chromedp.UserDataDir(profile),
@@ -129,8 +128,7 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 	ctx, cancel := chromedp.NewContext(parent, options...)
 	t.Cleanup(cancel)
 	tb := &tab{t: t, ctx: ctx, forgiven: func(string) bool { return false }}
-	home, err := url.Parse(address)
-	labtest.Must(t, err)
+	home := labtest.Value(url.Parse(address)).Must(t)
 	labtest.Must(t, chromedp.Listen(ctx, tb.listen(home.Host)))
 	t.Cleanup(func() {
 		tb.mu.Lock()

@@ -36,8 +36,7 @@ func (tb *tab) drawKept(options, look string) {
 		if name == "matrix.json" {
 			continue
 		}
-		text, err := fs.ReadFile(web.Guarantees(), name)
-		labtest.Must(tb.t, err)
+		text := labtest.Value(fs.ReadFile(web.Guarantees(), name)).Must(tb.t)
 		tb.none(name+" with "+options, ask[[]string](tb, fmt.Sprintf(`window.drawing.then(([{ diagram }, { readExample }, { servers }]) => {
 			const trace = readExample(%s);
 			const source = diagram(trace, %s);
@@ -81,8 +80,7 @@ func TestEveryCounterexampleIsDrawn(t *testing.T) {
 
 	t.Log("the README shows one as the page draws it now")
 	const name, file = "redis-lua.late-command", "../../docs/screens/redis-lua.late-command.svg"
-	text, err := fs.ReadFile(web.Guarantees(), name+".json")
-	labtest.Must(t, err)
+	text := labtest.Value(fs.ReadFile(web.Guarantees(), name+".json")).Must(t)
 	svg := ask[string](tb, fmt.Sprintf(`window.drawing.then(([{ diagram }, { readExample }]) => diagram(readExample(%s), { width: 900, heading: true }))`, text))
 	if *update {
 		labtest.Must(t, os.WriteFile(file, []byte(svg+"\n"), 0o644))
@@ -133,13 +131,11 @@ func TestPictureOfTheReadme(t *testing.T) {
 		tb.says(".because-of", "is sold twice")
 		tb.shows(".because-of .drawing .d-command")
 		tb.settled()
-		png, err := chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())
-		labtest.Must(t, err)
+		png := labtest.Value(chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())).Must(t)
 		labtest.Must(t, os.WriteFile(picture, png, 0o644))
 		labtest.Must(t, os.WriteFile(words, []byte(ask[string](tb, above)+"\n"), 0o644))
 	}
-	kept, err := os.ReadFile(words)
-	labtest.Must(t, err)
+	kept := labtest.Value(os.ReadFile(words)).Must(t)
 	tb := startFake(t).open("")
 	tb.shows(".tabs")
 	if shows := ask[string](tb, above); strings.TrimSpace(string(kept)) != strings.TrimSpace(shows) {

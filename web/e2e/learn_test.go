@@ -14,8 +14,7 @@ import (
 
 func TestLessons(t *testing.T) {
 	t.Parallel()
-	chapters, err := course.Chapters()
-	labtest.Must(t, err)
+	chapters := labtest.Value(course.Chapters()).Must(t)
 	last := chapters[len(chapters)-1]
 	tb := startFake(t).open("lessons")
 	tb.says(".chapter h1", "The lost update")
@@ -164,8 +163,7 @@ func TestPresentation(t *testing.T) {
 	tb.says(".slide:not([hidden])", "counters and balances")
 
 	t.Log("no slide of any chapter is only its heading; drawings are on slides, and every slide has a note")
-	chapters, err := course.Chapters()
-	labtest.Must(t, err)
+	chapters := labtest.Value(course.Chapters()).Must(t)
 	for _, c := range chapters {
 		tb.goTo("lessons/" + c.Name + "?present=1")
 		tb.says(".slide-title h1", c.Title["en"])

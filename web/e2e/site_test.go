@@ -33,8 +33,7 @@ func serveSite(t *testing.T) (address string) {
 		Strategies: strategies.All(), Version: "test"}
 	labtest.Must(t, s.Write(dir))
 	files := http.FileServer(http.Dir(dir))
-	unknown, err := os.ReadFile(filepath.Join(dir, "404.html"))
-	labtest.Must(t, err)
+	unknown := labtest.Value(os.ReadFile(filepath.Join(dir, "404.html"))).Must(t)
 	server := httptest.NewServer(http.StripPrefix("/below/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(r.URL.Path))); err == nil {
 			files.ServeHTTP(w, r)

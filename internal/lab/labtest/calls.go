@@ -40,8 +40,7 @@ type Answer struct {
 // Run makes the calls of a file.
 func (c *Calls) Run(file string) {
 	c.Helper()
-	text, err := os.ReadFile(file)
-	Must(c, err)
+	text := Value(os.ReadFile(file)).Must(c)
 	if c.names == nil {
 		c.names = map[string]string{}
 	}

@@ -169,8 +169,7 @@ func WithSnapshotIsolation(t testing.TB, config backend.Config) (_ backend.Confi
 	if Must(t, Open(t, config).DB.Raw(show).Scan(&has).Error); len(has) == 0 {
 		return config, false
 	}
-	dsn, err := mysql.ParseDSN(config.MySQLDSN)
-	Must(t, err)
+	dsn := Value(mysql.ParseDSN(config.MySQLDSN)).Must(t)
 	dsn.Params = map[string]string{"innodb_snapshot_isolation": "ON"}
 	config.MySQLDSN = dsn.FormatDSN()
 	if Must(t, Open(t, config).DB.Raw(show).Scan(&has).Error); has[0].Value != "ON" {
@@ -185,8 +184,7 @@ func RedisUser(t testing.TB, addresses []string, name string, rules ...any) []st
 	t.Helper()
 	var own []string
 	for _, address := range addresses {
-		at, err := backend.ParseRedis(address)
-		Must(t, err)
+		at := Value(backend.ParseRedis(address)).Must(t)
 		admin := redis.NewClient(at)
 		Must(t, admin.Do(t.Context(), append([]any{"ACL", "SETUSER", name, "reset", "on", ">pw"}, rules...)...).Err())
 		t.Cleanup(func() { admin.Do(context.Background(), "ACL", "DELUSER", name); admin.Close() })
@@ -204,8 +202,7 @@ func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 // Open opens an instance, which is closed when the test ends.
 func Open(t testing.TB, config backend.Config) *backend.Instance {
 	t.Helper()
-	in, err := backend.Open(t.Context(), config)
-	Must(t, err)
+	in := Value(backend.Open(t.Context(), config)).Must(t)
 	t.Cleanup(func() { in.Close() })
 	return in
 }
@@ -214,8 +211,7 @@ func Open(t testing.TB, config backend.Config) *backend.Instance {
 // is shorter than the path of t.TempDir, because the path of a socket has at most 107 characters.
 func HostIn(t testing.TB) lab.Host {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "lab")
-	Must(t, err)
+	folder := Value(os.MkdirTemp("", "lab")).Must(t)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	host := Host()
 	host.Temp = folder
@@ -228,6 +224,22 @@ func Must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A Result is the value and the error that a call has returned.
+type Result[T any] struct {
+	value T
+	err   error
+}
+
+// Value returns the result of a call with a value: labtest.Value(os.ReadFile(name)).Must(t)
+func Value[T any](value T, err error) Result[T] { return Result[T]{value, err} }
+
+// Must returns the value, or ends the test if the call has failed.
+func (r Result[T]) Must(t testing.TB) T {
+	t.Helper()
+	Must(t, r.err)
+	return r.value
 }
 
 // Patience limits how long tests wait for an event, also on a busy machine.
@@ -248,8 +260,7 @@ func Soon(t testing.TB, what string, f func() bool) {
 func MySQLWith(t testing.TB, options string) lab.Program {
 	t.Helper()
 	p := lab.NewSearch(os.Getenv).Find(lab.MariaDB)
-	real, err := filepath.EvalSymlinks(p.Path)
-	Must(t, err)
+	real := Value(filepath.EvalSymlinks(p.Path)).Must(t)
 	prefix := t.TempDir()
 	p.Path = filepath.Join(prefix, "bin", filepath.Base(real))
 	Must(t, os.Mkdir(filepath.Dir(p.Path), 0o700))
@@ -264,13 +275,11 @@ func MySQLWith(t testing.TB, options string) lab.Program {
 // have no such login: the lab locks the administrator of a private MySQL.
 func Admin(t testing.TB, l *lab.Lab) *sql.DB {
 	t.Helper()
-	_, err := l.Process(backend.NameMySQL)
-	Must(t, err)
+	Value(l.Process(backend.NameMySQL)).Must(t)
 	me, err := user.Current() // MariaDB accepts the user of this process at its socket
 	Must(t, err)
 	socket := filepath.Join(l.Folder(), backend.NameMySQL, "mysql.sock")
-	admin, err := sql.Open("mysql", me.Username+"@unix("+socket+")/")
-	Must(t, err)
+	admin := Value(sql.Open("mysql", me.Username+"@unix("+socket+")/")).Must(t)
 	t.Cleanup(func() { admin.Close() })
 	return admin
 }

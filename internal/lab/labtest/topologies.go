@@ -31,8 +31,7 @@ func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 	t.Helper()
 	var each []backend.Config
-	e, err := l.Ensemble(t.Context(), backend.NameMySQL)
-	Must(t, err)
+	e := Value(l.Ensemble(t.Context(), backend.NameMySQL)).Must(t)
 	for _, p := range e.Nodes {
 		each = append(each, e.Config(l.Config(), p))
 	}

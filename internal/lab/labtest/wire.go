@@ -15,8 +15,7 @@ type Wire struct {
 // NewWire opens a wire to the address target. It is closed when the test ends.
 func NewWire(t testing.TB, target string) *Wire {
 	t.Helper()
-	r, err := lab.ListenRelay()
-	Must(t, err)
+	r := Value(lab.ListenRelay()).Must(t)
 	t.Cleanup(func() { r.Close() })
 	r.PointTo(target)
 	return &Wire{r, target}

@@ -40,8 +40,7 @@ func Open(t testing.TB, info catalog.Info, d catalog.Deps) *Process {
 	if d.Instance == nil {
 		d.Instance = labtest.Instance(t, info.Needs...)
 	}
-	l, err := catalog.NewLocker(info, d)
-	labtest.Must(t, err)
+	l := labtest.Value(catalog.NewLocker(info, d)).Must(t)
 	return &Process{l, d.Instance, d.Kill, "/test/" + strings.ReplaceAll(t.Name(), "/", "-"), PassesTap}
 }
 
