@@ -30,7 +30,6 @@ func (w *worker) makeRequest(i int, when timing) {
 
 // finishRequest records the final answer to a request. Then the buyer pays or cancels.
 func (w *worker) finishRequest(p purchase, final finalReply, when timing) {
-	when.answered = final.answered
 	if w.load.tally.recordAnswer(p, final, when) {
 		w.load.addAccepted(acceptedRequest{p, final, when})
 		return
@@ -202,7 +201,7 @@ const (
 type acceptedRequest struct {
 	purchase purchase
 	first    finalReply
-	when     timing // times of the first answer
+	when     timing
 }
 
 // addAccepted adds a request whose first answer said that it was accepted. One goroutine asks for
@@ -253,7 +252,7 @@ func (l *load) askOneOutcome(a acceptedRequest) {
 			break
 		}
 		a.purchase.turn++
-		if l.sinceStart() < a.when.answered+l.limits.final {
+		if l.sinceStart() < a.first.answered+l.limits.final {
 			l.addAccepted(a)
 			return
 		}

@@ -128,7 +128,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			"interrupted after %s of %s buyers", tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
 	}
 	if r.provesNothing() {
-		answered := r.result.Requests - r.result.Uncertain()
+		answered := r.result.Requests - r.result.Counts.Uncertain()
 		r.addProblem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": c.Stock},
 			"only %s of %s got a definite answer, and units were left: nothing could be oversold",
 			tables.Thousands(answered), tables.Count(r.result.Requests, "buyer"))
@@ -256,7 +256,7 @@ func (r *run) judgeSale(ctx context.Context) {
 		sum := judge.SumReports(reports)
 		r.result.Audit = &sum
 	}
-	if r.result.Uncertain() == r.result.Requests {
+	if r.result.Counts.Uncertain() == r.result.Requests {
 		r.addProblem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
@@ -271,7 +271,7 @@ func newResult(c Config) *Result {
 	r := &Result{
 		Settings: c.Scenario,
 		Strategy: StrategyInfo{Name: c.Strategy},
-		Counts:   map[judge.Outcome]int{},
+		Counts:   Counts{},
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
 		Start: time.Now(),
 	}
@@ -286,16 +286,16 @@ func newResult(c Config) *Result {
 
 // Progress is the state of a run.
 type Progress struct {
-	Elapsed  time.Duration         `json:"elapsed_ns"`
-	Settling bool                  `json:"settling"` // the load has ended, and the audit waits for open purchases
-	Requests int                   `json:"requests"` // requests that were answered or given up so far
-	Buyers   int                   `json:"buyers"`   // requests that the run will send
-	Counts   map[judge.Outcome]int `json:"counts"`
-	Units    int64                 `json:"units"` // units sold and not given back so far, as the answers say
-	Left     int64                 `json:"left"`  // the smallest number of units left in any answer so far
-	Rate     float64               `json:"rate"`  // requests a second in the last interval
-	P50      float64               `json:"p50_ms"`
-	P99      float64               `json:"p99_ms"`
+	Elapsed  time.Duration `json:"elapsed_ns"`
+	Settling bool          `json:"settling"` // the load has ended, and the audit waits for open purchases
+	Requests int           `json:"requests"` // requests that were answered or given up so far
+	Buyers   int           `json:"buyers"`   // requests that the run will send
+	Counts   Counts        `json:"counts"`
+	Units    int64         `json:"units"` // units sold and not given back so far, as the answers say
+	Left     int64         `json:"left"`  // the smallest number of units left in any answer so far
+	Rate     float64       `json:"rate"`  // requests a second in the last interval
+	P50      float64       `json:"p50_ms"`
+	P99      float64       `json:"p99_ms"`
 }
 
 const progressInterval = 100 * time.Millisecond

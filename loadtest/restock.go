@@ -57,13 +57,15 @@ func (r *run) startRestocks(l *load) {
 // restock makes the calls of one restock under one key, to one target after the other. It stops
 // when two calls were acknowledged: the second call must add nothing, and so tests the key.
 func (r *run) restock(l *load, sku int64, call judge.Call) {
+	sent := request{method: http.MethodPost, key: call.RequestID, body: map[string]int64{"units": call.Quantity},
+		path: skuPath(sku) + "/restock?strategy=" + url.QueryEscape(r.config.Strategy)}
 	acknowledged, last := 0, error(nil)
 	for try := range 3 + r.config.Retry {
 		if acknowledged == 2 || try > 0 && acknowledged == 0 && !l.pauseFor(firstPause<<min(try, 5)) {
 			break
 		}
 		call.Sent = l.sinceStart()
-		err := r.services[try%len(r.services)].restock(r.config.Strategy, sku, call)
+		err := r.services[try%len(r.services)].callJSON(context.Background(), sent, new(any))
 		call.Answered, call.Outcome = l.sinceStart(), judge.OutcomeUnknown
 		refused := (*refusal)(nil)
 		switch {
@@ -92,11 +94,4 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 func (r *refusal) nothingDone() bool {
 	code, known := judge.FindCode(r.problem.Code)
 	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
-}
-
-// restock sends one call of a restock.
-func (s service) restock(strategy string, sku int64, call judge.Call) error {
-	return s.callJSON(context.Background(), request{method: http.MethodPost, key: call.RequestID,
-		path: skuPath(sku) + "/restock?strategy=" + url.QueryEscape(strategy),
-		body: map[string]int64{"units": call.Quantity}}, new(any))
 }

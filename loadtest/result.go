@@ -21,8 +21,8 @@ type Result struct {
 	Seconds     float64   `json:"seconds"` // time from the first request to the last answer
 	Interrupted bool      `json:"interrupted"`
 
-	Requests int                   `json:"requests"` // requests that were sent
-	Counts   map[judge.Outcome]int `json:"counts"`   // number of requests for each final outcome, also those with 0
+	Requests int    `json:"requests"` // requests that were sent
+	Counts   Counts `json:"counts"`   // number of requests for each final outcome, also those with 0
 	// Copies counts the calls beyond the first of requests that were sent several times at once.
 	// Retries counts the calls that repeat a request after its answer.
 	Copies         int      `json:"copies"`
@@ -85,6 +85,14 @@ type Result struct {
 
 // Sales counts sales. A reservation is sold when it is paid.
 func (r *Result) Sales() float64 { return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid) }
+
+// Counts counts requests by the outcome of their last answer.
+type Counts map[judge.Outcome]int
+
+// Uncertain counts requests whose last answer does not say what the buyer got.
+func (c Counts) Uncertain() int {
+	return c[judge.OutcomeError] + c[judge.OutcomeUnknown] + c[judge.OutcomeInProgress] + c[judge.OutcomeAccepted]
+}
 
 // Cancellations counts the orders and reservations that buyers cancelled, by the outcome.
 type Cancellations struct {

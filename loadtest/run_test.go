@@ -548,7 +548,7 @@ func TestCounterOfSeveralServices(t *testing.T) {
 	}{
 		{[]string{blindAt, seesAt}, sees.stockStores()}, {[]string{blindAt, dead}, nil}, {[]string{dead, blindAt}, nil},
 	} {
-		l := countedLedger{Ledger: blind, stockStore: seckill.InRedis}
+		l := run{config: Config{Ledger: blind}, stockStores: map[string]seckill.StockStore{"": seckill.InRedis}}
 		for _, base := range test.targets {
 			l.services = append(l.services, service{base: base, http: http.DefaultClient})
 		}

@@ -105,8 +105,12 @@ func (r *run) openSale(ctx context.Context, sku int64) (judge.Stock, error) {
 // readStrategies reads what one target says about its strategies and locks.
 func (r *run) readStrategies(ctx context.Context, s service) error {
 	var answer struct {
-		Strategies []strategy `json:"strategies"`
-		Locks      lockTimes  `json:"locks"`
+		Strategies []struct {
+			StrategyInfo
+			Available bool     `json:"available"`
+			Missing   []string `json:"missing"`
+		} `json:"strategies"`
+		Locks lockTimes `json:"locks"`
 	}
 	if err := s.callJSON(ctx, request{path: "/api/v1/strategies"}, &answer); err != nil {
 		return err
@@ -172,7 +176,7 @@ func unreadLedger(err error) Problem {
 // auditSKUs judges each SKU. A SKU whose ledger could not be read has no report, but the result gets
 // a problem.
 func (r *run) auditSKUs(ctx context.Context) []judge.Report {
-	from, settling := r.auditedLedger(), r.config.settling
+	settling := r.config.settling
 	if r.config.Reserve > 0 {
 		settling.limit += r.config.Reserve // after that time, every reservation has expired
 	}
@@ -180,10 +184,10 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	var reports []judge.Report
 	var failed error
-	others := map[string]int{}
+	others := map[string]int{} // orders of this run that name another strategy than it asked for, by that strategy
 	for k, told := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
-		p := poller{settling: settling, services: r.services, from: from, sku: sku,
+		p := poller{run: r, settling: settling, sku: sku,
 			hasSilentCall: told.hasSilentCall || r.config.Joins, hasOpenRequest: told.hasOpenRequest}
 		snap, settled, err := p.wait(ctx, until)
 		r.result.settled[sku] = settled
@@ -192,23 +196,16 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 			failed = err
 			continue
 		}
-		r.countOtherStrategies(snap, others)
+		isOwn := r.ownOrders(sku)
+		for i := range snap.Orders {
+			if o := &snap.Orders[i]; o.Strategy != r.config.Strategy && isOwn(o) {
+				others[o.Strategy]++
+			}
+		}
 		reports = append(reports, r.judgeSKU(k, snap))
 	}
 	r.addAuditProblems(others, failed, settling.limit)
 	return reports
-}
-
-// auditedLedger returns the ledger with all that the judge needs to know of this sale.
-func (r *run) auditedLedger() Ledger {
-	ledger := r.config.Ledger
-	if counter := r.stockStores[r.config.Strategy].Counter(); counter != "" {
-		ledger = countedLedger{ledger, r.services, counter}
-	}
-	if r.config.Keyless {
-		ledger = keylessLedger{ledger, r.plan}
-	}
-	return ledger
 }
 
 // judgeSKU judges the SKU with index k by its ledger, by the reset, and by the answers that buyers
@@ -252,23 +249,10 @@ func (r *run) addAuditProblems(others map[string]int, failed error, limit time.D
 }
 
 // ownOrders returns a function that reports whether an order belongs to this run. Without
-// Config.Joins all orders do, and it returns nil.
+// Config.Joins all orders do.
 func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
-	if !r.config.Joins {
-		return nil
-	}
 	prefix := r.plan.keyPrefix(sku)
-	return func(o *judge.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
-}
-
-// countOtherStrategies counts this run's orders that name another strategy than the run asked for.
-func (r *run) countOtherStrategies(snap judge.Snapshot, counts map[string]int) {
-	isOwn := r.ownOrders(snap.Stock.ID)
-	for i := range snap.Orders {
-		if o := &snap.Orders[i]; o.Strategy != r.config.Strategy && (isOwn == nil || isOwn(o)) {
-			counts[o.Strategy]++
-		}
-	}
+	return func(o *judge.Order) bool { return !r.config.Joins || strings.HasPrefix(o.RequestID, prefix) }
 }
 
 // A settling says how long to wait for purchases whose buyers have given up.
@@ -289,9 +273,8 @@ var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millise
 //   - An accepted request is written later, and no service counts it as in flight. Then the
 //     readings must agree for the time settling.quiet.
 type poller struct {
+	run *run
 	settling
-	services       []service
-	from           Ledger
 	sku            int64
 	hasSilentCall  bool // a call had no answer, or others buy in the same sale
 	hasOpenRequest bool // a request that was accepted has no final answer
@@ -328,8 +311,8 @@ func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, boo
 
 // readOnce reads the ledger. It reports whether nothing will change the ledger any more.
 func (p *poller) readOnce(ctx context.Context) bool {
-	busy := p.hasSilentCall && anyInFlight(ctx, p.services)
-	now, err := p.from.Snapshot(ctx, p.sku)
+	busy := p.hasSilentCall && anyInFlight(ctx, p.run.services)
+	now, err := p.run.Snapshot(ctx, p.sku)
 	if err != nil {
 		if p.err == nil || ctx.Err() == nil { // after the deadline, an earlier error says more than the time-out
 			p.err = err

@@ -45,13 +45,6 @@ func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	return answer.Backends, err
 }
 
-// A strategy is a target's description of one of its strategies.
-type strategy struct {
-	StrategyInfo
-	Available bool     `json:"available"`
-	Missing   []string `json:"missing"`
-}
-
 // resetSKU starts the SKU's next run. It also returns the strategies that it did not reach.
 func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, []string, error) {
 	var answer struct {
@@ -148,50 +141,37 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 	return nil
 }
 
-// A countedLedger adds to a snapshot the counter that a strategy keeps outside the stock row. Only
-// a service can read that counter.
-type countedLedger struct {
-	Ledger
-	services   []service
-	stockStore seckill.StockStore // where the counter is
-}
-
-func (l countedLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
-	snap, err := l.Ledger.Snapshot(ctx, sku)
-	if err != nil {
+// Snapshot returns the snapshot of the ledger with all that the judge needs to know of this sale.
+// It adds the counter that a strategy keeps outside the stock row, which only a service can read.
+// In a sale without keys, the services make the request ids. There, each order gets the key that
+// the plan has for its user's request.
+func (r *run) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
+	snap, err := r.config.Ledger.Snapshot(ctx, sku)
+	for i := range snap.Orders {
+		if r.config.Keyless {
+			snap.Orders[i].RequestID = r.plan.keyOf(r.plan.requestOf(snap.Orders[i].UserID), sku)
+		}
+	}
+	counter := r.stockStores[r.config.Strategy].Counter()
+	if err != nil || counter == "" {
 		return snap, err
 	}
 	var errs []error
-	for _, s := range l.services {
+	for _, s := range r.services {
 		stock, err := s.readStock(ctx, sku)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		snap.StockStores = stock.StockStores
-		if _, ok := stock.StockStores[l.stockStore]; ok {
+		if _, ok := stock.StockStores[counter]; ok {
 			return snap, nil
 		}
 	}
-	if len(errs) == len(l.services) {
+	if len(errs) == len(r.services) {
 		return judge.Snapshot{}, errors.Join(errs...)
 	}
 	return snap, nil // services answered, but none has this counter
-}
-
-// A keylessLedger is the ledger of a sale without keys. There the services make the request ids. So
-// a keylessLedger gives each order the key that the plan has for its user's request.
-type keylessLedger struct {
-	Ledger
-	plan *plan
-}
-
-func (l keylessLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
-	snap, err := l.Ledger.Snapshot(ctx, sku)
-	for i := range snap.Orders {
-		snap.Orders[i].RequestID = l.plan.keyOf(l.plan.requestOf(snap.Orders[i].UserID), sku)
-	}
-	return snap, err
 }
 
 // stats are the counts of one service since its process started.

@@ -62,9 +62,9 @@ func (t *tally) skuOf(p purchase) *skuTally { return &t.skus[p.sku-t.plan.scenar
 // maxOnTimeDelay is how late a request may be sent and still count as on time.
 const maxOnTimeDelay = time.Millisecond
 
-// A timing says when a request was due, sent and answered. Times count from the start of the load.
+// A timing says when a request was due and sent. Times count from the start of the load.
 type timing struct {
-	due, sent, answered time.Duration
+	due, sent time.Duration
 	// connectionsBusy is set if all connections were busy when the request was due.
 	// Otherwise the generator itself sent the request late.
 	connectionsBusy bool
@@ -79,9 +79,9 @@ func (t *tally) recordAnswer(p purchase, r finalReply, when timing) (accepted bo
 	defer t.mu.Unlock()
 	t.result.Requests++
 	t.result.Counts[r.Outcome]++
-	t.lastAnswer = max(t.lastAnswer, when.answered)
-	_ = t.times.all.RecordValue(toMicros(when.answered - when.due)) // cannot fail: toMicros keeps the value in range
-	_ = t.times.service.RecordValue(toMicros(when.answered - when.sent))
+	t.lastAnswer = max(t.lastAnswer, r.answered)
+	_ = t.times.all.RecordValue(toMicros(r.answered - when.due)) // cannot fail: toMicros keeps the value in range
+	_ = t.times.service.RecordValue(toMicros(r.answered - when.sent))
 	if when.sent-when.due > maxOnTimeDelay {
 		t.result.Late++
 	}
@@ -102,7 +102,6 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 	defer t.mu.Unlock()
 	t.result.Counts[judge.OutcomeAccepted]--
 	t.result.Counts[r.Outcome]++
-	when.answered = r.answered
 	t.countOutcome(p, r, when)
 	if r.Outcome == judge.OutcomeAccepted { // no final answer came in time
 		return
@@ -115,14 +114,14 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 
 // countOutcome counts the final outcome of a request. The caller holds t.mu.
 func (t *tally) countOutcome(p purchase, r finalReply, when timing) {
-	sku, latency := t.skuOf(p), toMicros(when.answered-when.due)
+	sku, latency := t.skuOf(p), toMicros(r.answered-when.due)
 	switch r.Outcome {
 	case judge.OutcomeSold:
 		if !p.cancels { // another buyer may get the units before the cancellation is answered
 			t.units += p.quantity
 		}
 		sku.minLeft = min(sku.minLeft, r.Remaining)
-		t.lastSale = max(t.lastSale, when.answered)
+		t.lastSale = max(t.lastSale, r.answered)
 		_ = t.times.sold.RecordValue(latency)
 	case judge.OutcomeReserved: // the units count when they are paid: see recordPayment
 		sku.minLeft = min(sku.minLeft, r.Remaining)

@@ -88,7 +88,7 @@ func (r *Result) findVerdict() judge.Verdict {
 func (r *Result) isUntried() bool {
 	s := r.Settings
 	return r.findVerdict() == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
-		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial-r.Audit.Restocked
+		int64(r.Requests-r.Counts.Uncertain())*s.Quantity <= r.Audit.Initial-r.Audit.Restocked
 }
 
 // isProven reports whether the violation is certain in spite of the run's problems.
@@ -101,17 +101,6 @@ func (r *Result) isProven(v judge.Violation) bool {
 		return v.Rule == judge.RuleOversold || v.Rule == judge.RuleInvented || v.Rule == judge.RuleUnacknowledged
 	}
 	return true
-}
-
-// Uncertain counts requests whose last answer does not say what the buyer got.
-func (r *Result) Uncertain() int { return countUncertain(r.Counts) }
-
-// Uncertain counts requests whose last answer so far does not say what the buyer got.
-func (p Progress) Uncertain() int { return countUncertain(p.Counts) }
-
-func countUncertain(counts map[judge.Outcome]int) int {
-	return counts[judge.OutcomeError] + counts[judge.OutcomeUnknown] +
-		counts[judge.OutcomeInProgress] + counts[judge.OutcomeAccepted]
 }
 
 // Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the sale
@@ -299,7 +288,7 @@ func (r *Result) findShortfalls() []Problem {
 			tables.Duration(late), tables.Duration(int64(1000*servedLimits.LateMs)))
 	}
 	errs := r.Counts[judge.OutcomeError]
-	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
+	failed, unknown := errs+r.Reservations.Refused, r.Counts.Uncertain()-errs+r.Reservations.Unknown
 	if float64(failed+unknown) > servedLimits.Uncertain*float64(r.Requests) {
 		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests},
 			"%s and %s of %s without a certain answer", tables.Count(failed, "error"), tables.Thousands(unknown),

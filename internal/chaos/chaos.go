@@ -193,7 +193,7 @@ func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	sale.OnProgress = func(p loadtest.Progress) {
 		// A pause after the last buyer has come is no standstill, so it is not recorded.
 		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(sale.Duration) {
-			t.Course = append(t.Course, [3]int{at, p.Counts[judge.OutcomeSold], p.Uncertain()})
+			t.Course = append(t.Course, [3]int{at, p.Counts[judge.OutcomeSold], p.Counts.Uncertain()})
 		}
 	}
 	in := fault.NewInjector(ctx, o.Lab.Inject, []fault.Sale{{Strategy: sale.Strategy, SKU: sku}}, nil)

@@ -319,7 +319,7 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 		t.problems = append(t.problems, when+r.DescribeStandstill())
 	}
 	t.Units.ToldSold += int64(r.Counts[judge.OutcomeSold])
-	t.Units.Unknown += int64(r.Uncertain())
+	t.Units.Unknown += int64(r.Counts.Uncertain())
 	if r.Audit != nil {
 		t.Units.Initial, t.Units.InLedger = r.Audit.Initial, r.Audit.Sold
 		for _, v := range violations {

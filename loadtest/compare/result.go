@@ -318,7 +318,7 @@ var metrics = []metric{
 	{Servers, "servers_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
 }
 
-func answersOf(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) }
+func answersOf(r *loadtest.Result) float64 { return float64(r.Requests - r.Counts.Uncertain()) }
 
 // rateOf returns a function that computes a metric. It calls part and whole for each sale, and
 // divides the sum of the parts by the sum of the wholes. If a sum is 0, the metric is not known.
