@@ -17,8 +17,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Info describes one strategy. It is a value in the strategy's own file; strategies.All adds Family,
-// Files and the usual Stock. The API shows the fields that have a name in JSON.
+// Info describes one strategy. It is a value in the strategy's own file. strategies.All sets Family
+// and Files, and fills in Stock and Stored where they are empty. The API shows the fields that have a
+// name in JSON.
 type Info struct {
 	Name   string   `json:"name"`   // for example "for-update"
 	Family string   `json:"family"` // the strategy's package, for example "sqlrow"
@@ -31,9 +32,10 @@ type Info struct {
 	// is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
-	Stock  seckill.StockStore   `json:"stock"` // where the stock is; InRow if the file names none
-	// Redis lists commands that the strategy sends to the last server of Needs. Commands that its
-	// scripts call are not in the list.
+	Stock  seckill.StockStore   `json:"stock"` // where the stock is; empty in a file means InRow
+	// Redis lists the Redis commands that the strategy itself sends, for a check of its rights.
+	// Commands that its scripts call are not in the list. If Needs has several Redis servers, the
+	// rights are checked on the last of them.
 	Redis []string `json:"-"`
 	// Also lists files that the page shows after the strategy's own file: its scripts, and files that
 	// it shares with other strategies.
@@ -45,12 +47,12 @@ type Info struct {
 	Reserves bool `json:"reserves"` // New returns a seckill.Reserver
 	Accepts  bool `json:"accepts"`  // New returns a seckill.Acceptor
 	OneNode  bool `json:"-"`        // the lock is local to one node of a database cluster
-	Refuses  bool `json:"-"`        // the strategy breaks only by refusing buyers of several units
+	Refuses  bool `json:"-"`        // the strategy's only error is to refuse buyers of several units
 
 	// New builds the strategy. It is nil if the strategy is a lock, which Locker builds.
 	New func(Deps) (seckill.Strategy, error) `json:"-"`
 	// Locker builds the lock. Key returns the name that the lock of a SKU has on its server.
-	// A strategy that New builds has a Key if it takes such a lock, too.
+	// A strategy that New builds also has a Key if it takes a lock on a server.
 	Locker func(Deps) (lock.Locker, error) `json:"-"`
 	Key    func(sku int64) string          `json:"-"`
 
@@ -58,14 +60,15 @@ type Info struct {
 }
 
 // Stored says where a strategy stores the stock of a SKU, and its locks. Other packages use it to
-// show what the servers store, and to find the moment between a read and a write of the stock.
+// show what the servers store, and to stop a purchase after it has read the stock.
 type Stored struct {
-	// Reads begins the SQL statement that reads the units left, and Writes the one that writes them.
+	// Reads is the beginning of the SQL statement that reads the units left. Writes is the beginning
+	// of the statement that writes them.
 	Reads, Writes string
 	LockTable     string // the SQL table that has the locks, or ""
 	// RedisKeys returns the Redis keys of a SKU's stock. The first one holds the units left.
 	RedisKeys func(sku int64) []string
-	// Entries returns the Redis stream of the purchases of a SKU that have no order yet.
+	// Entries returns the key of the Redis stream with a SKU's purchases that have no order yet.
 	Entries func(sku int64) string
 }
 
@@ -133,8 +136,8 @@ func (i Info) RedisCommands() []string {
 	return slices.Compact(commands)
 }
 
-// inScript finds a Redis command: the first argument of redis.call, redis.pcall or undo.lua's
-// write.
+// inScript finds a Redis command in a script: the first argument of redis.call, of redis.pcall or
+// of the function write in undo.lua.
 var inScript = regexp.MustCompile(`(?:[({]|nil, |}, )'([A-Z]+)'`)
 
 // Missing returns the reasons why the strategy cannot run on an instance, or nil if it can.
@@ -159,8 +162,8 @@ func Needing(all []Info, need backend.Capability) []string {
 	return names
 }
 
-// Build builds the strategy. If it is a lock, it guards a read, a computation and a write of the
-// stock.
+// Build builds the strategy. If i describes a lock, the strategy reads, computes and writes the
+// stock under this lock.
 func Build(i Info, d Deps) (seckill.Strategy, error) {
 	d = d.complete()
 	d.Ledger = d.Ledger.For(i.Name)
@@ -215,8 +218,8 @@ func (d Deps) complete() Deps {
 // Languages lists the languages in which there are lessons and titles.
 var Languages = []string{"en", "zh"}
 
-// Lesson returns the strategy's lesson as Markdown. The lesson stands beside the strategy's file:
-// for_update.zh.md belongs to for_update.go.
+// Lesson returns the strategy's lesson as Markdown. The lesson is in the folder of the strategy's
+// file: for_update.zh.md is the Chinese lesson of for_update.go.
 func (i Info) Lesson(language string) (string, error) {
 	text, err := i.Files.ReadFile(i.stem() + "." + language + ".md")
 	if err != nil {

@@ -15,11 +15,11 @@ type Question string
 const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more units than there are
 	LostUpdate  Question = "lost-update"  // with buyers in one process, stock and orders agree in the end
-	SoldOut     Question = "sold-out"     // a buyer is told sold out only while too few are left
+	SoldOut     Question = "sold-out"     // a buyer gets the answer "sold out" only if too few units are left
 	Processes   Question = "processes"    // oversell and lost-update also hold with buyers in several processes
 	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
 	BuyerLeaves Question = "leaves"       // a buyer who hangs up gets no false answer, and blocks no other buyer
-	LeaseEnd    Question = "lease-end"    // a lease, session or connection that ends under its holder does no damage
+	LeaseEnd    Question = "lease-end"    // a lease, session or connection may end while its holder is at work
 	Clocks      Question = "clocks"       // clocks of processes may differ by more than a lease
 	Owner       Question = "owner"        // a release never frees the lock of another holder
 	LostReply   Question = "lost-reply"   // a command or its reply may be lost
@@ -29,7 +29,7 @@ const (
 	Cancel  Question = "cancel"
 	Restock Question = "restock" // units that are added to a sale enter its stock once, even if replies are lost
 	Reset   Question = "reset"   // a sale may be reset, or start, while buyers buy
-	// copies of a request get one order; an accepted request gets an order or a refusal
+	// a request that is sent several times gets one order; an accepted request gets an order or a refusal
 	SameKey   Question = "same-key"
 	TwoFaults Question = "two-faults" // two faults may happen at once, if the strategy survives each of them alone
 	OtherSKUs Question = "other-skus" // buyers of different SKUs do not wait for each other
@@ -53,8 +53,8 @@ var (
 	// Robust is for strategies that are also right when a process dies, a lease ends, a reply is lost or a command
 	// arrives late.
 	Robust = Sound.Holds(DeadHolder, LeaseEnd, LostReply, LateCommand, TwoFaults, OtherSKUs)
-	// Leased is for locks with a lease or a session. If a holder is paused until the lease has ended, it works on
-	// beside its successor. A command that arrives late is not refused.
+	// Leased is for locks with a lease or a session. A holder that is paused until the lease has ended goes on
+	// selling, at the same time as the next holder. A command that arrives late is not refused.
 	Leased = Sound.Holds(DeadHolder, LostReply, TwoFaults, OtherSKUs).Breaks(LeaseEnd, LateCommand)
 	// Unsound is for strategies that are shipped as bad examples.
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)

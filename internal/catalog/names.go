@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// SixWays lists the strategies that people ask for first. They sell by num = num - 1, by num - buy
-// >= 0, by a version, by FOR UPDATE, by a lock in Redis and by a lock in ZooKeeper.
+// SixWays lists the strategies that people ask for first: an UPDATE without a condition, an UPDATE
+// with a condition, a version number, FOR UPDATE, a lock in Redis and a lock in ZooKeeper.
 var SixWays = []string{"atomic", "conditional", "version", "for-update", "redis-lua", "zk"}
 
 // otherNames lists the names that people use for a strategy, in the form that plainName returns.
-// Each name stands once. If several strategies use a kind of lock, the kind's name belongs to the
-// strategy whose lock knows its owner.
+// No name is listed twice. A general name, such as redis-lock, fits several strategies. It is listed
+// with the strategy whose lock is released by its owner only.
 var otherNames = map[string][]string{
 	"naive":                {"read-compute-write", "no-lock", "无锁"},
 	"atomic":               {"decrement"},

@@ -15,9 +15,9 @@ type Seller struct {
 	Strategy seckill.Strategy
 }
 
-// StockStores reads the units left of sku from each counter outside the stock row. A counter that
-// does not answer, or was not set for the current run, is missing in the result. If the run needs
-// that counter, the judge reports RuleUnknownStore.
+// StockStores reads the units left of sku from each counter outside the stock row. The result leaves
+// out a counter that does not answer or was not set for the current run. If the run needs such a
+// counter, the judge reports RuleUnknownStore.
 func StockStores(ctx context.Context, sku int64, sellers []Seller) map[seckill.StockStore]int64 {
 	stockStores := map[seckill.StockStore]int64{}
 	for _, s := range sellers {
@@ -57,7 +57,8 @@ func storesOf(sellers []Seller) map[string]seckill.StockStore {
 }
 
 // Audit judges one SKU's run from the ledger and the counters, and keeps no order in memory. It
-// reads the counters before it views the orders: to do both at once may need two connections.
+// reads the counters first, because reading them during the view of the orders could need a second
+// connection.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report judge.Report, err error) {
 	counted := StockStores(ctx, sku, sellers)
 	err = store.View(ctx, sku, func(e judge.Evidence) {

@@ -37,9 +37,9 @@ var FencedSource string
 // fence to a given number, because the fence must be lower before. The row is
 // written only while the fence is the writer's token. So between a holder's
 // raise and its write no other holder has raised the fence or written the row.
-// If a faulty lock grants one token twice, the second raise finds no lower
-// fence. Tokens that fall or repeat cause refusals (ErrConflict), but never a
-// wrong stock.
+// If a faulty lock grants one token twice, the second raise fails, because the
+// fence already equals the token. Tokens that fall or repeat cause refusals
+// (ErrConflict), but never a wrong stock.
 //
 // The run is compared as well. A reset begins a new run with fence 0, because
 // the next sale may use another lock with smaller tokens. The pair of run and
@@ -64,8 +64,8 @@ func (g *Guarded) runFenced(
 		ctx context.Context, store *ledger.Store, mine fence, num int64,
 	) error,
 ) error {
-	// Read these before the lock: the run that we buy in, and the token that
-	// ours must exceed.
+	// Read the row before asking for the lock. The purchase belongs to the run
+	// in this row, and its token must be greater than the fence in this row.
 	var row struct {
 		Fence uint64
 		Run   int64
@@ -111,7 +111,7 @@ func (f fence) raiseFence(
 }
 
 // writeStock is step 3 above: it writes the stock if stock.fence is still the
-// token.
+// holder's token.
 func (f fence) writeStock(
 	tx *gorm.DB, store *ledger.Store, sku, num int64,
 ) error {

@@ -33,8 +33,8 @@ type Permit[R any] struct {
 	free  chan bool // contains one token while nobody holds the permit
 }
 
-// Acquire waits for the permit of key. The argument wait has the meaning of Options.Wait. Acquire
-// returns seckill.ErrBusy when the wait ends, and ctx's error when ctx ends.
+// Acquire waits for the permit of key, for as long as wait says (see Options.Wait). It returns
+// seckill.ErrBusy if that time has passed, and ctx's error if ctx has ended.
 func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
 	p := g.usePermit(key)
 	select {
@@ -52,7 +52,7 @@ func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (
 		taken, err = tap.Wait(ctx, "this process's turn at "+key, p.free)
 	}
 	switch {
-	case err != nil && taken: // this goroutine got the permit, but must return an error
+	case err != nil && taken: // Wait failed although it had taken the permit
 		p.Release()
 		return nil, err
 	case err != nil:

@@ -19,7 +19,7 @@ import (
 //
 // The transaction runs under the lease's context. If the lock is known to be lost before COMMIT is
 // sent, the transaction is rolled back. A holder that does not know of the loss yet overwrites the
-// result of its successor, unless Fenced is set.
+// result of the next holder, unless Fenced is set.
 type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
@@ -87,21 +87,21 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// A Clearer is a Locker that can remove a lock by force. It is for locks
-// without an end: the lock of a dead holder would stay for ever.
+// A Clearer is a Locker that can remove a lock by force. A lock without a
+// lease needs it, because nothing else removes the lock of a dead holder.
 type Clearer interface {
 	Clear(ctx context.Context, key string) error
 }
 
-// Reset waits until the SKU's lock is free. Then the holder from before the reset has left. If
-// Reset took the lock away instead, that holder could read the stock of the new sale, beside its
-// successor. If a lock outlives every lease and its Locker is a Clearer, Reset removes the lock by
-// force.
+// Reset waits until the SKU's lock is free. Then no holder from before the reset is still at work.
+// If Reset removed the lock at once, an old holder and a new one could both sell from the stock of
+// the new sale. If the lock is still taken after the longest lease and its Locker is a Clearer, Reset
+// removes the lock by force.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
-	// ErrBusy before the end of the wait says nothing about the holder: this
-	// process may have had no free connection.
+	// ErrBusy before the end of the wait does not mean that the lock is held,
+	// because Acquire also returns it if this process has no free connection.
 	timedOut := errors.Is(err, seckill.ErrBusy) && time.Since(asked) >= wait
 	if c, ok := g.Locker.(Clearer); ok && timedOut {
 		return c.Clear(ctx, g.Key(sku))

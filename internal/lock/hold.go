@@ -19,7 +19,7 @@ type Hold struct {
 	fence   uint64
 	once    sync.Once
 
-	deadline      *time.Timer // calls MarkLost; nil if the lease has no end
+	deadline      *time.Timer // calls MarkLost when the lease ends; nil before ExpireAt
 	stopListening func() bool // stops listening to the session; nil if there is no session
 
 	stopRenewing context.CancelFunc // ends the renewals; nil if the lock is not renewed
@@ -37,7 +37,7 @@ func NewHold(
 
 // ExpireAt ends the lease's context with ErrLost at deadline. Another call
 // replaces the deadline. Count the deadline from a time.Now before the command
-// was sent: the server began to count later, so the holder learns of the end
+// was sent. The server begins to count later, so the holder learns of the end
 // before another buyer can get the lock.
 //
 // Calls must not overlap. The renewer may make them.
@@ -49,8 +49,8 @@ func (h *Hold) ExpireAt(deadline time.Time) {
 	h.deadline.Reset(time.Until(deadline))
 }
 
-// ExpireWith ends the lease's context with ErrLost when the session ends that
-// the lock belongs to. Release stops listening to the session.
+// ExpireWith ends the lease's context with ErrLost when session ends. It is for
+// a lock that ends with its session. Release stops listening to the session.
 func (h *Hold) ExpireWith(session context.Context) {
 	h.stopListening = context.AfterFunc(session, h.MarkLost)
 }
@@ -58,8 +58,8 @@ func (h *Hold) ExpireWith(session context.Context) {
 // Renew starts a goroutine, the renewer, that calls renew after each period, until the lease is
 // lost or released. renew reports whether the lock is still ours; if it is not, the lease is lost.
 // The renewer ignores an error of renew, because the deadline (ExpireAt) decides. If limit is above
-// 0, the renewals end after that time, in case the holder hangs. They go on when the buyer leaves,
-// because the buyer has the lock until Release. Release waits for the renewer's end.
+// 0, the renewals end after that time, in case the holder hangs. The renewals go on when the buyer
+// leaves, because the buyer has the lock until Release. Release waits for the renewer's end.
 //
 // A tap sees the renewer as a helper that sleeps between two commands, so a proof decides when the
 // renewer acts. Call Renew once.
@@ -77,7 +77,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer helper.End() // runs last: until then the tap expects commands
+		defer helper.End() // comes last, because the tap expects commands until End
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {
@@ -92,8 +92,8 @@ func (h *Hold) Renew(
 	}()
 }
 
-// MarkLost ends the lease's context with ErrLost, which also ends the renewer. A lost lease never
-// comes back.
+// MarkLost ends the lease's context with ErrLost, which also ends the renewer. A lost lease stays
+// lost.
 func (h *Hold) MarkLost() { h.cancel(ErrLost) }
 
 // Context ends with ErrLost as its cause when the lock is known to be lost.
@@ -129,9 +129,9 @@ func (h *Hold) releaseOnce(ctx context.Context) error {
 	return h.release(ctx)
 }
 
-// ReleaseByToken calls release up to three times, as long as the connection breaks and ctx lasts.
-// To repeat is safe, because no other holder has the token by which the lock is released. If a
-// later call returns ErrNotHeld, an earlier call whose reply was lost has released the lock.
+// ReleaseByToken calls release up to three times, until a call succeeds or ctx has ended. It is
+// safe to repeat the call, because no other holder has the token by which the lock is released. If
+// a later call returns ErrNotHeld, an earlier call whose reply was lost has released the lock.
 func ReleaseByToken(ctx context.Context, release func() error) error {
 	err := release()
 	for try := 1; try < 3 && err != nil && !errors.Is(err, ErrNotHeld) && ctx.Err() == nil; try++ {

@@ -12,10 +12,10 @@ import (
 // or that the session of the place has ended. LineUp then takes a new place.
 var ErrPlaceLost = errors.New("the place in the lock's queue was lost")
 
-// LineUp calls attempt to acquire a lock that has a queue. attempt waits in the queue until the
-// time end, at which Options.Wait is over, and then returns seckill.ErrBusy. After ErrPlaceLost
-// LineUp tries again until the wait ends. It makes at least one more attempt, even for a buyer who
-// does not wait.
+// LineUp calls attempt to acquire a lock that has a queue. attempt waits in the queue until end,
+// the time at which the buyer's wait (Options.Wait) is over, and then returns seckill.ErrBusy. After
+// ErrPlaceLost LineUp calls attempt again until the wait is over. It makes at least one more
+// attempt, even for a buyer who does not wait.
 func LineUp(
 	ctx context.Context, wait time.Duration,
 	attempt func(end time.Time) (Lease, error),

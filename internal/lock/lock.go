@@ -27,8 +27,8 @@ type Options struct {
 
 // A Locker takes locks by name.
 type Locker interface {
-	// Acquire takes the lock that key names in the backend: a key, a path or a
-	// name, used verbatim.
+	// Acquire takes a lock. The backend uses key unchanged, as the name of a
+	// Redis key, a node or a row, for example.
 	//
 	// It returns seckill.ErrBusy when o.Wait has passed and the lock is still
 	// held, seckill.ErrUnavailable when the backend could not be asked, and

@@ -8,11 +8,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A lock is reentrant if a holder that needs it once more, inside its own
-// work, gets it at once. Go has no thread that could own a lock, so the context of
-// the lease tells who asks: a call under that context is the holder's own. Two
-// goroutines that work under one lease are one holder, and the lock does not
-// protect one from the other.
+// A lock is reentrant if a holder that asks for it again gets it at once. A
+// goroutine has no identity, so the lease's context identifies the holder: a
+// call under that context comes from the holder. Two goroutines that work under
+// one lease are one holder, and the lock does not protect them from each other.
 
 // A shared is a lock that its holder has acquired once or several times. The lock is released
 // together with the last of these leases.
@@ -43,9 +42,9 @@ func NewReentrant(
 }
 
 // Again returns another lease of the lock if ctx comes from a lease that holds the lock. If ctx
-// comes from no such lease, or the lease was released, Again returns neither a lease nor an error:
-// the caller takes the lock as usual. If the lease has ended without a release, Again returns
-// seckill.ErrUnavailable, because to take the lock as usual could mean to wait for oneself.
+// comes from no such lease, or the lease was released, Again returns neither a lease nor an error,
+// and the caller must send the command that takes the lock. If the lease has ended without a
+// release, Again returns seckill.ErrUnavailable, because the caller could then wait for itself.
 //
 // Again sends no command. The lock keeps the deadline and the renewer of its first lease.
 func Again(ctx context.Context, l Locker, key string) (Lease, error) {

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// A Report says what goes on in a service process. A fault uses it to find its moment.
+// A Report has the state of the sale in a service process. A fault reads it to choose when to begin.
 type Report struct {
-	InFlight int64  `json:"in_flight"`            // purchases in this process
+	InFlight int64  `json:"in_flight"`            // the number of purchases that are running in the process
 	Left     *int64 `json:"units_left,omitempty"` // units left in the sale that the caller asked about
 }
 
@@ -27,7 +27,7 @@ type Client struct {
 }
 
 var client = &http.Client{Transport: &http.Transport{
-	DisableKeepAlives: true, // an idle connection would delay the end of the process
+	DisableKeepAlives: true, // a connection that stays open would delay the end of the process
 	DialContext:       (&net.Dialer{Timeout: time.Second}).DialContext}}
 
 // State returns the Report of the process. If strategy is "", the Report has no units left.
@@ -46,7 +46,7 @@ func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(),
 	waiting := context.AfterFunc(ctx, letGo)
 	//nolint:bodyclose // letGo ends the call, and the body with it
 	answer, err := c.ask(holding, http.MethodPost, "points", o)
-	if err == nil { // the rest of the body comes when the purchase goes on
+	if err == nil { // the body begins with the Catch, and ends when the purchase continues
 		err = json.NewDecoder(answer.Body).Decode(&caught)
 	}
 	if err == nil && !waiting() {

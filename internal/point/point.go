@@ -1,10 +1,10 @@
-// Package point stops one purchase between two of its commands, at a moment when a fault of the
-// process can do harm. A service process that was started with --fault-points has one Points. Only
-// the lab uses it.
+// Package point stops one purchase between two of its commands, when a fault of the process can do
+// harm. A service process that was started with --fault-points has a value of type Points. Only the
+// lab starts processes in this way.
 //
 // A purchase is at a point when it has read the stock, but has not committed what it computed. A
-// strategy that writes without reading (one conditional UPDATE) has no such point: nothing that
-// other buyers do in the meantime can make its write wrong.
+// strategy that writes without reading (one conditional UPDATE) has no such point. Its write cannot
+// be wrong, whatever other buyers have done before it.
 package point
 
 import (
@@ -27,8 +27,8 @@ const (
 	// command that writes the stock or the order.
 	BeforeWrite Name = "between-read-and-write"
 	// BeforeCommit is a purchase's point after it has written stock and order. It is about to send
-	// the COMMIT, or the INSERT of an order that commits by itself. It is the last moment at which
-	// a lost lock does harm: no warning can stop the holder's command once it is on its way.
+	// the COMMIT, or the INSERT of an order that commits by itself. A lock that is lost here does
+	// harm even if the holder is told, because the holder cannot call back a command that was sent.
 	BeforeCommit Name = "before-commit"
 )
 
@@ -40,13 +40,13 @@ type Order struct {
 	Point    Name   `json:"point"`
 	Strategy string `json:"strategy"`
 	SKU      int64  `json:"sku_id"`
-	For      int    `json:"for_ms"` // the maximum time to hold the purchase
+	For      int    `json:"for_ms"` // the maximum time to hold the purchase, in milliseconds
 }
 
 // A Catch says which purchase an Order has stopped.
 type Catch struct {
-	// Holder is the purchase that is stopped. It is nil if no purchase was stopped: the next one wrote
-	// its order without passing the point, because its strategy has no such point.
+	// Holder is the purchase that is stopped. It is nil if no purchase was stopped, because the
+	// strategy has no such point. Then the next purchase has written without reading the stock.
 	Holder *Holder `json:"holder"`
 }
 
@@ -59,12 +59,12 @@ type Holder struct {
 	LockKey   string `json:"lock_key,omitempty"` // the lock's name, if the strategy is a lock
 }
 
-// Points lets the calls of one process stop purchases at points. Its zero value is ready to use.
+// Points stops purchases of one process at points. Its zero value is ready to use.
 type Points struct {
 	// Done, once it is closed, lets every purchase continue.
 	Done <-chan struct{}
 
-	armed atomic.Int32 // len(traps); while it is 0, purchases need no mutex
+	armed atomic.Int32 // the length of traps; while it is 0, a purchase need not lock mu
 	mu    sync.Mutex
 	traps []*trap
 }
@@ -72,7 +72,7 @@ type Points struct {
 // A trap waits for one purchase that matches the embedded Order.
 type trap struct {
 	Order
-	taken atomic.Bool   // true if a purchase has reached the point or passed it
+	taken atomic.Bool   // true if a purchase has reached the point, or has written without reaching it
 	catch chan Catch    // has room for the trap's only Catch
 	over  chan struct{} // closed when the purchase may continue
 }
@@ -129,8 +129,8 @@ func (p *Points) Watch(ctx context.Context, of catalog.Info, bought seckill.Purc
 	return ctx
 }
 
-// reportPurchase sends the trap its only Catch. If h is not nil, it then holds the purchase, which
-// ignores its buyer's context like a process that hangs.
+// reportPurchase sends the trap's only Catch to Hold. If h is not nil, it then holds the purchase
+// until Hold returns. Like a process that hangs, the purchase does not notice that its buyer leaves.
 func (t *trap) reportPurchase(h *Holder) {
 	if t.taken.Swap(true) {
 		return

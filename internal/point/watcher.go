@@ -15,8 +15,8 @@ type watcher struct {
 	stored        catalog.Stored // where the strategy stores the stock
 	holder        Holder
 	hasRead       atomic.Bool // true if the purchase has read the stock
-	hasWritten    atomic.Bool // true if it has written the stock row or the order
-	inTransaction atomic.Bool // true while it is in a transaction
+	hasWritten    atomic.Bool // true if the purchase has written the stock row or the order
+	inTransaction atomic.Bool // true while the purchase is in a transaction
 }
 
 func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
@@ -32,12 +32,12 @@ func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 		w.trap.reportPurchase(nil)
 	case kind == writes && !w.hasWritten.Swap(true):
 		w.reachPoint(BeforeWrite, c)
-		if !w.inTransaction.Load() && c.Name == "INSERT" { // an order without a transaction commits by itself
+		if !w.inTransaction.Load() && c.Name == "INSERT" { // without a transaction, this INSERT also commits
 			w.reachPoint(BeforeCommit, c)
 		}
 	case kind == commits && w.hasWritten.Load():
 		w.reachPoint(BeforeCommit, c)
-	case kind == undoes: // the purchase may begin again with a read
+	case kind == undoes: // after a ROLLBACK the purchase may read the stock again
 		w.hasRead.Store(false)
 		w.hasWritten.Store(false)
 	}
@@ -59,7 +59,7 @@ func (w *watcher) reachPoint(at Name, c *tap.Command) {
 	}
 }
 
-// A kind says what a command does, as far as points depend on it.
+// A kind says what a command does. Only the differences that matter for points are kinds.
 type kind int
 
 const (
@@ -74,7 +74,7 @@ func (w *watcher) kindOf(c *tap.Command) kind {
 	text := strings.TrimSpace(c.Text)
 	switch {
 	case c.Backend == tap.Redis && w.usesUnits(text):
-		return reads // a command that takes units counts as a read, too: its reply has the units left
+		return reads // even a command that takes units reads them, because its reply has the units left
 	case c.Backend != tap.SQL:
 		return other
 	case c.Name == "COMMIT":

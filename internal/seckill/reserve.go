@@ -7,8 +7,8 @@ import (
 )
 
 // A Reserver is a Strategy that also sells in two steps. It first holds units for a buyer, and
-// sells them if the buyer pays before a deadline. The database's clock decides about the deadline.
-// A reservation has the id of its order.
+// sells them if the buyer pays before a deadline. The database's clock decides whether the deadline
+// has passed. The id of a reservation is the id of its order.
 type Reserver interface {
 	// Reserve holds p.Quantity units for p.User, for the duration hold. Errors are as for Deduct.
 	Reserve(ctx context.Context, p Purchase, hold time.Duration) (Receipt, error)

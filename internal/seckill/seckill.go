@@ -14,13 +14,14 @@ const (
 	MaxStock    = 1_000_000_000
 )
 
-// The SKUs of tools. Several tools may share a database, so nobody else may sell these SKUs.
+// The SKUs of tools. Several tools may share a database, so nobody else may sell these SKUs. The last
+// three begin a range, because each measurement, schedule and trace uses a SKU of its own.
 const (
-	ShopSKU     = 1_000_000         // the shop of `seckill up` sells this SKU; any other use would reset its sale
-	BenchSKU    = 9_000_000         // `seckill bench` locks this SKU
-	MeasuredSKU = 6_000_000_000     // `seckill prove` adds the number of its measurement
-	ExploredSKU = 7_000_000_000_000 // a search adds 1,000 for each second since 1970, and the schedule's number
-	TracedSKU   = 8_000_000_000_000 // a trace adds the milliseconds since 1970
+	ShopSKU     = 1_000_000         // the shop of `seckill up` sells it
+	BenchSKU    = 9_000_000         // `seckill bench` takes locks of it
+	MeasuredSKU = 6_000_000_000     // `seckill prove` adds the number of the measurement
+	ExploredSKU = 7_000_000_000_000 // a search adds the schedule's number and 1,000 for each second since 1970
+	TracedSKU   = 8_000_000_000_000 // the first of a trace, which adds the milliseconds since 1970
 )
 
 // A Purchase is one buyer's request for some units of one SKU.
@@ -41,7 +42,7 @@ type Receipt struct {
 	Quantity int64  `json:"quantity"`
 	// Remaining is the number of units left right after this sale. It is negative if the sale
 	// oversold. If the stock is in pieces (StockStore.Split), Remaining is the number that was read
-	// before the sale, less this sale. Others may have bought meanwhile.
+	// before the sale, minus the units of this sale. Others may have bought in the meantime.
 	Remaining int64  `json:"remaining"`
 	Strategy  string `json:"strategy"`
 }
@@ -106,9 +107,9 @@ var (
 	ErrNotStarted   = errors.New("the sale has not started")
 	ErrSoldOut      = errors.New("sold out")
 	ErrDuplicate    = errors.New("this user already has an active order for this SKU")
-	ErrBusy         = errors.New("busy: waited as long as allowed") // the buyer can try again later
+	ErrBusy         = errors.New("busy: waited as long as allowed")
 	ErrConflict     = errors.New("conflict: another buyer changed the stock meanwhile")
-	ErrUnavailable  = errors.New("a backend is unavailable") // provably nothing was taken
+	ErrUnavailable  = errors.New("a backend is unavailable")
 	ErrTooManyUnits = errors.New("the sale has more units than this strategy can keep")
 
 	// ErrMismatch means that the request id was used for a purchase of another quantity.
@@ -136,8 +137,8 @@ func NothingTaken(err error) bool {
 	return false
 }
 
-// A FieldError describes an error in one field: as words that follow the field's name, and as a
-// stable code with parameters, which a page translates.
+// A FieldError describes an error in one field of a request. Detail completes a sentence that begins
+// with the field's name. A page translates Code and Params instead, because Code never changes.
 type FieldError struct {
 	Field  string         `json:"field"`
 	Detail string         `json:"detail"`

@@ -1,6 +1,6 @@
 package seckill
 
-// A StockStore says where the stock is that a strategy sells from.
+// A StockStore says where the stock that a strategy sells is stored.
 type StockStore string
 
 const (
@@ -20,15 +20,15 @@ func (h StockStore) Aside() bool {
 	return h == InRedis || h == InBuckets || h == InUnits
 }
 
-// Split reports whether the stock is in pieces, so that buyers can take units at the same time. The
-// remaining units in an order are then the number that was read before the sale, and do not show which
-// units the order took.
+// Split reports whether the stock is in pieces, so that buyers can take units at the same time. Then
+// the remaining units in an order are computed from a number that was read before the sale, so they
+// do not tell which units the order took.
 func (h StockStore) Split() bool {
 	return h == InBuckets || h == InUnits
 }
 
-// Counter returns the stock store outside the row in which the units of h are counted. It is a key
-// of Snapshot.StockStores, or "" if there is no such store.
+// Counter returns the store outside the stock row in which the units of h are counted, or "" if they
+// are counted in the row only. Snapshot.StockStores uses the result as its key.
 func (h StockStore) Counter() StockStore {
 	switch h {
 	case InRow:

@@ -1,6 +1,6 @@
 // Package site writes the page as a folder of static files. Any web server can serve the folder,
-// below any path. The files contain the answers that a lab would give. The page asks for them
-// instead of a lab, by web/static/source.js.
+// below any path. Some files contain the answers that a lab would give. The page reads these files
+// instead of asking a lab (web/static/source.js).
 package site
 
 import (
@@ -23,18 +23,18 @@ import (
 	"seckill/web/course"
 )
 
-// A Site has everything from which the folder is made.
+// A Site has the files and values from which Write makes a site.
 type Site struct {
 	Page       fs.FS // index.html and the files that it loads
 	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
-	Recordings fs.FS // recordings of the levels
+	Recordings fs.FS // the recordings of the game's levels
 	Checkout   fs.FS // the project's folder, with README.md and the documents that it links to
 	Strategies []catalog.Info
 	Version    string // version of this program
 }
 
-// mark is in every page of a site. By the mark, the page knows that it has no lab, and Write knows
-// that a folder contains a site.
+// mark is in every page of a site. It tells the page that there is no lab, and it tells Write that a
+// folder contains a site.
 const mark = `<meta name="seckill-site" content="%s" data-place="%s">`
 
 // Write writes the site into a folder. It replaces an old site in the folder. If the folder
@@ -48,7 +48,7 @@ func (s Site) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	unknown, err := fs.ReadFile(s.Page, "404.html") // hosts such as GitHub Pages show it for unknown addresses
+	unknown, err := fs.ReadFile(s.Page, "404.html") // GitHub Pages shows this file for unknown addresses
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func pageAt(index []byte, root, place string) []byte {
 	return []byte(text)
 }
 
-// writeExamples writes a page for each counterexample. It also writes one for each trace in the
-// lessons with a strategy that holds.
+// writeExamples writes a page for each counterexample, and a page for each trace of a strategy that
+// withstands the fault (course.Break.Held).
 func (s Site) writeExamples(f *folder, index []byte) error {
 	examples, err := fs.Glob(s.Guarantees, "*.*.json")
 	held, err2 := fs.Glob(s.Page, "lessons/held.*.json")
@@ -138,7 +138,7 @@ func (s Site) writeAnswers(f *folder) error {
 		if err != nil {
 			return err
 		}
-		d.Available = true // the page shows each strategy as a lab with all servers would
+		d.Available = true // the page shows each strategy like a lab that has all servers
 		f.writeJSON("api/v1/strategies/"+info.Name, d)
 		d.Files, d.Lesson = nil, nil
 		all = append(all, d)
@@ -215,17 +215,18 @@ func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 	f.err = errors.Join(f.err, err)
 }
 
-// typeNote matches a type before an expression, which only the type checker reads.
+// typeNote matches a comment with a type before an expression. Only the type checker reads it.
 var typeNote = regexp.MustCompile(`/\*\* @type .*?\*/ ?`)
 
-// withoutComments removes comments, types and indentation, a third of a module, from it.
+// withoutComments removes the comments, types and indentation of a module. They are a third of it.
 func withoutComments(module string) string {
 	var b strings.Builder
 	inside := false
 	for line := range strings.Lines(module) {
 		line = strings.TrimLeft(line, " \t")
 		_, behind, ends := strings.Cut(line, "*/")
-		begins := strings.HasPrefix(line, "/*") && strings.TrimSpace(behind) == "" // code may follow a type
+		// If code follows the comment, the line stays, and typeNote removes only the comment.
+		begins := strings.HasPrefix(line, "/*") && strings.TrimSpace(behind) == ""
 		if isComment := inside || begins || strings.HasPrefix(line, "//"); !isComment {
 			b.WriteString(typeNote.ReplaceAllString(line, ""))
 		}

@@ -10,7 +10,7 @@ import (
 
 // The error numbers of MySQL and MariaDB that the program distinguishes.
 const (
-	SnapshotConflict = 1020 // used by MariaDB 11.6 and later; older versions lose an update instead
+	SnapshotConflict = 1020 // MariaDB 11.6 and later return it; older versions lose an update instead
 	DatabaseDenied   = 1044
 	NullColumn       = 1048
 	DuplicateEntry   = 1062
@@ -23,7 +23,7 @@ const (
 	NoProcedure      = 1305
 	WrongArguments   = 1318
 	ProcedureDenied  = 1370
-	LockNowait       = 3572 // used by MySQL 8; MariaDB answers LockWaitTimeout
+	LockNowait       = 3572 // MySQL 8 returns it; MariaDB returns LockWaitTimeout instead
 )
 
 // Number returns the server's error number in err, or 0 if err does not come from a server.
@@ -35,8 +35,8 @@ func Number(err error) uint16 {
 	return 0
 }
 
-// IsRowLocked reports whether a statement failed because a row was locked. It waited for as long as
-// the server allows, or it was told not to wait. The transaction is still open.
+// IsRowLocked reports whether a statement failed because a row was locked. The statement waited for
+// as long as the server allows, or it said NOWAIT. The transaction is still open.
 func IsRowLocked(err error) bool {
 	n := Number(err)
 	return n == LockWaitTimeout || n == LockNowait

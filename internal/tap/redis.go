@@ -34,8 +34,8 @@ func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// ProcessPipelineHook treats a pipeline as one command: it is one round trip, and no other command
-// of this client comes between its parts.
+// ProcessPipelineHook treats a pipeline as one command, because the client sends its commands
+// together, in one round trip.
 func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error { return h.sendCommands(ctx, cmds, next) }
 }
@@ -53,7 +53,7 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 		parts := make([]string, len(cmds))
 		for i, cmd := range cmds {
 			list := fmt.Sprint(cmd.Args())
-			parts[i] = list[1 : len(list)-1] // the text without the outer brackets
+			parts[i] = list[1 : len(list)-1] // without the brackets that Sprint puts around a list
 			if args := cmd.Args(); cmd.Name() == "set" && len(args) > 2 {
 				c.Sets = append(c.Sets, Pair{fmt.Sprint(args[1]), fmt.Sprint(args[2])})
 			}
@@ -74,7 +74,8 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	list := make([]redis.Cmder, len(cmds))
 	for i, cmd := range cmds {
-		switch cmd.Name() { // the client parses the reply by the type of the command
+		switch cmd.Name() {
+		// A reply is parsed by the type of the command, so a copy needs the type of the original.
 		case "multi", "asking":
 			list[i] = redis.NewStatusCmd(ctx, cmd.Args()...)
 		case "exec":
@@ -109,8 +110,8 @@ func isHandshake(cmd redis.Cmder) bool {
 	return false
 }
 
-// repliesOf joins the replies of cmds. It leaves out MULTI and EXEC, because the commands between
-// them have the replies of interest.
+// repliesOf joins the replies of cmds. It leaves out MULTI, EXEC and ASKING, because the replies of
+// the commands between them say everything.
 func repliesOf(cmds []redis.Cmder) string {
 	var parts []string
 	for _, cmd := range cmds {

@@ -11,11 +11,10 @@ import (
 	"sync/atomic"
 )
 
-// Connector wraps the driver of database/sql: each statement on its connections, pooled or pinned
-// (*sql.Conn), passes the Tap of its context. COMMIT and ROLLBACK have no context of their own and
-// use the one of their BEGIN. The inner driver must implement ConnBeginTx, ConnPrepareContext,
-// ExecerContext, StmtExecContext, StmtQueryContext and NamedValueChecker, as both of our drivers
-// do.
+// Connector wraps the driver of database/sql, so that each statement passes the Tap of its context.
+// COMMIT and ROLLBACK have no context of their own and use the context of their BEGIN. The inner
+// driver must implement ConnBeginTx, ConnPrepareContext, ExecerContext, StmtExecContext,
+// StmtQueryContext and NamedValueChecker, as both of our drivers do.
 func Connector(inner driver.Connector, o SQLOptions) driver.Connector {
 	return &connector{inner, o}
 }
@@ -103,7 +102,7 @@ func sendStatement[T any](
 	if errors.Is(answered, driver.ErrBadConn) && !c.isCut.Swap(true) {
 		c.Conn.Close()
 	}
-	// After an error the caller does not get the rows and cannot close them.
+	// After an error the caller does not get the rows, so they must be closed here.
 	if rows, ok := any(got).(driver.Rows); ok && err != nil {
 		rows.Close()
 	}
@@ -277,7 +276,7 @@ func readAhead(rows *driver.Rows) string {
 type keptRows struct {
 	driver.Rows
 	ahead [][]driver.Value
-	end   error // the error at which reading ahead stopped
+	end   error // the error that ended the reading ahead, io.EOF after the last row
 }
 
 const rowsAhead = 4
@@ -288,7 +287,7 @@ func (r *keptRows) describeRows() string {
 		row := make([]driver.Value, len(columns))
 		if r.end = r.Rows.Next(row); r.end == nil {
 			for i, v := range row {
-				if b, ok := v.([]byte); ok { // the driver reuses the buffer
+				if b, ok := v.([]byte); ok { // the driver reuses b for the next row
 					row[i] = slices.Clone(b)
 				}
 			}

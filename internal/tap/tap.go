@@ -41,15 +41,15 @@ type Command struct {
 	// is called, and empty if the command has no reply.
 	Reply string
 
-	// Barrier is set on waits, and tells whether a wait will end by itself. It returns when every
-	// event sent so far, also by a server, is in the awaited channel and the waiter has checked
-	// that channel. If it returns true, the wait is over and After follows.
+	// Barrier reports whether a wait is over, in which case After follows. Only waits have a
+	// Barrier. It first waits until every event that was sent so far, even by a server, is in the
+	// awaited channel. Then it waits until the waiter has checked this channel.
 	Barrier func(context.Context) (bool, error)
 	// FromServer is true for a wait whose event comes from a server. Its Barrier queries that
 	// server.
 	FromServer bool
-	// FireTimer ends a wait that has a limit, as if the limit had passed. It is set only if the
-	// Tap is a Sleeper. It accepts one value.
+	// FireTimer ends a wait that has a limit, as if the limit had passed. A Tap that is a Sleeper
+	// sends one value to it. For other Taps and other waits it is nil.
 	FireTimer chan<- time.Time
 
 	// Private belongs to the Tap, which may store a value in Before and read it in After.
@@ -90,7 +90,7 @@ func IsLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
 type observersKey struct{}
 
-// observers is what a context contains to observe its commands. Both fields may be nil.
+// observers has the Tap and the Counter of a context. Both may be nil.
 type observers struct {
 	tap     Tap
 	counter *Counter
@@ -122,8 +122,8 @@ func From(ctx context.Context) Tap { return observersOf(ctx).tap }
 
 type helperKey struct{}
 
-// A Helper is a goroutine that works beside the purchase it belongs to, such as the one that renews
-// its lock. A purchase may have several helpers, each identified by its pointer.
+// A Helper is a goroutine that works for a purchase at the same time as the purchase itself. For
+// example, it renews the lock. A purchase may have several helpers, each identified by its pointer.
 type Helper struct {
 	ended func(*Helper)
 }

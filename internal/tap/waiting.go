@@ -11,7 +11,7 @@ import (
 // calls Command.Barrier, which proceeds in three steps:
 //
 //  1. If the event comes from a server, the barrier sends that server a request. Servers answer in
-//     order, so when the answer is here, all earlier events are in the awaited channel.
+//     order, so when the barrier has the answer, all earlier events are in the awaited channel.
 //  2. The barrier sends on the channel checks. The waiter receives, then looks at the awaited
 //     channel, its timer and its context before it blocks again.
 //  3. The barrier sends on checks a second time. The waiter receives this only if it found nothing in
@@ -42,13 +42,14 @@ const NoLimit time.Duration = -1
 var ErrTimeUp = errors.New("the limit of this wait is over")
 
 // WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease.
-// (A context with a deadline cannot replace limit: no Tap controls the clock of a context.) If the
-// event comes from a server, barrier must not return before done has all that the server has sent.
+// (A context with a deadline cannot replace limit, because a Tap cannot control the clock of a
+// context.) If the event comes from a server, barrier must not return before every event that the
+// server has sent is in done.
 func WaitWithin[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
 ) (T, error) {
-	if w := observersOf(ctx); w.tap == nil { // nobody sees the wait, so do not describe it
+	if w := observersOf(ctx); w.tap == nil { // no Tap sees the wait, so it needs no description
 		w.countCommand(Waiting)
 		return awaitEvent(ctx, realTimer(limit), done, nil)
 	}
@@ -91,9 +92,9 @@ func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struc
 	return false, nil
 }
 
-// awaitEvent returns the first value of done. The goroutine that sends to checks asks in this way
-// whether there is an event. Before awaitEvent receives a second time, it has looked at done, the
-// timer and ctx; so once the second send succeeds, there was no event at the first.
+// awaitEvent returns the first value of done, or an error if the timer fires or ctx ends first. After
+// each value that it receives from checks, it looks for such an event before it receives again. So
+// if a goroutine can send to checks twice, there was no event at the first send.
 func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan T, checks <-chan struct{}) (T, error) {
 	var got T
 	for {
@@ -139,8 +140,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	})
 }
 
-// WithTimeout does the same as context.WithTimeout. But if the Tap is a Sleeper, the context has no
-// deadline, because a person who steps through a schedule may take any time.
+// WithTimeout does the same as context.WithTimeout, unless the Tap is a Sleeper. Then the context has
+// no deadline, because a person who steps through a schedule may take any time.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if ClockStopped(ctx) {
 		return context.WithCancel(ctx)

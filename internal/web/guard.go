@@ -10,7 +10,8 @@ import (
 )
 
 // Bearer returns the token of the Authorization header, or "". The case of the scheme does not
-// matter (RFC 9110). With two such headers it returns "": a proxy may have checked only one.
+// matter (RFC 9110). If there are two such headers, Bearer returns "", because a proxy may have
+// checked only one of them.
 func Bearer(r *http.Request) string {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {
@@ -29,10 +30,10 @@ func SameToken(given, want string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
 }
 
-// NotLocal returns why a request may come from another machine, or "" if it certainly does not. The
-// peer's address is not enough: a reverse proxy on this machine also connects from 127.0.0.1. A
-// proxy reveals itself by its headers, by the Host of its site, or by HTTP/1.0, the default of
-// nginx. A proxy that only forwards bytes (ssh -R) does not; behind one, set a token.
+// NotLocal returns why a request may come from another machine, or "" if it comes from this one. The
+// peer's address is not enough, because a reverse proxy on this machine also connects from 127.0.0.1.
+// NotLocal recognizes such a proxy by its headers, by the Host of its site, or by HTTP/1.0, the
+// default of nginx. It cannot recognize a proxy that only forwards bytes (ssh -R): there, set a token.
 func NotLocal(r *http.Request) string {
 	if !Peer(r.RemoteAddr).IsLoopback() {
 		return "this call comes from another one"
@@ -53,7 +54,7 @@ func NotLocal(r *http.Request) string {
 }
 
 // ForeignPage describes the page of another site that makes the request. It returns "" for our own
-// pages, and for programs other than browsers, which send neither header.
+// pages, and for programs that are no browsers: they send neither Origin nor Sec-Fetch-Site.
 func ForeignPage(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" &&
 		strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://") != r.Host {

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// HeaderRequestID is the header with the id of a request, by which an answer is found in the logs.
+// HeaderRequestID is the header with the id of a request. The logs have the same id.
 const HeaderRequestID = "X-Request-Id"
 
 // ProblemType is the media type of every error answer.
@@ -27,10 +27,10 @@ type Problem struct {
 	Code      string               `json:"code"`
 	Detail    string               `json:"detail"`
 	RequestID string               `json:"request_id"`
-	Ask       string               `json:"ask,omitempty"` // path of the call that reports the state of the request
+	Ask       string               `json:"ask,omitempty"` // the path of the call that reports the state of the request
 	Errors    []seckill.FieldError `json:"errors,omitempty"`
 
-	RetryAfter int64 `json:"-"` // in seconds; 0 means no Retry-After header
+	RetryAfter int64 `json:"-"` // the value of the header Retry-After, in seconds; 0 means no such header
 	Err        error `json:"-"` // the cause, for errors.Is
 }
 
@@ -60,7 +60,7 @@ func Invalid(field, code string, params map[string]any, detail string) *Problem 
 	return p
 }
 
-// Write answers a request with p. It changes only a copy of p, because some problems are variables.
+// Write answers a request with p. It changes only a copy of p, because several requests may share p.
 func (p Problem) Write(w http.ResponseWriter) {
 	h := w.Header()
 	p.Type, p.Title = "urn:seckill:problem:"+p.Code, strings.ReplaceAll(p.Code, "_", " ")
@@ -76,7 +76,7 @@ func (p Problem) Write(w http.ResponseWriter) {
 	h.Set("Content-Type", ProblemType)
 	w.WriteHeader(p.Status)
 	body, err := json.Marshal(p)
-	if err != nil { // cannot happen: Params has numbers, texts and lists of them
+	if err != nil { // cannot happen, because Params has only numbers, texts and lists of them
 		panic(err)
 	}
 	_, _ = w.Write(body) // the caller may have hung up

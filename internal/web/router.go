@@ -42,8 +42,8 @@ func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.Ha
 	}
 }
 
-// Recover logs a panic and calls refuse. If a part of the answer is already written, it breaks the
-// connection instead, so that the answer does not look complete.
+// Recover logs a panic and calls refuse. If a part of the answer is already written, Recover breaks
+// the connection instead of calling refuse, so that the answer does not look complete.
 func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {
@@ -65,8 +65,8 @@ func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc
 	}
 }
 
-// NewServer returns a server that waits for no caller without a limit. The time answer bounds each
-// request, from the end of its header to the end of its answer. Streams set limits of their own.
+// NewServer returns a server in which every wait for a caller has a limit. The argument answer bounds
+// the time from the end of a request's header to the end of its answer. Streams set limits of their own.
 func NewServer(h http.Handler, answer time.Duration, log *slog.Logger, level slog.Level) *http.Server {
 	return &http.Server{
 		Handler:           h,

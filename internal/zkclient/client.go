@@ -29,7 +29,7 @@ type Client struct {
 	events  <-chan zk.Event // closed when the last goroutine of conn has ended
 	life    context.Context // ended by Close
 	end     context.CancelFunc
-	work    sync.WaitGroup // the goroutines of CleanUp
+	work    sync.WaitGroup // counts the goroutines of CleanUp
 	wire    wireClock
 
 	mu sync.Mutex
@@ -41,8 +41,8 @@ type state struct {
 	link      *wireConn // the most recent TCP connection
 	session   *Session
 	connected bool
-	up        chan struct{}   // closed while there is a connection; Close closes it for ever
-	late      []chan struct{} // one for each command that its caller has left; closed when the command ends
+	up        chan struct{}   // closed while the client is connected, and after Close
+	late      []chan struct{} // for each command whose context ended early, a channel that is closed when the command ends
 }
 
 // A Session owns ephemeral nodes: the server removes them when the session ends.
@@ -59,8 +59,8 @@ type Session struct {
 // answered for the session's timeout, because the server may then have removed our ephemeral nodes. A lost connection
 // does not end the session, which can be resumed within the timeout.
 //
-// The timeout is counted from the moment at which the last answered request was sent. The server counts from a later
-// moment, so Alive ends before the session. A process that is stopped notices the end only when it runs again.
+// The timeout is counted from the time at which the last answered request was sent. The server begins to count later,
+// so Alive ends before the session. A process that is stopped notices the end only when it runs again.
 func (s *Session) Alive() context.Context { return s.alive }
 
 var (
@@ -82,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
-	noLog := log.New(io.Discard, "", 0) // nothing is lost: the library also returns the errors that it logs
+	noLog := log.New(io.Discard, "", 0) // the log is not needed, because the library also returns the errors that it logs
 	c.conn, c.events, err = zk.Connect(o.Servers, o.SessionTimeout, zk.WithDialer(c.dial),
 		zk.WithEventCallback(c.handleEvent), zk.WithHostProvider(&hostCycle{}), zk.WithLogger(noLog))
 	if err != nil {
@@ -119,9 +119,9 @@ func (c *Client) Close() error {
 		session.over(errClosed)
 	}
 	if !connected && link != nil {
-		link.Close() // ends a wait of the library for the answer to its handshake
+		link.Close() // the library may be waiting for the answer to its handshake, and this ends the wait
 	}
-	c.conn.Close() // takes about a second if the server does not answer
+	c.conn.Close() // this call takes about a second if the server does not answer
 	if link != nil {
 		link.Close()
 	}
@@ -188,8 +188,8 @@ func (c *Client) noteConnected() {
 			s.watchdog.Stop()
 			s.over(zk.ErrSessionExpired)
 		}
-		// The server may resume a session that the watchdog has ended already. It counts as a new session, because
-		// the users of the old Session believe that it has ended.
+		// The server may resume a session that the watchdog has already ended here. The client then makes a new
+		// Session with the same ID, because users of the old Session have been told that it ended.
 		s = &Session{ID: id, Timeout: timeout}
 		s.alive, s.over = context.WithCancelCause(context.Background())
 		s.watchdog = time.AfterFunc(timeout, func() { c.watchSession(s) })
@@ -222,7 +222,7 @@ func (c *Client) watchSession(s *Session) {
 	}
 	s.over(errSilent)
 	if c.link != nil {
-		c.link.Close() // the library then connects again, perhaps to a faster server
+		c.link.Close() // so that the library connects again, perhaps to a faster server
 	}
 }
 
@@ -234,7 +234,7 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {
-		c.link.Close() // the library leaves the old connection open when a session has expired
+		c.link.Close() // because the library leaves the old connection open when a session has expired
 	}
 	c.link = nil
 	if err != nil {
@@ -244,7 +244,7 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 		conn.Close()
 		return nil, errClosed
 	}
-	c.wire.asked.Store(0) // the old connection will bring no more answers
+	c.wire.asked.Store(0) // requests on the old connection will get no answer, so none is waited for
 	c.link = &wireConn{Conn: conn, clock: &c.wire, sessionTimeout: c.options.SessionTimeout}
 	return c.link, nil
 }

@@ -86,8 +86,9 @@ func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-cha
 
 // Wait waits until a watch of this client fires or ctx ends.
 //
-// A tap may ask for the state of the wait by sending a request (see tap.WaitWithin). The server sends the event of a
-// watch before it answers a request that it receives after the change, so the answer tells that no event is under way.
+// A tap can find out whether the event has been sent: Wait gives it a barrier that sends a request (see
+// tap.WaitWithin). The server sends the event of a change before it answers a later request. So after the answer no
+// event of an earlier change is still on its way.
 func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
 	_, err := tap.WaitWithin(ctx, what, tap.NoLimit, fired, func(context.Context) error {
 		_, _, err := c.conn.Exists("/")
@@ -96,7 +97,7 @@ func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) e
 	return err
 }
 
-// Delete removes a node, whatever its version.
+// Delete removes a node. It does not check the node's version.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	_, err := sendCommand(ctx, c, "delete", path, func() (struct{}, error) {
 		return struct{}{}, c.conn.Delete(path, -1)
@@ -125,8 +126,8 @@ func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 }
 
 // CleanUp calls remove, which removes nodes that would otherwise exist as long as the session.
-// First CleanUp waits for all commands that their callers have left. A create among them may reach
-// the server long after its buyer has left.
+// CleanUp first waits for all commands whose contexts ended before the answer came. One of them may
+// be a create that has not reached the server yet.
 //
 // An error means that remove has failed or ctx has ended. CleanUp then repeats remove in the background, without
 // the tap, until remove succeeds or the client is closed. Closing the client also removes its nodes.
@@ -223,7 +224,7 @@ func describeReply(reply any) string {
 		return "it exists"
 	}
 	switch a := reply.(type) {
-	case string: // the path that was created
+	case string: // the reply of a create: the path of the node
 		return a[strings.LastIndexByte(a, '/')+1:]
 	case *zk.Stat:
 		return existence(a)

@@ -36,11 +36,11 @@ type wireConn struct {
 	clock          *wireClock
 	sessionTimeout time.Duration
 
-	// head is the beginning of the server's first answer. It needs no lock: the library reads the
-	// whole first answer before it starts other goroutines.
+	// head is the beginning of the server's first answer. It needs no lock, because the library
+	// reads the whole first answer before it starts other goroutines.
 	head []byte
 
-	watchesSent chan struct{} // nil if answers are not delayed; see delayAnswers
+	watchesSent chan struct{} // closed when the watches were sent; nil if the first answer is not delayed
 	sentOnce    sync.Once
 	waited      bool
 }
@@ -65,7 +65,7 @@ const maxAnswerDelay = 50 * time.Millisecond
 // delayAnswers works around a data race in the library. When the library resumes a session, it sends its watches
 // together with the number of the last change that it has seen, so that the server can report missed changes. The
 // library reads this number without a lock, while the first answer may overwrite it. So Read holds back the first
-// answer until the watches have been sent. There may be no watches, so Read holds it no longer than maxAnswerDelay.
+// answer until the watches have been sent. As there may be no watches, Read waits no longer than maxAnswerDelay.
 func (l *wireConn) delayAnswers() { l.watchesSent = make(chan struct{}) }
 
 func (l *wireConn) Read(p []byte) (int, error) {
@@ -112,10 +112,10 @@ func (l *wireConn) grantedSession() (id int64, timeout time.Duration) {
 		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
 }
 
-// hostCycle is a zk.HostProvider that tries the servers in turn. A server may come back at another
-// address. So hostCycle keeps the names of the servers, and each dial resolves its name again; the
-// library's own provider resolves names only once. Only after every server was tried does hostCycle
-// ask the library to pause for a second.
+// hostCycle is a zk.HostProvider that tries the servers in turn. It keeps the names of the servers,
+// and each dial resolves a name again, because a restarted server may have another address. (The
+// library's own provider resolves names only once.) When it has tried every server, hostCycle asks
+// the library to pause for a second.
 type hostCycle struct {
 	servers     []string
 	next, tried int

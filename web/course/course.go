@@ -36,11 +36,11 @@ var Languages = []string{"en", "zh"}
 
 // A Chapter is one chapter of the course.
 type Chapter struct {
-	Name       string            `json:"name"`       // name of its files, without .en.md: "01-lost-update"
-	Title      map[string]string `json:"title"`      // by language ("en", "zh")
-	Text       map[string]string `json:"text"`       // by language: the Markdown, with the title
-	Core       bool              `json:"core"`       // part of the one-day course; the others are further reading
-	Strategies []string          `json:"strategies"` // the chapter shows their source and lesson, in this order
+	Name       string            `json:"name"`       // the name of its files without ".en.md", such as "01-lost-update"
+	Title      map[string]string `json:"title"`      // the title in each language ("en", "zh")
+	Text       map[string]string `json:"text"`       // the Markdown in each language, with the title
+	Core       bool              `json:"core"`       // true for a chapter of the one-day course, false for further reading
+	Strategies []string          `json:"strategies"` // the chapter shows their sources and lessons, in this order
 	Break      Break             `json:"break"`
 }
 
@@ -52,8 +52,8 @@ type Break struct {
 	Stock    int    `json:"stock,omitempty"`
 	Buyers   int    `json:"buyers,omitempty"`
 	Question string `json:"question,omitempty"` // such as "lease-end"
-	// Held is a strategy that withstands the same fault. The page plays its trace beside the
-	// counterexample, from web/static/lessons/held.NAME.QUESTION.json.
+	// Held names a strategy that withstands the same fault. The page plays its trace next to the
+	// counterexample. The trace is in web/static/lessons/held.NAME.QUESTION.json.
 	Held string `json:"held,omitempty"`
 }
 

@@ -1,4 +1,4 @@
-// Package locktest is for tests of locks. It opens locks on the test's servers, and contends for a
+// Package locktest is for tests of locks. It opens locks on the test's servers, and waits for a
 // lock that another contender holds.
 package locktest
 
@@ -28,10 +28,11 @@ const (
 // share nothing but the backend.
 type Process struct {
 	lock.Locker
-	In      *backend.Instance       // nil if the lock has no backend
-	Kill    func()                  // closes the process's connections for good
-	Key     string                  // the name of a lock that only this test uses
-	Waiting func(*tap.Command) bool // whether the command shows that a contender is about to wait; by default PassesTap
+	In   *backend.Instance // nil if the lock has no backend
+	Kill func()            // closes the process's connections for good
+	Key  string            // the name of a lock that only this test uses
+	// Waiting reports whether the command shows that a contender is about to wait; by default PassesTap.
+	Waiting func(*tap.Command) bool
 }
 
 // Open starts a process of a strategy's lock. If d has no instance, the process gets its own.
@@ -54,7 +55,7 @@ func (p *Process) Take(t testing.TB, o lock.Options) lock.Lease {
 	return lease
 }
 
-// Busy checks that another contender holds the lock.
+// Busy checks that an attempt to take the lock fails because another contender holds it.
 func (p *Process) Busy(t testing.TB) {
 	t.Helper()
 	if _, err := p.Acquire(t.Context(), p.Key, lock.Options{Lease: Long}); !errors.Is(err, seckill.ErrBusy) {
@@ -124,5 +125,6 @@ func In(t testing.TB, w *Waiter) lock.Lease {
 	return nil
 }
 
-// PassesTap reports whether c is a wait without a command. Other locks wait inside a command.
+// PassesTap reports whether c is a wait in the program. Some locks wait inside a command of the
+// server instead; their processes have another Waiting.
 func PassesTap(c *tap.Command) bool { return c.Backend == tap.Waiting }

@@ -146,9 +146,9 @@ func describeCall(verb, what string) func() *tap.Command {
 
 type etcdWatcher struct{ clientv3.Watcher }
 
-// Watch passes its start through the Tap; the caller passes the receiving of events, with tap.Wait.
-// If the Tap returns an error, Watch returns a closed channel, as the client does when ctx has
-// ended. A watch that has started before that error ends with ctx.
+// Watch starts a watch, as one command that passes the Tap. The caller waits for events with
+// tap.Wait, which also passes the Tap. If the Tap returns an error, Watch returns a closed channel,
+// as the client does when ctx has ended. If the watch has already started, it ends with ctx.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
 	_, text := describeOp(clientv3.OpGet(key, opts...))
 	changes, err := sendEtcd(ctx, describeCall("watch", strings.TrimPrefix(text, "get ")),
@@ -161,7 +161,7 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	return changes
 }
 
-// keysWritten returns the keys that ops put, with their values, also inside transactions.
+// keysWritten returns the keys that ops write, with their values. It looks inside transactions, too.
 func keysWritten(ops ...clientv3.Op) []tap.Pair {
 	var sets []tap.Pair
 	for _, op := range ops {
