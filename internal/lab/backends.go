@@ -16,7 +16,8 @@ import (
 	"seckill/internal/backend"
 )
 
-// Add starts the backends that do not run yet. It waits for another call that starts backends.
+// Add starts those of the named backends that do not run yet. If another call of Add is starting backends, this call
+// first waits until the other call has ended.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
 	select {
 	case l.adding <- struct{}{}: // so that two callers do not start the same backend twice
@@ -49,8 +50,8 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	return starting.Wait()
 }
 
-// addBackend gets a backend from a given address, or else from a program of this machine, or else
-// from an embedded engine. If it finds none of the three, the status says why.
+// addBackend adds a backend from a given address. If there is none, it starts servers with a program of this machine,
+// or else an embedded engine. If none of the three is possible, the status says why.
 func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, error) {
 	k, known := l.kinds[name]
 	if !known {
@@ -147,8 +148,8 @@ func logins(processes []*Process) []string {
 	return all
 }
 
-// awaitGiven asks a given backend until it can be used. It may still be starting, as when all containers of a
-// composition restart together.
+// awaitGiven asks a given backend until it can be used. The backend may still be starting, for example if Docker
+// restarts its container at the same time as this program's.
 func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 	status, err := l.checkGiven(ctx, k)
 	if err == nil || l.options.OnWait == nil {
@@ -161,7 +162,7 @@ func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 		if latest == nil {
 			return status, nil
 		}
-		if ctx.Err() == nil { // if ctx has ended, the error is of the interrupted check and not of the backend
+		if ctx.Err() == nil { // when ctx ends during a check, the error says nothing about the backend
 			err = latest
 		}
 	}
@@ -185,10 +186,10 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 // A kind says how the lab provides one of backend.Kinds.
 type kind struct {
 	backend.Kind
-	tool  Tool // the program of its servers
+	tool  Tool // the program of the servers
 	start func(ctx context.Context, program Program, n int) ([]*Process, error)
-	count int // the number of its servers; 0 for one
-	// embedded starts an engine in this process; nil if there is none.
+	count int // the number of servers; 0 means one
+	// embedded starts an engine in this process; nil if there is no such engine.
 	embedded func(context.Context) (backend.Status, error)
 	// address converts a server's host:port to the form of the backend's flag, such as a MySQL DSN. It is nil if
 	// the flag takes host:port.
@@ -219,7 +220,7 @@ func (l *Lab) makeKinds() map[string]kind {
 	return all
 }
 
-// setPrivate sets the lab's own servers in a configuration.
+// setPrivate sets the addresses of the lab's own servers in c. The addresses include the passwords.
 func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
 	k := l.kinds[name]
 	var given []string

@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// children are the servers and service processes of a lab. None of them outlives the program, even if the program
-// panics or is killed: a keeper, which is a shell, kills the remaining processes and removes the lab's folder.
-// The keeper's command line has neither the name of the program nor of the folder, so `pkill -f` does not find it.
+// children are the servers and service processes of a lab. If the program panics or is killed, its keeper kills these
+// processes and removes the lab's folder. The keeper is a shell. Its command line contains neither the name of the
+// program nor that of the folder, so `pkill -f` with these names does not kill the keeper.
 type children struct {
-	keeper *exec.Cmd      // nil if there is no shell, as in a container, whose processes all end with it
-	tell   io.WriteCloser // the keeper's standard input; the keeper begins its work when this is closed
+	keeper *exec.Cmd      // nil if there is no shell, as in a container; a container ends its processes itself
+	tell   io.WriteCloser // the keeper's standard input; the keeper kills the processes when this input ends
 
 	mu     sync.Mutex // guards all and closed; also locked while a process starts
 	all    map[*running]bool
-	closed bool // no more processes may start
+	closed bool // if true, no more processes may start
 }
 
-// A running is one process from its start to its end.
+// A running is one process of the operating system. A restart makes a new one.
 type running struct {
 	process *os.Process
 	done    chan struct{} // closed when the process has ended
@@ -58,8 +58,8 @@ func newChildren(folder string, env []string) (*children, error) {
 	return c, err
 }
 
-// newProcessGroup keeps the signals of the terminal from a process. Ctrl-C reaches the program only, which ends
-// its children in order.
+// newProcessGroup protects a process from the signals of the terminal. So Ctrl-C reaches only this program, which ends
+// the services before the servers.
 func newProcessGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // startChild starts a command and appends its output to a file.
@@ -93,7 +93,7 @@ func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	return r, nil
 }
 
-// killAll kills all processes and waits until they have ended. No more processes may start.
+// killAll kills all processes and waits until they have ended. After this call, no process can be started.
 func (c *children) killAll(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
@@ -113,7 +113,7 @@ func (c *children) killAll(ctx context.Context) error {
 func (c *children) dismissKeeper() {
 	c.tell.Close()
 	if c.keeper != nil {
-		_ = c.keeper.Wait() // an error means that the keeper was killed
+		_ = c.keeper.Wait() // an error only means that someone has killed the keeper
 	}
 }
 
@@ -126,5 +126,5 @@ func (r *running) awaitExit(ctx context.Context) error {
 	}
 }
 
-// finishTimeout bounds how long a service process may complete its purchases.
+// finishTimeout bounds how long a service process may take to complete its purchases.
 const finishTimeout = 10 * time.Second

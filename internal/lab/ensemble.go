@@ -12,19 +12,18 @@ import (
 	"seckill/internal/backend"
 )
 
-// An Ensemble is the group of servers of one backend: one server, or several of which one may fail.
+// An Ensemble contains all servers of one backend. It has one server, or several servers of which one may fail.
 type Ensemble struct {
 	Nodes []*Process
-	Roles []string // the roles whose loss should be tried; nil if no node can be lost
+	Roles []string // the roles whose nodes an experiment may kill; nil if no node can be lost
 
 	backend  string
 	reserved chan struct{} // holds one element while the ensemble is reserved
 
 	// FindNode returns a node that has the given role now, such as the current leader.
 	FindNode func(ctx context.Context, role string) (*Process, error)
-	// StopReplication stops replication until the primary is killed. The primary still acknowledges
-	// writes, so these will be lost. Servers that vote acknowledge only writes that the majority
-	// has; then StopReplication does nothing.
+	// StopReplication stops replication until the primary is killed. The primary still acknowledges writes, so these
+	// writes will be lost. For servers that vote it does nothing, because they acknowledge only what the majority has.
 	StopReplication func(context.Context) error
 
 	// repair restores the roles and the replication when every node runs again. It may be nil.
@@ -32,8 +31,7 @@ type Ensemble struct {
 	// setClients changes a configuration so that clients reach the nodes, and try the node given as
 	// first before the other nodes. If setClients is nil, clients use the addresses of the nodes.
 	setClients func(c *backend.Config, first *Process)
-	// failOver lets another node take over after a node was killed, and waits for it. It may be
-	// nil.
+	// failOver makes another node take over after a node was killed, and waits until it has. It may be nil.
 	failOver func(context.Context) error
 }
 
@@ -46,14 +44,14 @@ const (
 	AnyOne   = "any one"
 )
 
-// groupSize is the number of servers of most ensembles.
+// groupSize is the number of servers in most ensembles.
 const groupSize = 3
 
-// ErrNoServer means that a server program that a topology needs is not installed.
+// ErrNoServer means that the topology needs a server program, and this program is not installed.
 var ErrNoServer = errors.New("its server is not installed")
 
-// Ensemble returns the servers of a backend. It starts the backend if it does not run. An error
-// means that none of its servers can be lost.
+// Ensemble returns the servers of a backend, and starts them if they do not run. It returns an error if they cannot be
+// started, or if the lab's topology has no server of this backend that may fail.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	if err := l.Add(ctx, name); err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	return nil, fmt.Errorf("topology %s has no server of %s that can be lost", l.Topology(), name)
 }
 
-// FindEnsemble returns the servers of a running backend if one of them can be lost; otherwise nil.
+// FindEnsemble returns the servers of a backend if the backend runs and one server can be lost; otherwise nil.
 func (l *Lab) FindEnsemble(name string) *Ensemble {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +72,7 @@ func (l *Lab) FindEnsemble(name string) *Ensemble {
 // setDefaults sets the fields of an ensemble that its startFunc has left out.
 func (e *Ensemble) setDefaults(name string) {
 	e.backend, e.reserved = name, make(chan struct{}, 1)
-	if e.FindNode == nil { // all nodes have the same role
+	if e.FindNode == nil { // all nodes have the same role, so return any of them
 		e.FindNode = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
 	}
 	if e.StopReplication == nil {
@@ -82,8 +80,8 @@ func (e *Ensemble) setDefaults(name string) {
 	}
 }
 
-// Reserve gives the ensemble to one caller at a time, and restarts killed nodes. The caller must
-// call release at the end. If nodes are still down at that moment, the next Reserve restarts them.
+// Reserve reserves the ensemble for one caller and restarts killed nodes. Other callers wait until the caller calls
+// release. The caller may leave nodes dead, because the next Reserve restarts them.
 func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 	select {
 	case e.reserved <- struct{}{}:
@@ -107,7 +105,7 @@ func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// Repair restarts killed nodes. It waits until other callers have released the ensemble.
+// Repair restarts killed nodes. It first waits until other callers have released the ensemble.
 func (e *Ensemble) Repair(ctx context.Context) error {
 	release, err := e.Reserve(ctx)
 	if err == nil {
@@ -138,8 +136,8 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	return c
 }
 
-// KillNode kills a node and returns when another node has taken over. It does not wait if clients
-// find the other nodes themselves.
+// KillNode kills a node. If the ensemble has a failOver, KillNode waits until another node has taken over. Otherwise
+// clients find the other nodes themselves.
 func (e *Ensemble) KillNode(ctx context.Context, p *Process) error {
 	if err := p.Kill(ctx); err != nil || e.failOver == nil {
 		return err

@@ -31,7 +31,7 @@ type Program struct {
 	Use    string // what needs the tool
 	ByHand string // how to get the tool without a package manager
 
-	lookedFor []string // names of programs that would do, or a description of the tool
+	lookedFor []string // the names that the program may have, or a description of the tool
 }
 
 // knownPrograms describes each tool.
@@ -72,7 +72,7 @@ type Search struct {
 }
 
 var (
-	// extraFolders are searched after the PATH, because some packages install servers there.
+	// extraFolders are searched after the PATH, because some packages install servers in these folders.
 	extraFolders = []string{"/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/usr/libexec",
 		"/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin"}
 	javaFolders = []string{"/opt/homebrew/opt/openjdk/bin", "/usr/local/opt/openjdk/bin"}
@@ -111,7 +111,7 @@ func (s Search) lookupPath(names ...string) string {
 		for _, folder := range s.folders {
 			path := filepath.Join(folder, name)
 			info, err := os.Stat(path)
-			// A relative path would mean another file in the working folder of a server.
+			// Servers run in another folder, where a relative path would name another file.
 			if err == nil && filepath.IsAbs(path) && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
 				return path
 			}
@@ -120,8 +120,8 @@ func (s Search) lookupPath(names ...string) string {
 	return ""
 }
 
-// findJava looks into Homebrew's folders before the PATH, because macOS has a /usr/bin/java that only prints that
-// Java is missing.
+// findJava returns the path of Java. It searches Homebrew's folders before the PATH, because /usr/bin/java of macOS may
+// be a program that only prints that Java is missing.
 func (s Search) findJava() string {
 	s.folders = slices.Concat([]string{filepath.Join(s.javaHome, "bin")}, javaFolders, s.folders)
 	return s.lookupPath("java")
@@ -138,10 +138,10 @@ func (s Search) zookeeperJar() (jar, classpath string) {
 	for _, home := range append(homes, unpacked...) {
 		lib := filepath.Join(home, "lib")
 		if found, _ := filepath.Glob(filepath.Join(lib, "zookeeper-[0-9]*.jar")); home != "" && found != nil {
-			return found[0], filepath.Join(lib, "*") // Java expands the asterisk
+			return found[0], filepath.Join(lib, "*") // Java replaces the asterisk by all jars of the folder
 		}
 	}
-	if jar = "/usr/share/java/zookeeper.jar"; isFile(jar) { // Debian's jar names its dependencies, except a logger
+	if jar = "/usr/share/java/zookeeper.jar"; isFile(jar) { // Debian's jar names all jars that it needs but a logger
 		return jar, jar + ":/usr/share/java/slf4j-simple.jar"
 	}
 	return "", ""

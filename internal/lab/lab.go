@@ -1,6 +1,6 @@
-// Package lab runs private servers and service processes in a folder of its own, and leaves nothing behind,
-// however it ends. If MySQL is not installed, SQLite in this process replaces it; miniredis replaces a single
-// Redis. Other servers have no such engine: their status says why they do not run.
+// Package lab runs private servers and service processes in a folder of its own. When the program ends, even by a
+// crash, no process and no file is left. If MySQL is not installed, SQLite in this process replaces it, and miniredis
+// replaces a single Redis. No engine replaces other missing servers; their status says why they do not run.
 package lab
 
 import (
@@ -25,21 +25,20 @@ import (
 // private server of every backend.
 type Options struct {
 	Host     Host
-	Given    backend.Config   // backends that run already
-	Backends []string         // the names of the backends; nil for all
-	Embedded bool             // use embedded engines even if servers are installed
-	Topology string           // how the servers of a backend are arranged; "" is Single
-	Programs map[Tool]Program // the servers to use; nil for those of this machine
-	// Volatile is set if databases and ZooKeeper servers need not flush their logs at every commit.
-	// The proof sets it to save time; measurements must not.
+	Given    backend.Config   // addresses of backends that run already, which the lab does not start
+	Backends []string         // the names of the backends; nil means all
+	Embedded bool             // if true, use embedded engines even if servers are installed
+	Topology string           // the arrangement of each backend's servers; "" means Single
+	Programs map[Tool]Program // the programs of the servers; nil means that Start searches this machine for them
+	// Volatile allows databases and ZooKeeper servers to flush their logs later than at COMMIT, which saves time. The
+	// proof sets Volatile. Measurements must not.
 	Volatile bool
-	// Links puts a Relay between each service process and private server, for network faults.
+	// Links puts a Relay between each service process and each private server. A Relay can cause network faults.
 	Links       bool
-	Token       string   // the admin token of the service processes; "" for a random one
-	ServiceArgs []string // more arguments of the service processes of Serve
-	// OnWait makes Start wait for given backends that do not answer yet, until the context of Start
-	// ends. Start calls OnWait once for each such backend, perhaps concurrently. If it is nil,
-	// Start does not wait.
+	Token       string   // the admin token of the service processes; "" means a random token
+	ServiceArgs []string // arguments that Serve adds to the command line of each service process
+	// If OnWait is not nil, Start waits for given backends that do not answer yet, until its context ends. It calls
+	// OnWait once for each such backend, perhaps concurrently. If OnWait is nil, Start does not wait.
 	OnWait func(error)
 }
 
@@ -51,7 +50,7 @@ type Lab struct {
 	programs   map[Tool]Program
 	children   *children
 	folder     string
-	executable string // the path of this program, which the service processes run, too
+	executable string // the path of this program; service processes run the same program
 	passwords  passwords
 
 	adding chan struct{} // holds one element while a call of Add starts backends
@@ -64,7 +63,7 @@ type Lab struct {
 type state struct {
 	config    backend.Config
 	statuses  map[string]backend.Status
-	ensembles map[string]*Ensemble // by backend; only backends of which one server can be lost
+	ensembles map[string]*Ensemble // by name of the backend; only backends that can lose a server
 	processes []*Process
 	links     map[linkKey]*Relay
 	closers   []func() error
@@ -72,8 +71,8 @@ type state struct {
 	stopped   bool
 }
 
-// Start starts a lab and waits until all its backends answer. If Start fails or ctx ends first, it leaves
-// nothing behind.
+// Start starts a lab and waits until all its backends answer. If Start fails or ctx ends first, no process and no file
+// of the lab is left.
 func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Backends == nil {
 		o.Backends = backend.Names()
@@ -132,7 +131,7 @@ func (l *Lab) makeFolder() error {
 	return nil
 }
 
-// Config returns the configuration of an instance on this lab.
+// Config returns the configuration with which backend.Open opens an instance on this lab.
 func (l *Lab) Config() backend.Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,11 +192,11 @@ func (l *Lab) Stop(ctx context.Context) error {
 	l.stopped = true
 	closers := l.closers
 	l.mu.Unlock()
-	var ending errgroup.Group // services complete their purchases while the servers still run
+	var ending errgroup.Group // services need the servers to complete their purchases, so they end first
 	for _, p := range l.ServiceProcesses() {
 		ending.Go(func() error { return p.Terminate(ctx) })
 	}
-	_ = ending.Wait() // killAll then kills the services that have not ended
+	_ = ending.Wait() // an error is no problem, because killAll kills the services that have not ended
 	if err := l.children.killAll(ctx); err != nil {
 		return err
 	}
@@ -224,14 +223,14 @@ func (h Host) Getenv(name string) string {
 	value := ""
 	for _, entry := range h.Environ {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v // if a name occurs several times, its last entry counts
+			value = v // if a name occurs several times, the last entry counts
 		}
 	}
 	return value
 }
 
-// ServersTime returns the processor time that the private servers have used so far. The result is false
-// if the time is unknown: a backend is not private, a server has ended, or the system is not Linux.
+// ServersTime returns the processor time that the private servers have used so far. It returns false if it cannot know
+// this time, because a backend is not private, a server has ended, or the system is not Linux.
 func (l *Lab) ServersTime() (time.Duration, bool) {
 	sum, known := time.Duration(0), false
 	l.mu.Lock()

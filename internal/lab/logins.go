@@ -22,7 +22,7 @@ import (
 // passwords of private servers consist of letters and digits, so they need no quoting.
 type passwords struct{ mysql, redis string }
 
-// mysqlUser is the account of services and users.
+// mysqlUser is the database account of the services and of people who look into the database.
 const mysqlUser = "seckill"
 
 // mysqlConfig returns the login to a private MySQL or MariaDB.
@@ -59,8 +59,8 @@ func (m mysqlServer) accountStatements(password string) string {
 	return strings.Join(sql, ";\n") + ";\n"
 }
 
-// socketUser returns the administrator of a private MariaDB. It is the operating system's user who runs the lab,
-// and who alone can reach the server's socket.
+// socketUser returns the name of the administrator of a private MariaDB. The administrator is the user who runs the
+// lab, because only this user can reach the server's socket.
 func socketUser() string {
 	if u, err := user.Current(); err == nil && !strings.ContainsAny(u.Username, `'\`) {
 		return u.Username
@@ -75,7 +75,7 @@ func (l *Lab) ClientsFile() (string, error) {
 	path := filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
 	exports := environmentOf(c)
-	delete(exports, "SECKILL_TIERS") // other programs must treat these servers as given ones
+	delete(exports, "SECKILL_TIERS") // a program that reads this file treats the servers as given ones
 	exports["SECKILL_TOKEN"] = l.Token()
 	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
 		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)

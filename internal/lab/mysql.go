@@ -23,7 +23,7 @@ func (l *Lab) mysqlServers(ctx context.Context, program Program, n int) ([]*Proc
 	return l.launchServers(ctx, n, 1, func(int, [][]int) server { return l.mysqlProcess(m, backend.NameMySQL) })
 }
 
-// mysqlServer returns a server whose data folder has this name.
+// mysqlServer returns a server whose data folder has the given name.
 func (l *Lab) mysqlServer(program Program, name string) mysqlServer {
 	return mysqlServer{path: program.Path, data: filepath.Join(l.folder, name), mariadb: isMariaDB(program.Path),
 		root: os.Geteuid() == 0, volatile: l.options.Volatile}
@@ -47,9 +47,9 @@ type mysqlServer struct {
 	path    string
 	data    string
 	mariadb bool
-	root    bool // this process runs as root, for which the server needs an option
+	root    bool // true if this process runs as root; the server then needs an option
 
-	volatile bool // the server need not flush its log at every commit
+	volatile bool // if true, the server need not flush its log at every commit
 }
 
 func (m mysqlServer) commonArgs() []string {
@@ -76,18 +76,18 @@ func (m mysqlServer) serveArgs(port int) []string {
 	if m.mariadb {
 		return args
 	}
-	// log-bin-trust-function-creators lets accounts make triggers although the binary log is on. secure-file-priv
-	// overrides the folder that MySQL's package has set, which this user may be unable to read.
+	// log-bin-trust-function-creators lets accounts make triggers although the binary log is on. MySQL's package sets
+	// secure-file-priv to a folder that this user may be unable to read, so NULL replaces that folder.
 	return append(args, "--mysqlx=OFF", "--loose-log-bin-trust-function-creators=ON", "--secure-file-priv=NULL")
 }
 
-// accountsFile returns the file of accountStatements. It is beside the data folder, because MySQL initializes only
-// an empty folder.
+// accountsFile returns the path of the file with the accountStatements. The file is outside the data folder, because
+// MySQL initializes only an empty folder.
 func (m mysqlServer) accountsFile() string { return m.data + "-accounts.sql" }
 
 // bootstrapArgs returns the arguments of a first run, which initializes the data folder and ends.
 func (m mysqlServer) bootstrapArgs() []string {
-	if m.mariadb { // with O_DIRECT, MariaDB would often wait a second for its page cleaner
+	if m.mariadb { // without fsync, MariaDB uses O_DIRECT and often waits a second for its page cleaner
 		return append(m.commonArgs(), "--bootstrap", "--log-warnings=0", "--enforce-storage-engine=",
 			"--max-allowed-packet=8M", "--net-buffer-length=16K", "--loose-innodb-flush-method=fsync")
 	}
@@ -114,7 +114,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}
 	if err := run.awaitExit(ctx); err != nil {
-		_ = run.process.Kill() // so that another attempt can use the folder
+		_ = run.process.Kill() // another attempt can use the data folder only if no process uses it
 		<-run.done
 		return err
 	}
@@ -164,10 +164,10 @@ func (l *Lab) askMySQL(ctx context.Context, addr string) (version string, leads 
 	return backend.MySQLVersion(version), false, err
 }
 
-// queryMySQL reads one value from a private server, without a database, which may not exist yet.
+// queryMySQL reads one value from a private server. It connects without a database, because none may exist yet.
 func (l *Lab) queryMySQL(ctx context.Context, addr string, value *string, query string) error {
 	config := l.mysqlConfig(addr, "")
-	config.Logger = &mysql.NopLogger{} // the driver would log each connection that breaks while a server starts
+	config.Logger = &mysql.NopLogger{} // the driver would log each failed connection to a server that is starting
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return err

@@ -24,10 +24,10 @@ import (
 // A server describes how to run one process.
 type server struct {
 	name    string
-	backend string // such as backend.NameRedis; "" for a service process
+	backend string // name of the backend, such as backend.NameRedis; "" for a service process
 	// command returns the command that listens on these ports. Clients use the first port.
 	command func(ports []int) (*exec.Cmd, error)
-	// ask asks the server at addr for its version, and whether it leads other servers.
+	// ask asks the server at addr for its version, and whether it is the leader of several servers.
 	ask func(ctx context.Context, addr string) (version string, leads bool, err error)
 }
 
@@ -42,7 +42,7 @@ type Process struct {
 	ports   []int
 	version string
 
-	Harm sync.Mutex // held while a fault is injected or undone
+	Harm sync.Mutex // locked while a fault is injected into the process, and while it is undone
 
 	mu  sync.Mutex
 	run *running
@@ -57,9 +57,9 @@ const (
 	askGivenInterval = 300 * time.Millisecond
 )
 
-// launchServers starts n servers, each with portsEach free ports. The function build describes the
-// i-th server; it gets the ports of all servers, because some servers must know each other's ports.
-// If one server fails to start, launchServers ends the others.
+// launchServers starts n servers, each with portsEach free ports. The function build describes the i-th server. Some
+// servers must know each other's ports, so build gets the ports of all servers. If one server fails to start,
+// launchServers kills the others.
 func (l *Lab) launchServers(ctx context.Context, n, portsEach int,
 	build func(i int, ports [][]int) server) ([]*Process, error) {
 	if n < 1 {
@@ -89,16 +89,16 @@ func (l *Lab) launchServers(ctx context.Context, n, portsEach int,
 	return processes, nil
 }
 
-// A lab's ports are below the range that the system gives to outgoing connections. Otherwise a
-// client that redials a stopped server may get the server's port for its own end and connect to
-// itself. Then the server could not start again.
+// The system takes the local ports of outgoing connections from a range above maxPort. If a server's port were in this
+// range, a client that dials the stopped server could get the same port as its local port and connect to itself. Then
+// the server could not start again.
 const (
 	minPort = 10000
 	maxPort = 32767
 )
 
-// freePorts finds n ports of 127.0.0.1. Until Stop, the lab keeps a UDP socket of each number, so that no other
-// lab takes a port while its server is down.
+// freePorts finds n free TCP ports of 127.0.0.1. For each of them, the lab also opens the UDP port with the same number
+// and keeps it open until Stop. Other labs skip this number then, even while the lab's server is down.
 func (l *Lab) freePorts(n int) ([]int, error) {
 	var found []int
 	for range 1000 {
@@ -174,14 +174,14 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 	}()
 	return Await(alive, answerTimeout, func(ctx context.Context) error {
 		version, _, err := p.server.ask(ctx, p.Addr)
-		if err == nil && p.version == "" { // set once, because others read it while the process restarts
+		if err == nil && p.version == "" { // not set again at a restart, because other goroutines may read it then
 			p.version = version
 		}
 		return err
 	})
 }
 
-// withLog adds the last lines of a process's log to an error, because the log is removed with the lab's folder.
+// withLog adds the last lines of a process's log to an error, because Stop removes the log with the lab's folder.
 func withLog(err error, file string) error {
 	text, _ := os.ReadFile(file)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -210,7 +210,7 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Ended says how the process ended; "" if it has not.
+// Ended says how the process ended. It returns "" if the process still runs.
 func (p *Process) Ended() string {
 	if p.Alive() {
 		return ""
@@ -241,15 +241,15 @@ func (p *Process) Kill(ctx context.Context) error { return p.endBy(ctx, syscall.
 func (p *Process) Terminate(ctx context.Context) error {
 	gently, stop := context.WithTimeout(ctx, finishTimeout)
 	defer stop()
-	_ = p.Resume() // a paused process could not handle the signal
+	_ = p.Resume() // a paused process would not handle the signal
 	if p.endBy(gently, syscall.SIGTERM) == nil {
 		return nil
 	}
 	return p.Kill(ctx)
 }
 
-// Restart starts the process again with its ports and its data, and waits until it answers. A Redis of the lab
-// keeps no data.
+// Restart starts the process again with its ports and its data, and waits until it answers. A Redis server of the lab
+// restarts without data, because it writes none to disk.
 func (p *Process) Restart(ctx context.Context) error {
 	if p.Alive() {
 		if err := p.Terminate(ctx); err != nil {
@@ -271,8 +271,8 @@ func (p *Process) endBy(ctx context.Context, s syscall.Signal) error {
 	return nil
 }
 
-// isStopped reports whether a process is stopped by a signal. On Linux the state is the first field after the
-// process's name, which is in brackets and may contain brackets.
+// isStopped reports whether a process is stopped by a signal. On Linux, the state follows the process's name in its
+// stat file. The name is in parentheses and may itself contain parentheses.
 func isStopped(pid int) bool {
 	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err == nil {
@@ -283,10 +283,10 @@ func isStopped(pid int) bool {
 	return bytes.HasPrefix(state, []byte("T"))
 }
 
-// processorTime returns the processor time of all threads of a process. Linux has a clock for each
-// process, and the number of this clock contains the process id (see clock_getcpuclockid).
+// processorTime returns the processor time of all threads of a process. Linux measures it with one clock for each
+// process. The number of this clock contains the process id (see clock_getcpuclockid).
 func processorTime(pid int) (time.Duration, bool) {
-	const scheduled = 2 // CPUCLOCK_SCHED of the kernel: the time spent running
+	const scheduled = 2 // the kernel's CPUCLOCK_SCHED, which selects the time spent running
 	var t unix.Timespec
 	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
 		return 0, false

@@ -41,16 +41,16 @@ func (l *Lab) redisServer(program Program, name, backend string, more ...string)
 }
 
 const (
-	// sentinelDown is the time in milliseconds after which a primary that does not answer counts as down. It is longer
-	// than a running primary waits on a busy machine.
+	// sentinelDown is the time in milliseconds after which a primary that does not answer counts as down. A running
+	// primary answers sooner, even on a busy machine.
 	sentinelDown = "2000"
 	// sentinelFailover is the time in milliseconds after which the sentinels repeat a failover that has failed.
 	sentinelFailover = "6000"
 )
 
-// sentinelServer describes a sentinel that watches the primary at a port. A sentinel rewrites its
-// configuration file to keep its knowledge over a restart. The file's name contains the port, so
-// that a second attempt to start, with another port, uses a fresh file.
+// sentinelServer describes a sentinel that watches the primary at a port. A sentinel writes its state into its
+// configuration file and reads it at a restart. The file's name contains the sentinel's own port. So a second attempt
+// to start a sentinel, on another port, uses a new file.
 func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
 		name: name, backend: backend.NameRedis,
@@ -80,8 +80,8 @@ func (l *Lab) askRedis(ctx context.Context, addr string) (version string, leads 
 	return version, false, err
 }
 
-// withRedis calls do with a client that has one connection. It dials only once, so a caller that waits for a
-// server must call withRedis again. go-redis gets the open connection, because it would log every dial that fails.
+// withRedis calls do with a client that has one connection. It dials only once, so a caller that waits for a server
+// must call withRedis again. withRedis dials itself, because go-redis would log every dial that fails.
 func withRedis(ctx context.Context, address string, do func(*redis.Client) error) error {
 	o, err := redis.ParseURL(address)
 	if err != nil {
@@ -112,7 +112,7 @@ func forEachAlive(ctx context.Context, servers []*Process, do func(*Process, *re
 	return nil
 }
 
-// redisInfo returns one section of INFO, such as "Server".
+// redisInfo returns one section of a server's answer to INFO, such as "Server".
 func redisInfo(ctx context.Context, address, section string) (map[string]string, error) {
 	var info map[string]string
 	err := withRedis(ctx, address, func(c *redis.Client) error {
@@ -123,8 +123,8 @@ func redisInfo(ctx context.Context, address, section string) (map[string]string,
 	return info, err
 }
 
-// askSentinels returns what each running sentinel knows of the primary. It is an error if no
-// majority of them runs.
+// askSentinels returns each running sentinel's information about the primary. If no majority of the sentinels runs, it
+// returns an error.
 func askSentinels(ctx context.Context, sentinels []*Process) ([]map[string]string, error) {
 	var all []map[string]string
 	err := forEachAlive(ctx, sentinels, func(_ *Process, c *redis.Client) error {
@@ -139,7 +139,7 @@ func askSentinels(ctx context.Context, sentinels []*Process) ([]map[string]strin
 	return all, err
 }
 
-// A replicated is a Redis primary with its replicas. Redis acknowledges a write before a replica has it.
+// A replicated is a Redis primary with its replicas. The primary acknowledges a write before a replica has received it.
 type replicated struct {
 	nodes    []*Process
 	password string
@@ -149,15 +149,15 @@ type replicated struct {
 // replicas.
 var fastReplication = []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
 
-// setPrimaryPassword sets the password with which each running server logs in to a primary.
+// setPrimaryPassword sets on each running server the password with which it logs in to a primary.
 func (r replicated) setPrimaryPassword(ctx context.Context, password string) error {
 	return forEachAlive(ctx, r.nodes, func(_ *Process, c *redis.Client) error {
 		return c.ConfigSet(ctx, "masterauth", password).Err()
 	})
 }
 
-// disconnectReplicas takes the primary's password from the replicas, and makes the primary close their connections.
-// Sentinels still reach all servers.
+// disconnectReplicas gives the replicas a wrong password for the primary, and makes the primary close their
+// connections. So the replicas cannot connect again. Sentinels still reach all servers.
 func (r replicated) disconnectReplicas(ctx context.Context, primary *Process) error {
 	if err := r.setPrimaryPassword(ctx, "no longer known"); err != nil {
 		return err

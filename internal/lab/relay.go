@@ -8,24 +8,23 @@ import (
 	"seckill/internal/backend"
 )
 
-// A Relay forwards connections to a server. It can change the server, and hold back the bytes of
-// each direction.
+// A Relay forwards connections to a server. It can switch to another server, and hold back the bytes of each direction.
 type Relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu      sync.Mutex
-	to      string     // the server's address; if "", connections are refused
-	holds   [2]bool    // by direction
+	to      string     // the server's address; if "", the relay refuses connections
+	holds   [2]bool    // whether the relay holds back the bytes, by direction
 	release *sync.Cond // uses mu; signals a change of holds or conns
-	held    int64      // the number of bytes held back since the last HeldBytes
+	held    int64      // the number of bytes held back since the last call of HeldBytes
 	conns   map[net.Conn]bool
 }
 
 // The directions of a Relay.
 const Requests, Replies = 0, 1
 
-// ListenRelay opens a relay that refuses connections until PointTo. The caller must close it.
+// ListenRelay opens a relay. It refuses connections until PointTo sets a server. The caller must close the relay.
 func ListenRelay() (*Relay, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -160,7 +159,7 @@ func (r *Relay) copyBytes(to, from net.Conn, direction int) {
 	}
 }
 
-// waitWhileHeld returns when n bytes of a connection may be sent on, or when it was closed.
+// waitWhileHeld returns when n bytes from a connection may be forwarded, or when the relay has closed the connection.
 func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,12 +171,12 @@ func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	}
 }
 
-// A linkKey names the two ends of a link.
+// A linkKey identifies a link by its two ends. A link is the Relay between a service process and a private server.
 type linkKey struct{ service, backend string }
 
-// configOf returns the lab's configuration for one service process. If the database has several nodes, the process
-// gets one of them. With Options.Links the process reaches each private server through a link of its own. Backends
-// with several servers have no links.
+// configOf returns the lab's configuration for one service process. If the database has several nodes, the process uses
+// one of them. If Options.Links is true, the process reaches each private server through its own link, unless the
+// topology starts several servers of the backend.
 func (l *Lab) configOf(service string) (backend.Config, error) {
 	c := l.Config()
 	if e := l.FindEnsemble(backend.NameMySQL); e != nil {
@@ -202,7 +201,7 @@ func (l *Lab) configOf(service string) (backend.Config, error) {
 	return c, nil
 }
 
-// linkTo returns the link with this key. If there is none, it makes one to the server's address.
+// linkTo returns the link with this key. If the link does not exist, linkTo makes it and points it to the address to.
 func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
 	l.mu.Lock()
 	r := l.links[key]
@@ -221,7 +220,7 @@ func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
 	return r, nil
 }
 
-// newRelay returns a relay that the lab's Stop closes.
+// newRelay returns a new relay. The lab's Stop closes it.
 func (l *Lab) newRelay() (*Relay, error) {
 	r, err := ListenRelay()
 	if err != nil {
@@ -233,8 +232,8 @@ func (l *Lab) newRelay() (*Relay, error) {
 	return r, nil
 }
 
-// Link returns the link between a service process, counted from 1, and a server; nil if the process reaches the
-// server directly.
+// Link returns the link between a service process and a server, or nil if the process reaches the server directly. The
+// number of the first service process is 1.
 func (l *Lab) Link(service int, server string) *Relay {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,7 +55,7 @@ func (l *Lab) serverOfService(name string, args []string) server {
 	}
 }
 
-// client keeps no connections open, because a server that stops waits for their end.
+// client closes its connection after each answer, because a service that ends waits until connections are closed.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // AskReady asks a service, or a lab's page, whether it can sell. The error says why it cannot.
@@ -76,8 +76,8 @@ func AskReady(ctx context.Context, url string) error {
 	return err
 }
 
-// serviceEnv returns this program's environment with the lab's backends and token added. The token
-// is not an argument, because every user of the machine can read arguments.
+// serviceEnv returns the environment of a service process: this program's environment with the lab's backends and
+// token. The token is not an argument, because every user of the machine can read arguments.
 func (l *Lab) serviceEnv(c backend.Config) []string {
 	lab := environmentOf(c)
 	lab["SECKILL_TOKEN"], lab["SECKILL_FAULT_POINTS"] = l.Token(), "true"
@@ -88,7 +88,7 @@ func (l *Lab) serviceEnv(c backend.Config) []string {
 	}), environmentLines(lab)...)
 }
 
-// environmentOf returns a configuration as the environment of `seckill serve`. Variables of backends that are
+// environmentOf returns the environment variables that make `seckill serve` use c. The variables of a backend that is
 // not configured are empty.
 func environmentOf(c backend.Config) map[string]string {
 	var tiers []string
@@ -178,8 +178,7 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	return nil
 }
 
-// startServices starts missing processes and ends superfluous ones. With restartAll it restarts the
-// rest.
+// startServices starts missing processes and ends superfluous ones. If restartAll is true, it restarts all others.
 func (l *Lab) startServices(ctx context.Context, s ServiceSettings, restartAll bool) error {
 	args := append(slices.Clone(l.options.ServiceArgs), s.serveArgs()...)
 	if l.options.Given.MySQLDSN != "" {
@@ -218,12 +217,12 @@ const (
 	// poolsOfService is the number of connection pools of a service process.
 	poolsOfService = 2
 	connsOfPool    = 32
-	// spareConnections is the number of connections for the page, the judge, benchmarks and people.
+	// spareConnections is the number of database connections for the page, the judge, benchmarks and people.
 	spareConnections = 1000
 
 	maxConnections = MaxServices*poolsOfService*connsOfPool + spareConnections
 
-	// givenConnections is how many connections the services use of a given database. MySQL and MariaDB accept
-	// 151 by default.
+	// givenConnections is the number of connections that all services together open to a given database. By default,
+	// MySQL and MariaDB accept 151.
 	givenConnections = 112
 )

@@ -14,18 +14,18 @@ import (
 const (
 	Single    = "single"   // each backend is one server
 	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
-	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which vote
+	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which elect a leader
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
 	Galera    = "galera"   // the database is three MariaDB servers, and each takes writes
-	// Losable is the topology of the proof. Each backend but the database can lose a server.
+	// Losable is the topology of the proof. Every backend except the database can lose a server.
 	Losable = "losable"
 )
 
 // A topology starts several servers of some backends.
 type topology struct {
 	name  string
-	start map[string]startFunc // by backend; the lab starts other backends as in Single
+	start map[string]startFunc // by name of the backend; other backends start as in Single
 }
 
 // A startFunc starts the servers of a backend.
@@ -50,8 +50,8 @@ func allTopologies() []topology {
 // TopologyNames are the topologies that a user can choose.
 var TopologyNames = []string{Single, Cluster, Ensembles, Sentinel, Ring, Galera}
 
-// findTopology returns the topology with a name; Single for "". It returns an error if the topology starts servers of
-// a backend that is given.
+// findTopology returns the topology with the given name; "" means Single. It returns an error if the topology would
+// start servers of a backend whose address is given.
 func findTopology(name string, given backend.Config) (topology, error) {
 	all := allTopologies()
 	i := slices.IndexFunc(all, func(t topology) bool { return t.name == cmp.Or(name, Single) })
@@ -68,7 +68,8 @@ func findTopology(name string, given backend.Config) (topology, error) {
 	return all[i], nil
 }
 
-// CheckTopology returns an error if there is no such topology, or if it starts servers of a backend that is given.
+// CheckTopology returns an error if no topology has this name, or if the topology would start servers of a backend
+// whose address is given.
 func CheckTopology(name string, given backend.Config) error {
 	_, err := findTopology(name, given)
 	return err

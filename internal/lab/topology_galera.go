@@ -18,7 +18,7 @@ import (
 
 // A galera is a cluster of three MariaDB servers, each of which accepts writes. A transaction runs at one node with
 // the locks of that node. At COMMIT the node sends the transaction to all nodes, and all nodes receive transactions
-// in the same order. If two transactions changed the same row, the second one is refused (error 1213).
+// in the same order. If two transactions changed the same row, the nodes refuse the later one (error 1213).
 //
 // Services connect through relays, one for each node. If a node is dead, its relay points to another node.
 type galera struct {
@@ -27,8 +27,8 @@ type galera struct {
 	relays []*Relay
 }
 
-// galeraCopy is the script with which a server copies its data to another node. The server runs it by the name
-// "wsrep_sst_" with the value of --wsrep-sst-method.
+// galeraCopy is the script with which a server copies its data to another node. The server runs the script under the
+// name "wsrep_sst_", followed by the value of --wsrep-sst-method.
 //
 //go:embed galera_copy.sh
 var galeraCopy []byte
@@ -65,7 +65,7 @@ func (l *Lab) startGalera(ctx context.Context, k kind, program Program) (_ *Ense
 		setClients: g.setClients}, g.pointRelays(ctx)
 }
 
-// nodeServer describes a node. Its three ports are for clients, for the cluster, and for copies of the data.
+// nodeServer describes a node. A node has three ports: for clients, for the cluster, and for receiving the data.
 func (g *galera) nodeServer(program Program, library string, i int, ports [][]int) server {
 	l, name := g.lab, memberName(backend.NameMySQL, i, groupSize)
 	m := l.mysqlServer(program, name)
@@ -82,7 +82,7 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 			"--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
 			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
-		if i == 0 && g.nodes == nil { // the first node makes the cluster and the accounts; other nodes copy it
+		if i == 0 && g.nodes == nil { // at its first start, this node makes the cluster and the accounts
 			args = append(args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
 		}
 		cmd := l.newCommand(program.Path, args...)
@@ -97,7 +97,7 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 	return s
 }
 
-// checkSynced returns an error unless a node has all data of the others and accepts statements.
+// checkSynced returns nil if a node has received all data of the cluster and accepts statements.
 func (g *galera) checkSynced(ctx context.Context, addr string) error {
 	var state string
 	err := g.lab.queryMySQL(ctx, addr, &state, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "+
@@ -108,8 +108,8 @@ func (g *galera) checkSynced(ctx context.Context, addr string) error {
 	return err
 }
 
-// firstSynced returns the first node that is synced (see checkSynced). The relay of each synced
-// node then points to its own node, and every other relay to the first synced node.
+// firstSynced returns the first synced node (see checkSynced). It points the relay of each synced node to that node,
+// and every other relay to the first synced node.
 func (g *galera) firstSynced(ctx context.Context, _ string) (first *Process, err error) {
 	err = Await(ctx, electionTimeout, func(ctx context.Context) error {
 		synced := make([]*Process, len(g.nodes))
@@ -133,14 +133,14 @@ func (g *galera) firstSynced(ctx context.Context, _ string) (first *Process, err
 	return first, err
 }
 
-// pointRelays points every relay to its own node after nodes were restarted.
+// pointRelays does the same as firstSynced. It is called after nodes were started.
 func (g *galera) pointRelays(ctx context.Context) error {
 	_, err := g.firstSynced(ctx, AnyOne)
 	return err
 }
 
-// setClients gives clients the address of one node. A read waits until the node has all transactions that other nodes
-// have committed. Otherwise the holder of a lock could read the stock as it was before the last holder's write.
+// setClients gives clients the address of one node. A read waits until this node has all transactions that other nodes
+// have committed. Otherwise the holder of a lock might not see what the previous holder wrote to another node.
 func (g *galera) setClients(c *backend.Config, first *Process) {
 	relay := g.relays[max(0, slices.Index(g.nodes, first))]
 	c.MySQLDSN = g.lab.mysqlConfig(relay.Addr(), "seckill").FormatDSN() + "?wsrep_sync_wait=1"

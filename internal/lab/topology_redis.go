@@ -27,7 +27,7 @@ func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble
 // busiestShard returns the shard that executes the most commands now.
 func busiestShard(ctx context.Context, shards []*Process) (busiest *Process, err error) {
 	err = Await(ctx, answerTimeout, func(ctx context.Context) error {
-		maxRate := 20 // commands per second; a shard with only health checks stays below
+		maxRate := 20 // commands per second; a shard that only answers health checks executes fewer
 		for _, p := range shards {
 			stats, err := redisInfo(ctx, p.Login(), "Stats")
 			if err != nil {
@@ -57,8 +57,8 @@ const (
 	formTimeout = 30 * time.Second
 )
 
-// redisCluster starts six servers and makes a Cluster of them. The ensemble has no Roles, so no
-// experiment stops one of its nodes.
+// redisCluster starts six servers and makes a Cluster of them. The ensemble has no Roles, so experiments kill none of
+// its nodes.
 func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := l.launchServers(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
 		name := memberName(k.Name, i, clusterNodes)
@@ -88,8 +88,8 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 	return &Ensemble{Nodes: nodes}, nil
 }
 
-// clusterIsReady returns an error until a node knows all other nodes and, as a replica, follows its master. Then
-// it sets runningTimeout.
+// clusterIsReady returns an error until a node knows all other nodes and, if it is a replica, follows its master. Then
+// clusterIsReady sets runningTimeout.
 func clusterIsReady(ctx context.Context, c *redis.Client) error {
 	shards, err := c.ClusterShards(ctx).Result()
 	if err != nil {
@@ -172,8 +172,8 @@ func (s *sentinels) awaitPrimary(ctx context.Context) (primary *Process, err err
 	return primary, err
 }
 
-// awaitReady waits until each running sentinel knows the other two and both replicas, and has finished its last
-// failover. Before that it takes no part in another failover.
+// awaitReady waits until each running sentinel knows the other two sentinels and both replicas, and has finished its
+// last failover. Until then, the sentinel takes part in no other failover.
 func (s *sentinels) awaitReady(ctx context.Context) error {
 	return Await(ctx, formTimeout, func(ctx context.Context) error {
 		answers, err := askSentinels(ctx, s.sentinels)
@@ -198,15 +198,15 @@ func (s *sentinels) stopReplication(ctx context.Context) error {
 
 // failOver waits until the sentinels have promoted a replica. Writes that the replica lacks are lost.
 func (s *sentinels) failOver(ctx context.Context) error {
-	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // stopReplication has changed it
+	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // stopReplication has set a wrong password
 		return err
 	}
 	_, err := s.awaitPrimary(ctx)
 	return err
 }
 
-// restoreRoles makes all other servers follow the primary again. stopReplication may have cut off
-// the replicas. An old primary that was restarted is empty, but still acts as a primary.
+// restoreRoles makes all other servers follow the primary again. stopReplication may have disconnected the replicas. An
+// old primary that was restarted is empty, but still acts as a primary.
 func (s *sentinels) restoreRoles(ctx context.Context) error {
 	primary, err := s.awaitPrimary(ctx)
 	if err == nil {
@@ -259,8 +259,8 @@ func (r *redisPair) stopReplication(ctx context.Context) error {
 
 // failOver promotes the replica as a Sentinel does. Writes that the replica lacks are lost.
 func (r *redisPair) failOver(ctx context.Context) error {
-	// A new primary of Redis knows no scripts, because they are not replicated. This replica may
-	// know some from an earlier time as the primary, so flush them.
+	// Redis does not replicate scripts, so a new primary knows none. But this replica may have been the primary earlier
+	// and may know scripts from that time, so failOver deletes them.
 	err := withRedis(ctx, r.nodes[1].Login(), func(c *redis.Client) error {
 		return errors.Join(c.ReplicaOf(ctx, "NO", "ONE").Err(), c.ScriptFlush(ctx).Err())
 	})

@@ -68,7 +68,8 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 // etcdServers starts the members of a cluster. A single member is a cluster, too.
 func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 2, func(i int, ports [][]int) server {
-		// The members' names contain their ports, so that a second attempt uses other names.
+		// A member's name is also the name of its data folder. The name contains the port. So a second attempt, with
+		// other ports, starts without the data of the first.
 		var names, cluster []string
 		for i, p := range ports {
 			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])
@@ -91,10 +92,11 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 	})
 }
 
-// askEtcd asks a member for its version and whether it leads. If the member knows no leader,
-// askEtcd returns an error, because such a member serves no requests.
+// askEtcd asks a member for its version and whether it is the leader. If the member knows no leader, askEtcd returns an
+// error, because such a member answers no requests of clients.
 func askEtcd(ctx context.Context, addr string) (version string, leads bool, err error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // etcd's client would wait a second between two dials
+	// If the member is down, this dial fails at once and the caller can ask again. etcd's client would wait a second.
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return "", false, err
 	}
@@ -116,8 +118,8 @@ func askEtcd(ctx context.Context, addr string) (version string, leads bool, err 
 
 func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
 
-// zookeeperServers starts n servers; several servers vote. Each server has a port for clients, one
-// for followers and one for elections.
+// zookeeperServers starts n servers. If n > 1, they elect a leader. Each server has a port for clients, a port for
+// followers and a port for elections.
 func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 3, func(i int, ports [][]int) server {
 		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
@@ -140,8 +142,8 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 	})
 }
 
-// zookeeperArgs returns Java's arguments for the main class of a server. zkServer.sh is not used, because Debian's
-// package of the jars lacks it.
+// zookeeperArgs returns the arguments with which Java runs the main class of a server. The lab does not use
+// zkServer.sh, because Debian's package with the jars does not contain it.
 func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
 	sync := "yes"
 	if l.options.Volatile {
@@ -159,7 +161,7 @@ func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
 		class, filepath.Join(home, "zoo.cfg")}
 }
 
-// Sessions live between 2 and 20 ticks: 1 to 10 seconds.
+// The timeout of a session can be 2 to 20 ticks, which are 1 to 10 seconds.
 const zookeeperConfig = `tickTime=500
 dataDir=%s
 clientPort=%d
@@ -167,8 +169,7 @@ clientPortAddress=127.0.0.1
 maxClientCnxns=0
 `
 
-// zookeeperLogging limits the log, which would otherwise have all details. Debian's server ignores
-// it.
+// zookeeperLogging keeps debug messages out of the log. Debian's server ignores this file.
 const zookeeperLogging = `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
 <root level="INFO"><appender-ref ref="out"/></root></configuration>
