@@ -124,7 +124,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r.GET("/readyz", s.ready)
 	r.GET("/metrics", gin.WrapH(s.metrics.handler()))
 	r.GET("/stats", s.stats)
-	r.GET("/openapi.json", serveOpenAPI)
+	r.GET("/openapi.json", func(c *gin.Context) { c.Data(http.StatusOK, "application/json", openAPI) })
 
 	v1 := r.Group("/api/v1")
 	v1.POST("/seckill", s.buying(s.purchase))
@@ -176,8 +176,6 @@ GET /api/v1/strategies lists the strategies, GET /api/v1/skus what is for sale, 
 
 //go:embed openapi.json
 var openAPI []byte
-
-func serveOpenAPI(c *gin.Context) { c.Data(http.StatusOK, "application/json", openAPI) }
 
 // identify sets the X-Request-Id of every answer, and writes the access log. The id is the
 // printable part of the X-Request-Id that the caller sent, or a random one.

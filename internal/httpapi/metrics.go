@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"syscall"
 	"time"
@@ -63,24 +64,30 @@ func (m *metrics) register(sl *seller) {
 	}
 }
 
+// ready handles /readyz: it reports whether every configured backend answers. If the database is
+// down, /healthz still answers, and the process recovers without a restart.
+func (s *Server) ready(c *gin.Context) {
+	backends, status := s.Instance.Status(context.WithoutCancel(c.Request.Context())), http.StatusOK
+	for _, b := range backends {
+		if !b.OK {
+			status = http.StatusServiceUnavailable
+		}
+	}
+	c.JSON(status, gin.H{"ready": status == http.StatusOK, "strategy": s.Default, "backends": backends})
+}
+
 // processStart is the time at which this process began to count.
 var processStart = time.Now()
 
-// strategyStats holds the counts of one strategy.
-type strategyStats struct {
-	Purchases int64             `json:"purchases"`
-	Commands  map[string]uint64 `json:"commands"` // the key is the name of the backend
-}
-
 // stats answers with the figures of /metrics that the load generator reads.
 func (s *Server) stats(c *gin.Context) {
-	strategies := map[string]strategyStats{}
+	strategies := gin.H{}
 	for _, sl := range s.sellers {
 		commands := map[string]uint64{}
 		for _, backend := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
 			commands[backend] = sl.commands.Count(backend)
 		}
-		strategies[sl.info.Name] = strategyStats{sl.purchases.Load(), commands}
+		strategies[sl.info.Name] = gin.H{"purchases": sl.purchases.Load(), "commands": commands}
 	}
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // Getrusage cannot fail with these arguments

@@ -39,17 +39,14 @@ type purchaseRequest struct {
 // An Answer is the result of a purchase that did not fail.
 type Answer struct {
 	Receipt  seckill.Receipt // empty if Outcome is accepted
-	Outcome  string          // sold, reserved or accepted
+	Outcome  judge.Outcome   // sold, reserved, or accepted if the order, or the refusal, is written later
 	Replayed bool            // true if an earlier call of the same request wrote the order
 }
 
-// Outcomes in the metrics, beside the codes of problems.
+// Outcomes in the metrics, beside those of an Answer and the codes of problems.
 const (
-	outcomeSold     = "sold"
-	outcomeReserved = "reserved"
 	outcomeReplayed = "replayed"
-	outcomeAccepted = "accepted" // the order, or the refusal, is written later
-	outcomeHungUp   = "gone"     // the buyer closed the connection before the answer
+	outcomeHungUp   = "gone" // the buyer closed the connection before the answer
 )
 
 // purchase handles POST /seckill.
@@ -68,7 +65,7 @@ func (s *Server) purchase(c *gin.Context, sl *seller) (Answer, error) {
 	switch {
 	case err != nil:
 		return Answer{}, err
-	case a.Outcome == outcomeAccepted:
+	case a.Outcome == judge.OutcomeAccepted:
 		writeAccepted(c, r.Purchase)
 	default:
 		writeAnswer(c, a, a.Receipt)
@@ -144,16 +141,16 @@ func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) 
 	switch {
 	case r.hold > 0:
 		receipt, err := sl.strategy.(seckill.Reserver).Reserve(ctx, r.Purchase, r.hold)
-		return Answer{Receipt: receipt, Outcome: outcomeReserved}, err
+		return Answer{Receipt: receipt, Outcome: judge.OutcomeReserved}, err
 	case r.async:
 		receipt, written, err := sl.strategy.(seckill.Acceptor).Accept(ctx, r.Purchase)
 		if written {
-			return Answer{Receipt: receipt, Outcome: outcomeSold, Replayed: true}, err
+			return Answer{Receipt: receipt, Outcome: judge.OutcomeSold, Replayed: true}, err
 		}
-		return Answer{Outcome: outcomeAccepted}, err
+		return Answer{Outcome: judge.OutcomeAccepted}, err
 	}
 	receipt, err := sl.strategy.Deduct(ctx, r.Purchase)
-	return Answer{Receipt: receipt, Outcome: outcomeSold}, err
+	return Answer{Receipt: receipt, Outcome: judge.OutcomeSold}, err
 }
 
 // explain returns the answer to a purchase that failed with cause:
@@ -296,7 +293,7 @@ func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 		refusal, _ := judge.FindCode(known.Reason)
 		return Answer{}, refusal.Err
 	}
-	return Answer{known.Receipt(), outcomeSold, true}, nil
+	return Answer{known.Receipt(), judge.OutcomeSold, true}, nil
 }
 
 // lookTimeout bounds the time to read the ledger after a purchase, and to write a refusal.

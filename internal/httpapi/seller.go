@@ -97,7 +97,7 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 		case err == nil && a.Replayed:
 			outcome = outcomeReplayed
 		case err == nil:
-			outcome = a.Outcome
+			outcome = string(a.Outcome)
 		case hungUp(c):
 			outcome = outcomeHungUp
 		default:

@@ -94,12 +94,12 @@ func (s *Server) putSKU(c *gin.Context) error {
 	defer turn.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), resetTimeout)
 	defer cancel()
-	if want.name == "" {
-		if want.name, err = s.currentName(ctx, id); err != nil {
+	if want.Name == "" {
+		if want.Name, err = s.currentName(ctx, id); err != nil {
 			return err
 		}
 	}
-	set, err := s.ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
+	set, err := s.ledger.Schedule(ctx, id, want.Name, want.Initial, want.StartsAt)
 	s.open.Delete(id)
 	if err != nil {
 		return err
@@ -163,15 +163,9 @@ func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) 
 	log.Warn("cannot reset a strategy", "strategy", sl.info.Name, "sku", set.ID, "error", err)
 }
 
-// A setting is what the body of a reset asks for.
-type setting struct {
-	name     string // the name of the SKU; "" keeps the present name
-	stock    int64
-	startsAt *judge.Moment // the start of the sale; nil starts it at once
-}
-
-func readSKU(c *gin.Context) (setting, error) {
-	var want setting
+// readSKU reads what the body of a reset asks for. An empty name keeps the present name.
+func readSKU(c *gin.Context) (judge.Stock, error) {
+	var want judge.Stock
 	var body struct {
 		Name     *string `json:"name"`
 		Stock    *int64  `json:"stock"`
@@ -181,13 +175,13 @@ func readSKU(c *gin.Context) (setting, error) {
 	if err != nil {
 		return want, err
 	}
-	if want.stock, err = web.Needed("stock", body.Stock, 0, seckill.MaxStock); err != nil {
+	if want.Initial, err = web.Needed("stock", body.Stock, 0, seckill.MaxStock); err != nil {
 		return want, err
 	}
 	if body.Name != nil {
-		want.name = *body.Name
-		length := utf8.RuneCountInString(want.name)
-		if length == 0 || length > maxName || strings.ContainsFunc(want.name, unicode.IsControl) {
+		want.Name = *body.Name
+		length := utf8.RuneCountInString(want.Name)
+		if length == 0 || length > maxName || strings.ContainsFunc(want.Name, unicode.IsControl) {
 			return want, invalid("name", fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
 		}
 	}
@@ -201,7 +195,7 @@ func readSKU(c *gin.Context) (setting, error) {
 		if year := m.Time().Year(); year < 0 || year > 9999 { // RFC 3339 allows only four digits for the year
 			return want, invalid("starts_at", "must be in the years 0 to 9999, also in UTC")
 		}
-		want.startsAt = &m
+		want.StartsAt = &m
 	}
 	return want, nil
 }

@@ -33,7 +33,7 @@ func prefersAsync(h http.Header) bool {
 // writeAccepted writes the first of the two answers: 202.
 func writeAccepted(c *gin.Context, p seckill.Purchase) {
 	c.Header("Preference-Applied", respondAsync)
-	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": outcomeAccepted,
+	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": judge.OutcomeAccepted,
 		"ask": askOf(p.User, p.SKU, p.RequestID)})
 }
 
