@@ -16,18 +16,18 @@ import (
 //
 //	METHOD PATH [Header: value]... BODY => STATUS [Header: value]... ANSWER
 //
-// ANSWER is JSON. The real answer must have the members of ANSWER, and may have others; a member that is null must be
-// missing. "$name" stands for any text, but for the same text at each place, also in later calls. "1..9" stands for a
-// number in this range. A list that ends with "…" may be longer. If ANSWER is in quotes, the real answer must contain
-// the text. For a problem, ANSWER may be its code, then the field at fault, and after a colon a part of its detail.
-// «x*9» is x nine times. A line that begins with "sql " is a statement for the database. A line that begins with # is
-// a comment.
+// ANSWER is JSON. The real answer must have all members of ANSWER, except those whose value is null, and may have more
+// members. A member with the value null must be missing. "$name" stands for any text, but every "$name" in the file
+// stands for the same text. "1..9" stands for a number from 1 to 9. A list that ends with "…" may be longer. If ANSWER
+// is in quotes, the real answer must contain the quoted text. If the real answer is a problem, ANSWER can be its code,
+// the field at fault, a colon and a part of its detail. «x*9» stands for nine times x. A line that begins with "sql "
+// is a statement for the database. A line that begins with # is a comment.
 type Calls struct {
 	testing.TB
 	Ask func(method, path, body string, headers []string) Answer
 	SQL func(statement string) error // nil if the file has no statements
 
-	names map[string]string // the texts that "$name" stands for
+	names map[string]string // the text for which each "$name" stands
 }
 
 // An Answer is the answer to an HTTP call.
@@ -57,7 +57,7 @@ var (
 	headed   = regexp.MustCompile(`^ *\[([A-Z][A-Za-z-]*: [^\]]*)\]`)
 )
 
-// call makes the call of a line.
+// call makes the call that a line describes, or runs its statement.
 func (c *Calls) call(line string) {
 	if statement, is := strings.CutPrefix(line, "sql "); is {
 		if err := c.SQL(statement); err != nil {
@@ -101,7 +101,7 @@ func headersOf(text string) (headers []string, rest string) {
 	}
 }
 
-// compare returns the difference between an answer and the wanted one; "" if there is none.
+// compare describes how an answer differs from the wanted answer; "" if it does not differ.
 func (c *Calls) compare(a Answer, status int, headers []string, answer string) string {
 	if a.Status != status {
 		return fmt.Sprintf("want %d", status)
@@ -130,15 +130,15 @@ func (c *Calls) compare(a Answer, status int, headers []string, answer string) s
 	return c.lacks(got, want)
 }
 
-// compareProblem returns how an answer differs from the wanted problem; "" if it does not. The text
-// wanted is "CODE FIELD: DETAIL": the problem's code, the field at fault and a part of the detail.
-// FIELD and ": DETAIL" may be missing.
+// compareProblem describes how an answer differs from the wanted problem; "" if it does not differ. The wanted problem
+// has the form "CODE FIELD: DETAIL". FIELD is the field at fault. DETAIL is a part of the problem's detail. FIELD and
+// ": DETAIL" may be missing.
 func compareProblem(a Answer, wanted string) string {
 	var p struct {
 		Code, Detail string
 		Errors       []struct{ Field, Code string }
 	}
-	_ = json.Unmarshal(a.Body, &p) // an answer without a body has no problem
+	_ = json.Unmarshal(a.Body, &p) // if the body is no JSON, p stays empty and differs from the wanted problem
 	blamed, detail, _ := strings.Cut(wanted, ": ")
 	code, field, _ := strings.Cut(blamed, " ")
 	if p.Code != code || !strings.Contains(p.Detail, detail) {

@@ -28,16 +28,17 @@ import (
 // Main runs the tests of a program: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func Main(m *testing.M) int {
 	HearSignals()
-	// With the race detector a program sleeps a second before it exits. Service processes inherit
-	// this setting, which turns the sleep off.
+	// With the race detector, a program sleeps for a second before it exits. This setting turns the sleep off. Service
+	// processes inherit the setting.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	defer stopShared()
 	KeepCompiledSQLite()
 	return m.Run()
 }
 
-// KeepCompiledSQLite keeps SQLite's compiled WebAssembly in the user's cache. With the race detector the compilation
-// takes ten seconds of processor time in every program. Main calls it; programs that tests start call it, too.
+// KeepCompiledSQLite keeps SQLite's compiled WebAssembly in the user's cache. Otherwise every program would compile it
+// again, which takes ten seconds of processor time with the race detector. Main calls KeepCompiledSQLite, and so does
+// every program that tests start.
 func KeepCompiledSQLite() {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -57,7 +58,7 @@ func Host() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()
 var shared struct {
 	mu   sync.Mutex
 	lab  *lab.Lab
-	drop func() // drops the database that was made on a given server; may be nil
+	drop func() // drops the test program's database on a given server; nil if no server is given
 }
 
 func stopShared() {
@@ -74,8 +75,8 @@ func stopShared() {
 // Start returns the lab of the test program, and starts the backends with these capabilities in it. All tests of the
 // program share the lab until Main ends.
 //
-// SECKILL_TEST_MYSQL_DSN names a MySQL server to use instead of a private one. There each test program makes a
-// database of its own, and drops it at its end.
+// If the variable SECKILL_TEST_MYSQL_DSN is set, tests use the MySQL server at this address instead of a private
+// server. Each test program makes a database of its own on it, and drops the database at the end.
 func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	t.Helper()
 	shared.mu.Lock()
@@ -112,7 +113,7 @@ func startShared(ctx context.Context, t testing.TB) {
 	shared.lab = l
 }
 
-// describeMissing says which of the backends is not a real server; "" if all are.
+// describeMissing names the first of the backends that is not a real server; "" if all are real.
 func describeMissing(names []string, statuses []backend.Status) string {
 	for _, s := range statuses {
 		if !slices.Contains(names, s.Name) {
@@ -133,7 +134,7 @@ func newDatabase(dsn string) (own string, drop func(), err error) {
 		return "", nil, err
 	}
 	c.DBName = fmt.Sprintf("seckill_test_%d_%d", os.Getpid(), time.Now().UnixNano())
-	db, err := sql.Open("mysql", c.FormatDSN()) // opens no connection before the first use
+	db, err := sql.Open("mysql", c.FormatDSN()) // this opens no connection before the first statement
 	if err != nil {
 		return "", nil, err
 	}
@@ -160,8 +161,8 @@ func InOtherDatabase(t testing.TB, config backend.Config) backend.Config {
 	return config
 }
 
-// WithSnapshotIsolation returns config with innodb_snapshot_isolation set in every session. known
-// is false if the server, such as a MySQL, does not have this setting.
+// WithSnapshotIsolation returns config with innodb_snapshot_isolation set to ON in every session. The result known is
+// false if the server does not have this setting, as MySQL does not.
 func WithSnapshotIsolation(t testing.TB, config backend.Config) (_ backend.Config, known bool) {
 	t.Helper()
 	var has []struct{ Value string }
@@ -178,8 +179,8 @@ func WithSnapshotIsolation(t testing.TB, config backend.Config) (_ backend.Confi
 	return config, true
 }
 
-// RedisUser creates a user with these rights and the password pw on each Redis server, until the test ends. It returns
-// the addresses with the user's login.
+// RedisUser creates a user with the given rules and the password pw on each Redis server, and deletes the user when the
+// test ends. It returns the servers' addresses with the user's login.
 func RedisUser(t testing.TB, addresses []string, name string, rules ...any) []string {
 	t.Helper()
 	var own []string
@@ -242,7 +243,7 @@ func (r Result[T]) Must(t testing.TB) T {
 	return r.value
 }
 
-// Patience limits how long tests wait for an event, also on a busy machine.
+// Patience limits how long tests wait for an event. It is long enough for a busy machine.
 const Patience = time.Minute
 
 // Soon waits until f returns true. After Patience it fails the test.
@@ -255,8 +256,8 @@ func Soon(t testing.TB, what string, f func() bool) {
 	}
 }
 
-// MySQLWith returns a program that starts the database with more options. The first run, which
-// initializes the data, does not get them.
+// MySQLWith returns a program that starts MariaDB with more options. The program leaves out the options in the
+// bootstrap run, which initializes the data.
 func MySQLWith(t testing.TB, options string) lab.Program {
 	t.Helper()
 	p := lab.NewSearch(os.Getenv).Find(lab.MariaDB)
@@ -271,12 +272,12 @@ func MySQLWith(t testing.TB, options string) lab.Program {
 	return p
 }
 
-// Admin opens a connection pool for the administrator of a lab's private MariaDB. Other servers
-// have no such login: the lab locks the administrator of a private MySQL.
+// Admin opens a connection pool for the administrator of a lab's private MariaDB. It does not work with a private
+// MySQL, because the lab locks the account of its administrator.
 func Admin(t testing.TB, l *lab.Lab) *sql.DB {
 	t.Helper()
 	Value(l.Process(backend.NameMySQL)).Must(t)
-	me, err := user.Current() // MariaDB accepts the user of this process at its socket
+	me, err := user.Current() // at its socket, MariaDB lets this user log in without a password
 	Must(t, err)
 	socket := filepath.Join(l.Folder(), backend.NameMySQL, "mysql.sock")
 	admin := Value(sql.Open("mysql", me.Username+"@unix("+socket+")/")).Must(t)

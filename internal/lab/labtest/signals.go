@@ -6,9 +6,10 @@ import (
 	"syscall"
 )
 
-// HearSignals lets the children of this program receive SIGHUP, SIGINT and SIGQUIT, even if this program was started to
-// ignore them, by nohup or as the background job of a script. A child inherits ignored signals, but not caught ones. So
-// HearSignals catches the ignored signals and drops them. Main calls it.
+// HearSignals lets the child processes of this program receive SIGHUP, SIGINT and SIGQUIT. This program ignores some of
+// these signals if nohup or a script in the background has started it. Child processes would inherit this. They do not
+// inherit caught signals, so HearSignals catches the ignored signals and does nothing about them. Main calls
+// HearSignals.
 func HearSignals() {
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
 		if signal.Ignored(s) {

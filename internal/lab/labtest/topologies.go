@@ -10,7 +10,7 @@ import (
 	"seckill/internal/lab"
 )
 
-// NewLab starts a lab with a topology for one test. It is not shared, because tests kill servers.
+// NewLab starts a lab with a topology for one test only, so that the test may kill servers.
 func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -27,7 +27,7 @@ func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	return l
 }
 
-// Nodes returns for each node of a lab's database a configuration of clients that use this node.
+// Nodes returns one configuration for each node of a lab's database. Clients with this configuration use this node.
 func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 	t.Helper()
 	var each []backend.Config
@@ -38,7 +38,7 @@ func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 	return each
 }
 
-// WithRedisOf returns the configuration of the shared lab with these capabilities, and with the Redis of another lab.
+// WithRedisOf returns the configuration of the shared lab with these capabilities, but with the Redis of the lab l.
 func WithRedisOf(t testing.TB, l *lab.Lab, needs ...backend.Capability) backend.Config {
 	t.Helper()
 	others := slices.DeleteFunc(needs, func(c backend.Capability) bool { return c == backend.Redis })

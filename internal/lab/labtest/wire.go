@@ -6,13 +6,13 @@ import (
 	"seckill/internal/lab"
 )
 
-// A Wire forwards TCP connections to a server, and can stop them.
+// A Wire forwards TCP connections to a server, and can freeze or cut them.
 type Wire struct {
 	*lab.Relay
 	target string
 }
 
-// NewWire opens a wire to the address target. It is closed when the test ends.
+// NewWire opens a wire to the address target. The wire is closed when the test ends.
 func NewWire(t testing.TB, target string) *Wire {
 	t.Helper()
 	r := Value(lab.ListenRelay()).Must(t)
@@ -21,10 +21,10 @@ func NewWire(t testing.TB, target string) *Wire {
 	return &Wire{r, target}
 }
 
-// Freeze holds back the bytes of both directions until Pass.
+// Freeze holds back the bytes of both directions until Pass is called.
 func (w *Wire) Freeze() { w.Hold(lab.Requests, lab.Replies) }
 
-// Cut closes every connection and refuses new ones until Pass.
+// Cut closes every connection and refuses new connections until Pass is called.
 func (w *Wire) Cut() { w.PointTo("") }
 
 // Pass ends a freeze or a cut.
