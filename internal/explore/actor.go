@@ -13,10 +13,10 @@ import (
 	"seckill/internal/tap"
 )
 
-// An actor is one buyer in one schedule. It is the tap.Tap (also its Sleeper and HelperObserver) and
-// the LockObserver of its own context, and reports each command to the scheduler before the command
-// is sent. The fields belong to the scheduler's goroutine. Only the results in outcome (Receipt, Err,
-// Accepted, Calls) are the program's until it has ended.
+// An actor is one buyer in one schedule. It is the tap.Tap, tap.Sleeper, tap.HelperObserver and LockObserver of its
+// context, and reports each command to the scheduler before the command is sent. Only the scheduler's goroutine may
+// use the fields. But Receipt, Err, Accepted and Calls in outcome belong to the actor's own goroutine until that
+// goroutine has ended.
 type actor struct {
 	Buyer
 	run     *run
@@ -26,9 +26,9 @@ type actor struct {
 
 	life life
 	lockUse
-	threads []*thread // the first is the program; the others are helpers
+	threads []*thread // the first is the buyer's own code; the others are its background goroutines
 	delayed []*call   // delayed commands that have not reached their servers
-	attempt *attempt  // the current attempt (see attempt)
+	attempt *attempt  // the commands since the last back-off
 	holder  probe.Holder
 	outcome Outcome
 }
@@ -36,7 +36,7 @@ type actor struct {
 // lockUse is the state of an actor's lock and SQL transaction.
 type lockUse struct {
 	lock          lockState
-	endsWithTx    bool // the lock belongs to a transaction, and the end of the transaction frees it
+	endsWithTx    bool // the end of the SQL transaction frees the lock
 	inTransaction bool // a SQL transaction is open
 	hadLock       bool // the actor has the lock now or had it before
 	expired       bool // a fault has ended the lease
@@ -56,24 +56,25 @@ type lockState int
 
 const (
 	notHeld   lockState = iota
-	held                // the actor has got the lock and has not called its release
-	releasing           // the release is under way: another actor may already have the lock
+	held                // the actor has the lock and has not begun to release it
+	releasing           // the release has begun, so another actor may already have the lock
 )
 
-// A thread is one sequence of commands of an actor. It may send several commands in parallel
-// (tap.Fan).
+// A thread is a goroutine that sends commands of an actor: the buyer's own code or a background goroutine. It may
+// send several commands in parallel (tap.Fan).
 type thread struct {
 	actor      *actor
-	helper     *tap.Helper // the strategy's goroutine in the background; nil if the thread is the call itself
+	helper     *tap.Helper // the background goroutine; nil if the thread is the buyer's own code
 	calls      []*call
 	ended      bool
-	fanSize    int // how many commands are sent in parallel; 0 or 1 if they are not
-	fanStarted int // how many of the parallel commands have begun, as the tap has reported
+	fanSize    int // the number of commands that are sent in parallel; 0 or 1 if the thread sends them one by one
+	fanStarted int // the number of parallel commands that have been reported so far
 	// overlap is set if the thread's last command was answered while another actor had the lock.
 	overlap *Problem
 }
 
-// isRunning reports whether t is between two commands. It will soon report a command or its end.
+// isRunning reports whether t executes code between two commands. A running thread will soon report a command or its
+// end.
 func (t *thread) isRunning() bool {
 	if t.ended {
 		return false
@@ -91,8 +92,8 @@ func (t *thread) isRunning() bool {
 	return !stands || t.fanSize > 1 && t.fanStarted < t.fanSize
 }
 
-// nextCall returns the call that a turn of t sends. The order of commands that are sent in parallel
-// makes no difference to their sender, so they are sent in the order of their nodes.
+// nextCall returns the call that t sends next, or nil. Of several parallel calls, it returns the call to the node
+// with the smallest name. The sender does not depend on the order of parallel calls.
 func (t *thread) nextCall() *call {
 	var first *call
 	for _, c := range t.calls {
@@ -128,7 +129,7 @@ func (t *thread) addCall(c *call) {
 // remove removes a finished call from its thread.
 func (c *call) remove() {
 	t := c.thread
-	if t == nil { // the buyer had died before the call, which was never added
+	if t == nil { // the buyer had died, so addCall did not add the call
 		return
 	}
 	t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c })
@@ -143,8 +144,8 @@ func (a *actor) isDone() bool { return a.program().ended }
 
 func (a *actor) isActive() bool { return !a.isDone() && a.life == alive }
 
-// threadOf returns the thread of a helper. Commands of a helper that was never announced belong to
-// the program.
+// threadOf returns the thread of the helper h. If h was never announced, it returns the thread of the buyer's own
+// code.
 func (a *actor) threadOf(h *tap.Helper) *thread {
 	for _, t := range a.threads {
 		if t.helper == h {
@@ -172,8 +173,9 @@ var (
 	errPanics      = errors.New("the code of the request panics")
 )
 
-// A brokenConnection is the error of a command that was sent and whose reply is lost. As MySQL's driver
-// does then, it says that the connection is invalid, which proves nothing about the command.
+// A brokenConnection is the error of a command that was sent and whose reply is lost. It matches
+// mysql.ErrInvalidConn, the error of MySQL's driver in this case. So it does not tell whether the command was
+// executed.
 type brokenConnection string
 
 func (e brokenConnection) Error() string      { return string(e) }
@@ -189,44 +191,46 @@ type call struct {
 	fan     int // the number of commands that are sent in parallel, including this one
 	state   callState
 
-	answer     chan error // receives nil to let the call continue, or the error that it returns instead
+	answer     chan error // receives nil, which lets the call continue, or the error that the call returns instead
 	step       int        // the index of the step that sent the command
-	timerFired bool       // the scheduler has declared that the time limit of this wait is over
+	timerFired bool       // the scheduler has ended this wait as if its time limit had passed
 	callFault
 }
 
-// A callFault is what a fault does to a call.
+// A callFault is the effect of a fault on a call.
 type callFault struct {
 	loseReply bool
 	// leavesUnheard is true if the buyer leaves while the command is on its way. The command takes
 	// effect.
 	leavesUnheard bool
-	refused       bool                        // during this call, Redis forbids the command Scenario.Denies
-	deliver       func(context.Context) error // sends this command if it was delayed
+	refused       bool                        // Redis forbids the command Scenario.Denies until this call returns
+	deliver       func(context.Context) error // sends the delayed command; nil if the command was not delayed
 }
 
 type callState int
 
 const (
-	ready   callState = iota // waits for its turn
+	ready   callState = iota // waits until the scheduler lets it continue
 	sent                     // the command is on its way to the server, or inside the server
-	waiting                  // a wait inside the process, without a command
-	passing                  // the command was sent at once, without a turn
-	blocked                  // cannot continue: the server lists it as waiting, or no event is on the way to it
+	waiting                  // waits inside the process; no command was sent
+	passing                  // the command was sent at once, without a choice of the scheduler
+	blocked                  // cannot continue: its server lists it as waiting, or no event is on its way to this wait
 	asleep                   // backs off
 )
 
-// isSleeping reports whether c backs off. A call whose context has ended is about to continue.
+// isSleeping reports whether c backs off. The result is false if c's context has ended, because c then continues by
+// itself.
 func (c *call) isSleeping() bool { return c.state == asleep && c.ctx.Err() == nil }
 
-// isUnanswered reports whether c was sent, or waits, and has not returned.
+// isUnanswered reports whether c has been sent or has begun to wait, and has not returned. A back-off does not
+// count.
 func (c *call) isUnanswered() bool { return c.state != ready && c.state != asleep }
 
 func (c *call) isWait() bool { return c.command.Backend == tap.Waiting }
 
 func (c *call) String() string { return c.actor.Name + ": " + c.command.Text }
 
-// text returns the command as a step shows it.
+// text returns the normalized text of the command, as Step.Command shows it.
 func (c *call) text(names *Normalizer) string {
 	text := c.command.Text
 	if !c.isWait() {
@@ -243,7 +247,8 @@ const (
 	timeHasCome = renewerMark + "its time has come"
 )
 
-// report makes the scheduler's goroutine call note. The actor's goroutines call report.
+// report is called by the actor's goroutines. It makes the scheduler's goroutine call note, which may use the
+// actor's fields.
 func (a *actor) report(note func()) {
 	select {
 	case a.run.reports <- note:
@@ -256,7 +261,7 @@ func (a *actor) newCall(ctx context.Context, command *tap.Command) *call {
 		answer: make(chan error, 1)}
 }
 
-// addCall adds a call that waits for its turn. A call of a dead actor fails at once.
+// addCall adds c to its thread. If the actor is dead, c fails at once with errDead.
 func (a *actor) addCall(c *call) {
 	if a.life != alive {
 		c.answer <- errDead
@@ -265,7 +270,8 @@ func (a *actor) addCall(c *call) {
 	a.threadOf(c.helper).addCall(c)
 }
 
-// awaitTurn waits until the scheduler lets the call continue (nil) or answers it with an error.
+// awaitTurn waits until the scheduler lets the call continue, and returns nil then. If the scheduler answers the
+// call with an error, awaitTurn returns that error.
 func (c *call) awaitTurn() error {
 	select {
 	case err := <-c.answer:
@@ -280,7 +286,7 @@ func (c *call) awaitTurn() error {
 
 func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 	if command.Name == "back-off" {
-		return nil // nothing to report: the method Sleep has reported this back-off
+		return nil // the method Sleep has reported this back-off already
 	}
 	c := a.newCall(ctx, command)
 	command.Private = c
@@ -288,8 +294,8 @@ func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 	case command.Backend == tap.Waiting:
 		c.state = waiting
 	case command.Name == "ROLLBACK" && ctx.Err() != nil:
-		// When the context of a transaction ends, database/sql sends the ROLLBACK from a goroutine of
-		// its own. The ROLLBACK does not wait for a turn of the buyer.
+		// When the context of a transaction ends, database/sql sends the ROLLBACK at once from a goroutine of its
+		// own. So the scheduler cannot choose when this ROLLBACK is sent.
 		c.state = passing
 	default:
 		a.report(func() { a.addCall(c) })
@@ -301,7 +307,7 @@ func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 
 func (a *actor) After(ctx context.Context, command *tap.Command, err error) error {
 	c, ok := command.Private.(*call)
-	if !ok { // a back-off: the method Before has not made a call for it
+	if !ok { // Before made no call, because the command is a back-off
 		return err
 	}
 	if c.refused {
@@ -321,8 +327,8 @@ func (a *actor) After(ctx context.Context, command *tap.Command, err error) erro
 	return err
 }
 
-// stopAtWakeUp adds a step between the event that ends a wait and the buyer's reaction to the
-// event. At this step the buyer may leave, for instance although it has just been given the lock.
+// stopAtWakeUp adds a step after the end of a wait, before the buyer reacts to this end. Instead of the step, the
+// fault Leaves may happen. The buyer then leaves although, for instance, it has just been granted the lock.
 func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	c := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
 	a.report(func() { a.addCall(c) })
@@ -333,8 +339,7 @@ func (a *actor) stopAtWakeUp(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Sleep ignores d: the back-off ends when a move of another actor may
-// have changed something.
+// Sleep ignores the duration d. The scheduler ends the back-off when another actor may have changed something.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	c := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
 	c.state = asleep
@@ -351,7 +356,7 @@ func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case err := <-c.answer:
 		return err
-	case <-ctx.Done(): // the buyer goes on without a choice of the scheduler
+	case <-ctx.Done(): // the context has ended, so the buyer continues without the scheduler
 		a.report(c.remove)
 		return context.Cause(ctx)
 	case <-a.run.stopped:

@@ -48,12 +48,13 @@ type actorKind struct {
 	nextAction Action // the action of the buyer that Scenario.Next adds; "" stands for Buys
 	// supports reports whether a strategy can perform the action. It is nil if every strategy can.
 	supports func(catalog.Info) bool
-	// prepare creates what the action needs before the actors come, such as an order. May be nil.
+	// prepare creates data that the action needs, such as an order, before the first actor starts. It may be nil.
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
 	perform performFunc
-	// calls returns the actor's requests and answers for the judge. It is nil if there are none.
+	// calls returns the actor's requests and their answers for package judge. It is nil if the judge need not know
+	// of any.
 	calls func(*World, Outcome) []judge.Call
-	// answer describes success; if "", the outcome's receipt describes it.
+	// answer is the text of a success. If it is "", the text is made from the receipt.
 	answer string
 }
 
@@ -67,8 +68,9 @@ var actorKinds = map[Action]actorKind{
 		},
 		calls: purchaseCalls,
 	},
-	// With Comes, a buyer buys, and its arrival is a step of its own. Without this step, all buyers
-	// of a process have arrived when the first command is sent, and share one batch.
+	// A buyer that Comes makes one step without a command, and then buys. Buyers without this step all arrive before
+	// the first command is sent. A strategy that merges purchases would then put all buyers of a process into one
+	// batch.
 	Comes: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			if o.Err = takeStep(ctx, "comes", doNothing); o.Err == nil {
@@ -89,7 +91,7 @@ var actorKinds = map[Action]actorKind{
 		},
 		answer: "had the lock",
 	},
-	// An actor that Resets starts the sale anew. If several do, each sets another stock.
+	// An actor that Resets starts a new sale of the SKU. If several actors do so, each sets a different stock.
 	Resets: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = p.Reset(ctx, w.sku, skuName, w.stock+w.extraUnits[o.Name])
@@ -103,7 +105,7 @@ var actorKinds = map[Action]actorKind{
 		calls:   func(w *World, o Outcome) []judge.Call { return asks.calls(w, o) },
 		answer:  "the units were added",
 	},
-	// An actor that Starts makes a sale begin whose start time lies in the future.
+	// The start time of the sale lies in the future until an actor that Starts moves it into the past.
 	Starts: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			started := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku)
@@ -113,8 +115,8 @@ var actorKinds = map[Action]actorKind{
 		},
 		answer: "the sale has begun",
 	},
-	// In one step, Redis loses the keys of the sale and a buyer buys, which makes the strategy
-	// restore its number from the row.
+	// An actor that Forgets deletes the keys of the sale from Redis, as if Redis had lost its data, and then buys.
+	// Both happen in one step. The purchase makes the strategy restore the keys from the stock row.
 	Forgets: {
 		supports: func(i catalog.Info) bool { return i.Stock == seckill.InRowAndRedis },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
@@ -131,9 +133,9 @@ var actorKinds = map[Action]actorKind{
 		},
 		calls: purchaseCalls,
 	},
-	// The purchase of an actor that Accepts is accepted at once, and its order is written later. If the
-	// answer was lost, the actor repeats the request with the same key, up to Buyer.Again times. A
-	// lease later comes the buyer that Scenario.Next adds. It writes the orders that are still missing.
+	// An actor that Accepts buys, and the strategy accepts the purchase at once and writes the order later. If the
+	// answer was lost, the actor repeats the request with the same key, up to Buyer.Again times. The buyer that
+	// Scenario.Next adds starts after the lease has ended, and writes the orders that are still missing.
 	Accepts: {
 		supports: func(i catalog.Info) bool { return i.Accepts },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
@@ -147,12 +149,12 @@ var actorKinds = map[Action]actorKind{
 		calls: purchaseCalls,
 	},
 	Asks: asks,
-	// The action Reserves is the same as Asks, but it reserves instead of buying.
+	// An actor that Reserves does the same as with Asks, but asks for a reservation instead of a purchase.
 	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
 		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
-	// The action Repeats is the same as Asks. But its request already has an order. The buyer got
-	// the answer about this order before the actors came.
+	// An actor that Repeats sends a request that the service has already answered with an order. The first request
+	// is sent and answered before the schedule begins. All later ones are sent as with Asks.
 	Repeats: {
 		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
 			if err := asks.prepare(ctx, w, first, b); err != nil {
@@ -166,14 +168,13 @@ var actorKinds = map[Action]actorKind{
 		perform: asks.perform,
 		calls: func(w *World, o Outcome) []judge.Call {
 			before := judge.CallOf(w.purchase(o.Buyer), w.placed[o.Name], nil)
-			before.Sent, before.Answered = 1, 2 // times before the first step
+			before.Sent, before.Answered = 1, 2 // both times are before the first step
 			return append([]judge.Call{before}, asks.calls(w, o)...)
 		},
 	},
 
-	// The following actors act on an order or a reservation that was placed before they came.
-	// Several actors may act on the same order (Buyer.Same). After a failure they try again, up to
-	// Buyer.Again times.
+	// The following actors act on an order or a reservation that exists before the first step. Several actors may
+	// act on the same order (Buyer.Same). After a failure they try again, up to Buyer.Again times.
 	Cancels: atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, requestOn(seckill.Strategy.Restore)),
 	Pays: atReservation("paid", judge.CallPay,
 		requestOn(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
@@ -196,7 +197,8 @@ func purchaseCalls(w *World, o Outcome) []judge.Call {
 	return []judge.Call{callOf(w.purchase(o.Buyer), o)}
 }
 
-// callOf returns the purchase as the buyer knows it. A dead buyer has heard no refusal.
+// callOf returns the purchase and its answer for the judge. If the buyer has died, a refusal counts as unknown,
+// because the buyer did not receive it.
 func callOf(p seckill.Purchase, o Outcome) judge.Call {
 	t := judge.CallOf(p, o.Receipt, o.Err)
 	switch {
@@ -211,7 +213,7 @@ func callOf(p seckill.Purchase, o Outcome) judge.Call {
 // Work is the backend of a step that sends no command, such as the work under a lock.
 const Work = "work"
 
-// takeStep makes a step of what an actor does without a command.
+// takeStep runs do as one step of the schedule. The step shows text in place of a command.
 func takeStep(ctx context.Context, text string, do func(context.Context) error) error {
 	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} }, do)
 }
@@ -250,8 +252,8 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	})
 }
 
-// requestOn returns a function that sends the given request about the actor's order. After an error
-// it tries again, up to Buyer.Again times, unless the error is listed as final.
+// requestOn returns a function that calls of with the id of the actor's order. After an error it calls of again, up
+// to Buyer.Again times, unless final contains the error.
 func requestOn[S any](of func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.retry(ctx, func() bool {
@@ -261,14 +263,14 @@ func requestOn[S any](of func(S, context.Context, string) error, final ...error)
 	}
 }
 
-// payLate pays after the deadline has passed.
+// payLate moves the deadline of the reservation into the past, and then pays.
 func payLate(ctx context.Context, w *World, p *process, o *Outcome) {
 	if o.Err = w.passDeadline(ctx, p); o.Err == nil {
 		requestOn(seckill.Reserver.Pay)(ctx, w, p, o)
 	}
 }
 
-// sweepReservations makes the deadline pass, and expires the reservations.
+// sweepReservations moves the deadlines into the past, and then lets the strategy expire the reservations.
 func sweepReservations(ctx context.Context, w *World, p *process, o *Outcome) {
 	err := w.passDeadline(ctx, p)
 	if err == nil {
@@ -290,14 +292,14 @@ func (w *World) passDeadline(ctx context.Context, p *process) error {
 // calls passDeadline. So the order of the steps decides whether a payment is in time.
 func atReservation(answer string, asked judge.CallKind, perform performFunc) actorKind {
 	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
-	d.nextAction = Sweeps // the next buyer gives back the units that a dead sweeper has left
+	d.nextAction = Sweeps // NextBuyer frees the units of reservations that a dead sweeper has not expired
 	d.supports = func(i catalog.Info) bool { return i.Reserves }
 	return d
 }
 
-// atOrder returns the kind of an actor that acts on an existing order. The parameter placed is the
-// answer that the order's buyer got, asked is the kind of the actor's call for the judge, and
-// answer is the text that describes success.
+// atOrder returns the kind of an actor that acts on an existing order. The parameter placed is the outcome with
+// which that order was made. The judge gets the actor's request as a call of the kind asked. The parameter answer is
+// the text that describes success.
 func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performFunc) actorKind {
 	return actorKind{
 		perform: perform,
@@ -323,7 +325,8 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 				return nil
 			}
 			t := callOf(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
-			if o.Same == "" { // if several actors share an order, only its own buyer reports the purchase
+			// Several actors may share the order. Only the actor that placed it reports the purchase.
+			if o.Same == "" {
 				t.Outcome = placed
 				told = append(told, t)
 			}
@@ -336,7 +339,7 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 				t.Outcome = judge.OutcomeSold
 			case o.Err == nil:
 				t.Outcome = judge.OutcomeCancelled
-			case o.Dead: // a dead actor has heard no refusal
+			case o.Dead: // the actor died before it received a refusal, so the outcome stays unknown
 			case errors.Is(o.Err, seckill.ErrExpired):
 				t.Outcome = judge.OutcomeExpired
 			case seckill.NothingTaken(o.Err):
@@ -347,8 +350,8 @@ func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform 
 	}
 }
 
-// findUntold looks up the result of each request that was answered "accepted", after all actors are
-// done.
+// findUntold is called when all actors are done. It looks up the result of each request that was answered
+// "accepted", and returns a problem for each request without a result.
 func (w *World) findUntold(ctx context.Context, p *process, s *Schedule) []Problem {
 	var list []Problem
 	for _, o := range s.Buyers {
@@ -370,9 +373,9 @@ func (w *World) findUntold(ctx context.Context, p *process, s *Schedule) []Probl
 	return list
 }
 
-// asks is an actor that sends a purchase with an Idempotency-Key to the whole service. It repeats
-// the request with the same key until the answer is final, up to Buyer.Again times. Two actors may
-// send the same request (Buyer.Same).
+// asks is the kind of an actor that sends a purchase with an Idempotency-Key to the whole service. The actor repeats
+// the request with the same key until the answer is final, up to Buyer.Again times. Two actors may send the same
+// request (Buyer.Same).
 var asks = actorKind{
 	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
 		p, err := w.process(ctx, b.Process)
@@ -388,8 +391,8 @@ var asks = actorKind{
 			}
 			p.service = s.Handler()
 		}
-		// The service reads the SKU at its first request, and that read passes no tap. So a request
-		// for more than the stock makes the service read the SKU before the schedule.
+		// The service reads the SKU from the database at its first request, and no tap sees this read. So prepare
+		// sends a first request before the schedule begins. It asks for more than the stock, and thus sells nothing.
 		o, sku := Outcome{Buyer: b}, w.purchase(b).SKU
 		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: unusedUser, Quantity: w.stock + 1,
 			RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
@@ -409,24 +412,24 @@ var asks = actorKind{
 		})
 	},
 	calls: func(w *World, o Outcome) []judge.Call {
-		if o.Dead && len(o.Calls) > 0 { // the actor did not hear the last answer
+		if o.Dead && len(o.Calls) > 0 { // the actor died before it received the last answer
 			o.Calls[len(o.Calls)-1].Outcome = judge.OutcomeUnknown
 		}
 		return o.Calls
 	},
 }
 
-// answeredAt and sentAt return the times of the current step. The judge compares times; in a schedule a
-// step is a microsecond. Two requests within one step must prove nothing about each other, so an answer
-// counts as earlier than a request in the same step.
+// answeredAt and sentAt return the time of the current step, for the judge, which compares times. Each step counts
+// as a microsecond. An answer counts as earlier than a request that is sent in the same step, so the judge does not
+// take the two for concurrent.
 func (r *run) answeredAt() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
 func (r *run) sentAt() time.Duration     { return r.answeredAt() + time.Microsecond/2 }
 
 // unusedUser is the id of a user who is not one of the actors.
 const unusedUser = 98
 
-// ask sends one request and reads its answer. It returns the call as the buyer knows it, and
-// whether a client would repeat the request.
+// ask sends one request to the service and reads the answer. It returns both for the judge, and reports whether a
+// client would send the request again.
 func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told judge.Call, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
 	path := "/api/v1/seckill"
@@ -456,7 +459,7 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 		return told, false
 	}
 	var problem struct{ Code, Detail, Ask string }
-	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // if the body has no code, the result counts as unknown
+	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code in the body, the outcome is unknown
 	r, known := judge.FindCode(problem.Code)
 	if !known {
 		r = judge.InternalError

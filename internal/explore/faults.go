@@ -19,11 +19,11 @@ import (
 type faultKind struct {
 	// options lists the ways in which the fault can happen now.
 	options func(*run) []policy.Option
-	// apply performs a fault that concerns the actor a. If a is nil, the fault concerns no single
-	// actor. The caller then adds step to the schedule.
+	// apply performs a fault that concerns the actor a. If a is nil, the fault concerns no single actor. The caller
+	// adds step to the schedule afterwards.
 	apply func(ctx context.Context, r *run, a *actor, step *Step) error
-	// applyToCall performs a fault that concerns the call c, whose step the caller has added. It
-	// returns nil to let the command go, or the error that its sender gets instead.
+	// applyToCall performs a fault that concerns the call c. The caller has added the step of c already. The result
+	// is nil if the command is sent, or the error that the sender gets instead.
 	applyToCall func(r *run, c *call) error
 }
 
@@ -62,7 +62,7 @@ var faultKinds = map[Fault]faultKind{
 				}
 				step.Command, err = r.endLease(ctx, a)
 			}
-			if !queued || r.lastThread == a.program() { // no last thread, so the next actor's turn is no preemption
+			if !queued || r.lastThread == a.program() { // without a last thread, the next step is no preemption
 				r.lastThread = nil
 			}
 			r.paused = a
@@ -102,7 +102,7 @@ var faultKinds = map[Fault]faultKind{
 				a.program().nextCall().leavesUnheard = true
 				return nil
 			}
-			a.cancel(context.Canceled) // database/sql then closes the connection if a command waits for its answer
+			a.cancel(context.Canceled) // if a command waits for its answer, database/sql now closes the connection
 			return nil
 		},
 	},
@@ -142,10 +142,9 @@ var faultKinds = map[Fault]faultKind{
 			return r.world.probes.SetRight(context.Background(), "-"+r.scenario.Denies)
 		},
 	},
-	// Commands to ZooKeeper are not delayed: a session's commands arrive in order, and end with its
-	// connection. On a connection to the SQL server no command follows a delayed one, because its
-	// sender closes the connection; the transaction there stays open until the delayed command
-	// arrives.
+	// Commands to ZooKeeper cannot be late: a session's commands arrive in order, and none arrives after the
+	// connection has closed. A delayed SQL command is the last one on its connection, because its sender does not
+	// use the connection again. The transaction on that connection stays open until the delayed command arrives.
 	Delayed: {
 		options: atCommands(Delayed, canBeDelayed),
 		applyToCall: func(r *run, c *call) error {
@@ -172,7 +171,8 @@ var faultKinds = map[Fault]faultKind{
 				step.Backend, step.Command = c.command.Backend, l.text(r.world.names)
 			}
 			step.Result = "waits"
-			ctx = context.WithoutCancel(ctx) // do not interrupt the delivery: it closes its connection at its end
+			// The delivery closes its connection at its end, so it must not be interrupted.
+			ctx = context.WithoutCancel(ctx)
 			r.programs.Go(func() {
 				err := l.deliver(ctx)
 				a.report(func() {
@@ -189,12 +189,12 @@ var faultKinds = map[Fault]faultKind{
 		}),
 		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.clockAhead.Store(int64(r.world.leaseEndJump()))
-			a.process.tainted = true // its clock is wrong now, so the next schedule uses another process
+			a.process.tainted = true // this process's clock is wrong now, so the next schedule uses another process
 			return nil
 		},
 	},
-	// The server is lost when the first buyer stands before its first write to the database. That
-	// buyer is then paused until the other buyers have finished.
+	// The server is lost when the first buyer is about to send its first write to the database. The other buyers
+	// then continue before this buyer does, unless the policy chooses otherwise.
 	NodeLost: {
 		options: func(r *run) []policy.Option {
 			c := r.actors[0].program().nextCall()
@@ -220,7 +220,7 @@ var faultKinds = map[Fault]faultKind{
 // batchedID finds the order ids in a command that writes several orders.
 var batchedID = regexp.MustCompile(`\((\d+), 'o`)
 
-// atActors returns a function that lists f for each actor for which the function may returns true.
+// atActors returns a function that offers the fault f at each actor for which the function may returns true.
 func atActors(f Fault, may func(*actor) bool) func(*run) []policy.Option {
 	return func(r *run) (list []policy.Option) {
 		for _, a := range r.actors {
@@ -232,8 +232,9 @@ func atActors(f Fault, may func(*actor) bool) func(*run) []policy.Option {
 	}
 }
 
-// mayLeaveUnheard reports whether a can leave while its next command is on its way. The clients of
-// ZooKeeper and etcd do not wait for the answer then. A COMMIT is different: database/sql waits.
+// mayLeaveUnheard reports whether a can leave while its next command is on its way. This needs a client that stops
+// waiting for the answer when the context ends. The clients of ZooKeeper and etcd do so, but database/sql waits for
+// the answer to a COMMIT.
 func (a *actor) mayLeaveUnheard() bool {
 	c := a.program().nextCall()
 	return c != nil && !c.leavesUnheard && (c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd)
@@ -246,8 +247,8 @@ func (a *actor) isFirstOfProcess() bool {
 	return i >= 0 && a.run.actors[i] == a
 }
 
-// atCommands returns a function that lists f for each command that a buyer or a renewer can send
-// now and for which the function may returns true.
+// atCommands returns a function that offers the fault f at each command that a buyer or a renewer can send now and
+// for which the function may returns true.
 func atCommands(f Fault, may func(*call) bool) func(*run) []policy.Option {
 	return func(r *run) (list []policy.Option) {
 		for _, t := range r.runnable() {
@@ -267,16 +268,16 @@ func writesRow(c *call) bool {
 	return c.command.Backend == tap.SQL && (c.command.Name == "INSERT" || c.command.Name == "UPDATE")
 }
 
-// drop records that c gets err instead of being sent, and returns err. The text result becomes the
-// result of the step.
+// drop removes c, whose command is not sent, and returns err, the error that the sender gets. The text result
+// becomes the result of the step.
 func (r *run) drop(c *call, result string, err error) error {
 	r.schedule.Steps[c.step].Result = result
 	c.remove()
 	return err
 }
 
-// targetCall returns the call that c refers to: the next call of the actor or its renewer or, if
-// there is none, the call in which the renewer sleeps.
+// targetCall returns the call that the choice c refers to. It is the next call of the buyer or, with c.Renewer, of
+// the buyer's renewer. If there is no next call, it is the call in which the renewer sleeps.
 func (r *run) targetCall(c Choice) *call {
 	var sleeping *call
 	for _, t := range r.actor(c.Who).threads {
@@ -304,7 +305,7 @@ func (a *actor) isQueued() bool {
 // command; an etcd client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
-	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // the client would notice later (see endLease)
+	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // etcd's client notices it late (see endLease)
 	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
 		zk.Expire()
 	}
@@ -331,19 +332,19 @@ func (r *run) leaseholder() *actor {
 	return nil
 }
 
-// endLease ends the lease of the actor, or any lease if the actor is nil. It returns a description of
-// what ended; "" if there was no lease. It ends the first of these that exists:
+// endLease ends the lease of the actor, or any lease if the actor is nil. The result describes what ended; it is ""
+// if there was no lease. In every case the processes' clocks move ahead by the time of a lease. Besides that,
+// endLease ends the first of these that exists:
 //
-//  1. at the lock's server: its key, its row, or the session or lease of the holder's process,
-//  2. the connection that holds the lock or, without a lock, an open transaction,
-//  3. with Scenario.Clears: the lock itself, which an operator removes,
-//  4. without a lock: the time that the strategy's processes compare with a deadline.
+//  1. at the lock's server: the lock's key, its row, or the session or lease of the holder's process,
+//  2. in the database: the connection that holds the lock or, without a lock, an open transaction,
+//  3. with Scenario.Clears: the lock itself, which an operator removes.
 func (r *run) endLease(ctx context.Context, of *actor) (string, error) {
 	w := r.world
 	did, err := r.expireAtServers(ctx, of)
 	if did != nil && w.admin.Etcd != nil {
-		// The lease belongs to a process, whose client notices the end of the lease later. This
-		// would disturb a later schedule, so the process is not used again.
+		// The client of the process notices the end of the lease only later. This would disturb a later schedule, so
+		// no later schedule uses the process.
 		for _, p := range w.processes {
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
@@ -362,8 +363,8 @@ func (r *run) endLease(ctx context.Context, of *actor) (string, error) {
 	return r.passLease(ctx, of, did)
 }
 
-// letLeaseRunOut does the same as endLease if no actor can continue. But it ends no session and no
-// connection, because those of a live process do not end by themselves.
+// letLeaseRunOut is called when no actor can continue. It does the same as endLease, but it ends no session and no
+// connection, because a live process keeps its sessions and connections alive.
 func (r *run) letLeaseRunOut(ctx context.Context) (string, error) {
 	of := r.leaseholder()
 	var did []string
@@ -383,8 +384,8 @@ func (r *run) expireAtServers(ctx context.Context, of *actor) ([]string, error) 
 	return r.world.probes.Expire(ctx, r.world.sku, &of.holder)
 }
 
-// passLease moves the clocks ahead by the time of a lease, and ends what does not end at a server
-// (endLease). The list did describes what has ended there.
+// passLease moves the clocks ahead by the time of a lease. The list did describes what has ended at a server. If it
+// is nil, passLease goes on with case 3 of endLease.
 func (r *run) passLease(ctx context.Context, of *actor, did []string) (what string, err error) {
 	w := r.world
 	w.clockOffset.Add(int64(w.leaseEndJump()))
@@ -414,7 +415,7 @@ func (w *World) leaseEndJump() time.Duration { return w.settings.LockLease + tim
 func (r *run) killActor(a *actor) {
 	a.life, a.lock = dead, notHeld
 	a.outcome.Dead = true
-	a.delayed = nil // delayed commands are lost with the machine
+	a.delayed = nil // the delayed commands are lost together with the process
 	a.cancel(errDead)
 	a.eachCall(func(c *call) {
 		if c.state == ready || c.state == asleep {
@@ -433,7 +434,7 @@ func (r *run) giveUp(ctx context.Context, a *actor) error {
 func canBeDelayed(c *call) bool {
 	switch name := c.command.Name; c.command.Backend {
 	case tap.SQL:
-		// A late BEGIN or ROLLBACK changes nothing.
+		// A late BEGIN or ROLLBACK changes nothing, so it is never delayed.
 		return name != "BEGIN" && name != "ROLLBACK"
 	case tap.Redis:
 		return name != "SUBSCRIBE"

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// judgeSchedule audits a schedule that has ended, and adds its problems.
+// judgeSchedule audits a schedule that has ended, and stores the audit and the problems in the schedule.
 func (r *run) judgeSchedule(ctx context.Context) error {
 	w, s := r.world, r.schedule
 	for _, a := range r.actors {
@@ -40,7 +40,7 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 	}
 	if r.scenario.has(Resets) {
 		e.Run = e.Snapshot.Stock.Run
-		if len(w.extraUnits) > 1 { // the stock shows which reset came last
+		if len(w.extraUnits) > 1 { // each reset sets another stock, so the stock row shows which reset was the last
 			e.Initial = e.Snapshot.Stock.Initial
 		}
 		if e.Calls, err = w.callsOfRun(ctx, e.Calls, e.Run); err != nil {
@@ -100,7 +100,7 @@ func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem 
 	return list
 }
 
-// unitsWanted returns how many units all buyers of a schedule want or had.
+// unitsWanted returns the number of units that all buyers of a schedule ask for, or had an order for.
 func (s *Schedule) unitsWanted() int64 {
 	var units int64
 	for _, b := range s.Buyers {
@@ -111,16 +111,16 @@ func (s *Schedule) unitsWanted() int64 {
 	return units
 }
 
-// mayBeOfEarlierSale reports whether the answer to b may belong to the sale before a reset, because
-// a reset had not finished when b came.
+// mayBeOfEarlierSale reports whether the answer to b may belong to the sale before a reset. This is possible if a
+// reset finished after the first step of b.
 func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 	came := slices.IndexFunc(s.Steps, func(step Step) bool { return step.Who == b.Name })
 	return slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Action == Resets && o.Ended > came })
 }
 
-// callsOfRun returns the calls that belong to the sale after the reset. It leaves out the orders of
-// the earlier sale, and all refusals, which may belong to either sale. A request that got an order
-// in both sales belongs to the new sale, because a reset forgets requests.
+// callsOfRun returns those calls that belong to the sale after the reset. It leaves out the orders of the earlier
+// sale, and all refusals except NextBuyer's, because a refusal may belong to either sale. A request that got an
+// order in both sales belongs to the new sale, because a reset forgets requests.
 func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
 	err := w.admin.DB.WithContext(ctx).Raw("SELECT request_id FROM orders WHERE sku_id = ? AND run < ? AND "+
@@ -172,16 +172,16 @@ func (s *Schedule) problem(rule, format string, args ...any) Problem {
 	return Problem{rule, s.names.Normalize(fmt.Sprintf(format, args...))}
 }
 
-// findViolations returns the audit's violations that count for the scenario.
+// findViolations returns the audit's violations without those that the scenario explains.
 func (s *Schedule) findViolations() []Problem {
 	if s.Scenario.has(Locks) { // nothing is sold
 		return nil
 	}
 	var list []Problem
 	for _, v := range s.Audit.Violations {
-		// If nothing was sold, the only buyer that could buy may have died, or bought before the reset.
+		// A fault or a reset may explain why nothing was sold: the only buyer died, or bought before the reset.
 		nothing := v.Rule == judge.RuleNothingSold && (s.Faulty() || s.Scenario.has(Resets))
-		// Only the service recognises a repeated request. A strategy refuses it as a duplicate.
+		// Only the service recognises a repeated request. A strategy refuses it as a duplicate, and this is correct.
 		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.has(Asks)
 		if !nothing && !copied {
 			list = append(list, s.problem(v.Rule, "%s", v.Message))
@@ -227,8 +227,8 @@ func (s *Schedule) startOfSale() int {
 	})
 }
 
-// leavers returns the buyers that left. If there was another fault, it returns none: only processes
-// that lived on without a fault must have cleaned up.
+// leavers returns the buyers that left. It returns none if another fault happened too, because only a process
+// without another fault must have cleaned up after its buyers.
 func (s *Schedule) leavers() []string {
 	var who []string
 	for _, step := range s.Steps {

@@ -16,8 +16,8 @@ import (
 // passes for leases, waits and back-offs. Only one goroutine at a time may call its methods.
 type Live struct {
 	run     *run
-	options []policy.Option // the possible choices; none when the schedule has ended
-	err     error           // why the schedule has ended; nil if it was judged
+	options []policy.Option // the choices that are possible now; none when the schedule has ended
+	err     error           // the error that ended the schedule; nil if the schedule was judged or goes on
 }
 
 var (
@@ -81,7 +81,7 @@ func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 // findOption returns the option for the choice c. If there is none, it waits for reports of the
 // actors: a buyer that seemed to wait may only have been slow, and a helper may just have started.
 func (l *Live) findOption(ctx context.Context, c Choice) (o policy.Option, err error) {
-	if l.run.handleReports() { // reports that came while the person was thinking
+	if l.run.handleReports() { // the actors may have reported something while the person was thinking
 		err = l.proceed(ctx)
 	}
 	for err == nil {
@@ -112,7 +112,7 @@ type View struct {
 	// Steps are the steps so far, oldest first. A choice is one step; some steps happen without a
 	// choice.
 	Steps []Step `json:"steps"`
-	// Preemptions counts the steps at which a buyer moved although the last one could continue.
+	// Preemptions counts the steps that another buyer made although the buyer of the step before could continue.
 	Preemptions int       `json:"switches"`
 	Faults      int       `json:"-"` // number of faults so far
 	Judged      *Schedule `json:"-"` // set when the schedule has ended
@@ -123,10 +123,10 @@ type State string
 
 // The states of an actor.
 const (
-	StateReady    State = "ready"     // stands before the command Next, and sends it if the person so chooses
-	StateWaits    State = "waits"     // has sent a command that has no answer yet; Waiting says why
-	StateBacksOff State = "backs_off" // waits without a command, and tries again when another actor has moved
-	StateDone     State = "done"      // has finished; Told is the answer
+	StateReady    State = "ready"     // sends the command Next if the person chooses this actor
+	StateWaits    State = "waits"     // waits for an answer or an event; ActorView.Waiting says why
+	StateBacksOff State = "backs_off" // pauses, and tries again when another actor has made a step
+	StateDone     State = "done"      // has finished; ActorView.Told is the answer
 	StateDead     State = "dead"      // the process of the actor has died
 )
 
@@ -134,9 +134,9 @@ const (
 type ActorView struct {
 	Buyer
 	State State `json:"state"`
-	// Next is the command that the buyer's next turn sends; null unless the state is StateReady.
+	// Next is the command that the buyer sends in its next step; null unless the state is StateReady.
 	Next *CommandView `json:"next"`
-	// Waiting is the command without an answer; null unless the state is StateWaits or
+	// Waiting is the command that has no answer, or the back-off; null unless the state is StateWaits or
 	// StateBacksOff.
 	Waiting *WaitView `json:"waiting"`
 	// Holds is true if the buyer believes that it has the lock. It is always false if the strategy
@@ -171,7 +171,7 @@ type WaitView struct {
 // An OptionView is a possible choice.
 type OptionView struct {
 	Choice
-	// Switches is true if the last buyer could continue and the choice moves another one.
+	// Switches is true if the buyer of the last step could continue and the choice moves another buyer.
 	Switches bool `json:"switches"`
 	// Command is the command that is sent, lost or delivered; null for other faults.
 	Command *CommandView `json:"command"`
@@ -238,8 +238,8 @@ func (r *run) waitView(c *call) *WaitView {
 	return w
 }
 
-// holdersAt returns the actors that may hold a row lock and whose process has a SQL connection from
-// one of the local ports. It leaves out the actor that waits.
+// holdersAt returns the names of the actors that may hold a row lock on a SQL connection from one of the local
+// ports. It leaves out the given actor, which waits for that lock.
 func (r *run) holdersAt(waits *actor, ports []string) []string {
 	var list []string
 	for _, a := range r.actors {

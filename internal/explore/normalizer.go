@@ -16,14 +16,15 @@ type Normalizer struct {
 	skus  *strings.Replacer
 	known map[string]string
 	count map[string]int
-	// hashes are the numbers for which markHash was called.
+	// hashes has the digits of each number with which markHash was called.
 	hashes []string
 }
 
 // NewNormalizer returns a Normalizer that replaces skus by 1, 2, … in this order.
 func NewNormalizer(skus ...int64) *Normalizer {
 	var pairs []string
-	for i := len(skus) - 1; i >= 0; i-- { // backwards, because a later SKU may begin with the digits of an earlier one
+	// The last SKU comes first, because it may begin with the digits of an earlier one.
+	for i := len(skus) - 1; i >= 0; i-- {
 		pairs = append(pairs, strconv.FormatInt(skus[i], 10), strconv.Itoa(i+1))
 	}
 	return &Normalizer{skus: strings.NewReplacer(pairs...), known: map[string]string{}, count: map[string]int{}}
@@ -39,15 +40,15 @@ var (
 	scriptSHA = regexp.MustCompile(`\b([0-9a-f]{6})[0-9a-f]{34}\b`)
 )
 
-// markHash makes Normalize replace the number as a random value. Normalize recognises most such
-// numbers by their 19 digits, but a hash may have fewer digits, or look like a time.
+// markHash makes Normalize treat number as a random value, and thus replace it by t1, t2, …. Normalize recognises
+// most random numbers by their 19 digits, but a hash may have fewer digits, or look like a time.
 func (n *Normalizer) markHash(number int64) {
 	n.hashes = append(n.hashes, strings.TrimPrefix(strconv.FormatInt(number, 10), "-"))
 }
 
 // Normalize returns text with SKUs, times, random values and script hashes replaced.
 func (n *Normalizer) Normalize(text string) string {
-	for i, digits := range n.hashes { // 26 letters are always taken for a random value
+	for i, digits := range n.hashes { // the digits become 26 letters, which randomValue matches
 		text = strings.ReplaceAll(text, digits, strings.Repeat(string(rune('A'+i)), 26))
 	}
 	text = n.skus.Replace(text)
@@ -81,8 +82,8 @@ func (n *Normalizer) nameFor(kind, value string) string {
 	return n.known[value]
 }
 
-// DescribeCommand returns the text of c with its arguments in place of the placeholders. The text
-// of a wait is only a duration or a name, so the kind of wait stands before it.
+// DescribeCommand returns the text of c with its arguments in place of the placeholders. The text of a wait is only
+// a duration or a name, so DescribeCommand puts the name of the command before it.
 func DescribeCommand(c *tap.Command) string {
 	if c.Backend == tap.Waiting {
 		return c.Name + ": " + c.Text

@@ -18,13 +18,13 @@ import (
 // A chooser chooses one of options and returns its index. An error ends the schedule.
 type chooser func(options []policy.Option, preemptions int) (int, error)
 
-// play runs one schedule of s to its end. If peek is true, it reads the servers after each step.
+// play runs one schedule of s to its end. If peek is true, it records the servers' values after each step.
 func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (*Schedule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one schedule took a minute"))
 	defer cancel()
 	r := w.newRun(s, peek)
 	defer r.stop()
-	if s.Denies != "" { // allow the command: an earlier schedule may have ended while it was forbidden
+	if s.Denies != "" { // allow the command, which an earlier schedule may have left forbidden
 		if err := w.probes.SetRight(ctx, "+"+s.Denies); err != nil {
 			return r.schedule, err
 		}
@@ -40,13 +40,14 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1,
 			Action: cmp.Or(actorKinds[s.Buyers[0].Action].nextAction, Buys)}
 		if slices.Contains(s.Faults, Panics) {
-			next.Process = s.Buyers[0].Process // the process lives on, with everything that the panic has left there
+			// The process survives the panic, so NextBuyer finds what is left in its memory.
+			next.Process = s.Buyers[0].Process
 		}
 		if next.User, err = w.returningUser(ctx, r.schedule); err != nil {
 			return r.schedule, err
 		}
 		if s.Buyers[0].Action == Accepts {
-			// Only the end of a lease lets the next buyer write the orders that a dead process has accepted.
+			// NextBuyer may write the orders that a dead process has accepted only after that process's lease.
 			if _, err := w.probes.Expire(ctx, w.sku, nil); err != nil {
 				return r.schedule, err
 			}
@@ -83,11 +84,11 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 			return err
 		}
 		if a := r.actors[i]; s.InLine && i < len(s.Buyers)-s.Latecomers {
-			// The buyer takes turns until it has the lock or waits for the lock.
+			// The buyer sends commands until it has the lock or waits for the lock.
 			if err := r.runAlone(ctx, a, choose, func() bool { return a.lock == held }); err != nil {
 				return err
 			}
-			r.lastThread = nil // no last thread, so the next actor's turn is no preemption
+			r.lastThread = nil // without a last thread, the next actor's step is no preemption
 		}
 		if i == 0 && s.DiesFirst {
 			if err := r.runUntilDeath(ctx, choose); err != nil {
@@ -101,7 +102,7 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 	return nil
 }
 
-// stop makes every actor give up, and delivers the delayed commands.
+// stop ends every actor, delivers the delayed commands, and closes the processes that are not used again.
 func (r *run) stop() {
 	close(r.stopped)
 	r.deliverAll()
@@ -127,8 +128,7 @@ func (r *run) deliverAll() {
 	all.Wait()
 }
 
-// deliveryLimit is the maximum time of a delivery. It exceeds the time after which a server
-// resolves a deadlock.
+// deliveryLimit is the maximum time of a delivery. It exceeds the time that a server needs to resolve a deadlock.
 const deliveryLimit = 5 * time.Second
 
 const (
@@ -161,7 +161,7 @@ func (r *run) addActor(ctx context.Context, b Buyer) error {
 func (a *actor) perform() {
 	defer func() {
 		switch p := recover(); {
-		case p == errPanics: //nolint:errorlint // p is what was passed to panic, not an error that was wrapped
+		case p == errPanics: //nolint:errorlint // p is the value passed to panic, which is not wrapped
 			a.outcome.Err = fmt.Errorf("%w: %w", seckill.ErrUnknown, errPanics)
 		case p != nil:
 			panic(p)
@@ -170,8 +170,8 @@ func (a *actor) perform() {
 	actorKinds[a.Action].perform(tap.With(a.ctx, a), a.run.world, a.process, &a.outcome)
 }
 
-// runAlone lets only the actor a take turns, until the function until returns true or the actor can
-// take no turn. Each turn is a choice between the actor's next command and the given faults.
+// runAlone lets only the actor a send commands. It returns when the function until returns true or a has no next
+// command. Before each command, choose selects either the command or one of the given faults.
 func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, until func() bool, faults ...Fault) error {
 	for {
 		if err := r.settle(ctx); err != nil {
@@ -199,8 +199,8 @@ func (r *run) chooseAndApply(ctx context.Context, options []policy.Option, choos
 	return r.apply(ctx, options[i], true)
 }
 
-// runUntilDeath lets the only buyer take turns until it dies or is done. If it has died, its
-// connections, sessions and leases end.
+// runUntilDeath lets the first buyer run alone until it dies or is done. If it has died, its connections, sessions
+// and leases end.
 func (r *run) runUntilDeath(ctx context.Context, choose chooser) error {
 	a := r.actors[0]
 	err := r.runAlone(ctx, a, choose, func() bool { return a.life != alive }, Dies)
@@ -233,12 +233,12 @@ func (r *run) runToEnd(ctx context.Context, choose chooser) error {
 	}
 }
 
-// maxSteps limits a schedule; the longest published counterexample has 48 steps. Buyers that need
-// more repeat their commands for ever, and give up.
+// maxSteps is the maximum number of steps of a schedule. The longest published counterexample has 48 steps. Buyers
+// that have not finished after maxSteps would repeat their commands for ever, so they are made to give up.
 const maxSteps = 2000
 
-// nextOptions runs the schedule up to the next moment at which there is a choice, and returns the
-// options. It returns none if every actor has finished.
+// nextOptions runs the schedule until there is a choice, and returns the options. It returns none if every actor has
+// finished.
 func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 	for {
 		if err := r.settle(ctx); err != nil {
@@ -258,8 +258,8 @@ func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 			continue
 		}
 		if r.allDone() {
-			// Only delayed commands and renewers of free locks are left. They run one after
-			// another, without a choice.
+			// All buyers are done. Only delayed commands and renewers can be left, and they run one after another,
+			// without a choice.
 			left := r.remainingOptions()
 			if len(left) == 0 {
 				return nil, nil
@@ -286,7 +286,7 @@ func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 	}
 }
 
-// remainingOptions returns the choices that are left when every program has ended.
+// remainingOptions returns the choices that are left when all buyers are done: delayed commands and renewers.
 func (r *run) remainingOptions() []policy.Option {
 	list := faultKinds[Arrives].options(r)
 	if r.scenario.Renewals > 0 {

@@ -15,15 +15,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// A StrategyProcess is one instance of the service's backends with one strategy on
-// it. If the strategy is a lock, the lock tells the LockObserver in its caller's
-// context when it is granted and released.
+// A StrategyProcess is one instance of the service's backends with one strategy on it. If the strategy is a lock,
+// each grant and each release is reported to the LockObserver in the context of the lock's caller.
 type StrategyProcess struct {
 	In       *backend.Instance
-	Info     catalog.Info // Info.Locker makes an observedLocker
+	Info     catalog.Info // its Locker makes the observedLocker below
 	Store    *ledger.Store
 	Strategy seckill.Strategy
-	Locker   lock.Locker // tells the LockObserver of leases; nil if the strategy is not a lock
+	Locker   lock.Locker // an observedLocker; nil if the strategy is not a lock
 }
 
 // StartProcess opens an instance on config and builds the strategy on it. The function now is the
@@ -73,7 +72,7 @@ type LockObserver interface {
 	LockReleased()
 }
 
-// An observedLocker tells the LockObserver in the caller's context of each lease that it grants.
+// An observedLocker is a lock that reports each grant and each release to the LockObserver in the caller's context.
 type observedLocker struct{ lock.Locker }
 
 func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
@@ -95,11 +94,10 @@ func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options
 	return observed, nil
 }
 
-// A sessioner is the part of a lock.SessionLease that an observedLease lacks.
+// A sessioner has the method that a lock.SessionLease has and an observedLease has not.
 type sessioner interface{ Session() *gorm.DB }
 
-// Clear passes the call to the inner lock. If the inner lock is no lock.Clearer, Clear returns
-// seckill.ErrBusy.
+// Clear calls Clear of the inner lock. If the inner lock is not a lock.Clearer, Clear returns seckill.ErrBusy.
 func (l *observedLocker) Clear(ctx context.Context, key string) error {
 	if c, ok := l.Locker.(lock.Clearer); ok {
 		return c.Clear(ctx, key)

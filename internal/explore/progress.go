@@ -8,7 +8,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// A move is a turn or a fault. Some moves let a buyer that backs off succeed (see mayUnblock).
+// A move is a command of an actor, or a fault. After some moves, a buyer that backs off may succeed (see
+// mayUnblock).
 type move struct {
 	actor   *actor // nil if the move is a fault
 	attempt *attempt
@@ -25,7 +26,8 @@ func (m move) mayUnblock() bool {
 		return false // the attempt ended in a back-off, so it changed nothing for other buyers
 	}
 	if !m.actor.run.world.hasLock() {
-		// Two copies of a request that wait for a third one would wake each other for ever.
+		// An attempt that only repeats the commands of the one before wakes nobody. Otherwise two buyers that both
+		// wait for a third one would wake each other for ever.
 		return !m.attempt.repeats() || m.actor.isDone()
 	}
 	if m.hadLock {
@@ -42,12 +44,12 @@ type attempt struct {
 	firstMove int             // index in run.moves of the first move after the attempt began
 	used      map[string]bool // the backends to which the attempt has sent commands
 	failed    bool            // the attempt ended in a back-off
-	sent      []string        // the names of its commands
-	before    []string        // the names of the commands before the last back-off
+	sent      []string        // the names of the commands in this attempt
+	before    []string        // the names of the commands in the attempt before this one
 }
 
-// repeats reports whether the attempt has sent commands of the same names so far as the one before. That one
-// changed nothing for other buyers.
+// repeats reports whether the attempt has so far sent the same commands as the attempt before, by their names. The
+// attempt before ended in a back-off, so it changed nothing for other buyers.
 func (t *attempt) repeats() bool {
 	return len(t.sent) <= len(t.before) && slices.Equal(t.sent, t.before[:len(t.sent)])
 }
@@ -71,9 +73,9 @@ func (r *run) recordMove(a *actor, c *tap.Command) {
 // recordFault records a fault, after which any buyer may succeed.
 func (r *run) recordFault() { r.moves = append(r.moves, move{}) }
 
-// wakeBackOffs ends the back-offs of actors that may succeed now, because another actor or a fault
-// has moved since their attempt began. Without such a move they would fail again. If there is no
-// such actor, wakeBackOffs returns false.
+// wakeBackOffs ends the back-off of each actor that may succeed now, because a move since the start of its attempt
+// may have changed something. Without such a move, the actor would fail again. If there is no such actor,
+// wakeBackOffs returns false.
 func (r *run) wakeBackOffs() bool {
 	return r.wakeIf(func(a *actor) bool {
 		return slices.ContainsFunc(r.moves[a.attempt.firstMove:], func(m move) bool {
@@ -123,10 +125,9 @@ const maxIdleTries = 3
 
 const gaveUp = "gives up: nothing will ever wake them"
 
-// awaitLateReport waits once more for the calls that seemed to wait, and reports whether one of
-// them has returned. On a busy machine, a thread of the SQL server that has been granted its row
-// counts as waiting until it runs. And a goroutine that passes on events from a client library may
-// be late.
+// awaitLateReport waits once more for the calls that seemed to wait, and reports whether one of them has returned.
+// On a busy machine, the SQL server may still list a thread as waiting although the row has been granted, because
+// the thread has not run since. A goroutine that passes on events from a client library may be late, too.
 func (r *run) awaitLateReport(ctx context.Context) bool {
 	waits, commands := r.unanswered()
 	return slices.ContainsFunc(append(waits, commands...), func(c *call) bool {
@@ -134,8 +135,8 @@ func (r *run) awaitLateReport(ctx context.Context) bool {
 	}) && r.awaitReport(ctx, maxSilence) == nil
 }
 
-// passTime lets time pass when no actor can continue and not all have finished. It makes the first
-// of these happen that lets an actor continue:
+// passTime lets time pass when no actor can continue and not all have finished. It does the first of these that lets
+// an actor continue:
 //
 //  1. The servers end the sessions of a dead process.
 //  2. A lease runs out (letLeaseRunOut).
@@ -170,7 +171,7 @@ func (r *run) passTime(ctx context.Context) error {
 	return r.settle(ctx)
 }
 
-// giveUpBuyers ends the time of the buyers that live.
+// giveUpBuyers makes the living buyers of the list give up: it adds a step for each and ends its context.
 func (r *run) giveUpBuyers(list []*actor) {
 	for _, a := range list {
 		if a.life != alive || a.outcome.GaveUp {
@@ -183,7 +184,7 @@ func (r *run) giveUpBuyers(list []*actor) {
 	}
 }
 
-// endWaits ends all limited waits and all back-offs. It returns "" if there was none.
+// endWaits ends all limited waits and all back-offs. The result describes this; it is "" if none has ended.
 func (r *run) endWaits(ctx context.Context) (what string, err error) {
 	fired, err := r.fireTimers(ctx)
 	if r.wakeIf(func(*actor) bool { return true }) || fired {

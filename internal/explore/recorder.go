@@ -19,7 +19,7 @@ type SentCommand struct {
 	Result     string `json:"result,omitempty"` // the error of the command; "" after success
 	Reply      string `json:"reply,omitempty"`
 	At         int64  `json:"start_us"`
-	Took       int64  `json:"took_us"`              // up to the Snapshot if the command has not returned yet
+	Took       int64  `json:"took_us"`              // the time until the Snapshot if the command has not returned yet
 	Background bool   `json:"background,omitempty"` // the goroutine that renews a lock sent the command
 
 	Command *tap.Command `json:"-"`
@@ -73,9 +73,8 @@ func (r *Recorder) Snapshot() (list []SentCommand, held []HeldPeriod) {
 	return list, held
 }
 
-// A Gate is the tap.Tap and LockObserver of one buyer. It records the buyer's commands and locks.
-// It also stops the buyer before the command that the caller of NewGate has selected, until Open is
-// called.
+// A Gate is the tap.Tap and LockObserver of one buyer. It records the buyer's commands and locks. It also stops the
+// buyer before the command that the argument at of NewGate selects, until Open is called.
 type Gate struct {
 	*Recorder
 	Reached chan struct{} // closed when the buyer has stopped at the gate
@@ -85,7 +84,7 @@ type Gate struct {
 	stopAt func(n int, c *tap.Command) bool
 	reach  func()
 	opened chan struct{}
-	n      atomic.Int64 // number of commands so far, without those of helpers
+	n      atomic.Int64 // number of the buyer's commands so far, without those of its background goroutines
 }
 
 // NewGate returns a Gate that stops the buyer before the first command for which the function at
@@ -141,7 +140,7 @@ func (g *Gate) LockReleasing() {
 
 func (g *Gate) LockReleased() {}
 
-// Commands returns the commands that the buyer has sent so far, without those of helpers.
+// Commands returns the commands that the buyer has sent so far, without those of its background goroutines.
 func (g *Gate) Commands() []*tap.Command {
 	var list []*tap.Command
 	sent, _ := g.Snapshot()

@@ -23,12 +23,12 @@ type run struct {
 	turnState
 	counters
 
-	// steps is len(schedule.Steps) when an actor last continued. The actors' goroutines read this
-	// copy, because only the scheduler may read schedule.Steps.
+	// steps is a copy of len(schedule.Steps), taken whenever settle begins. The actors' goroutines read this copy,
+	// because only the scheduler may read schedule.Steps.
 	steps  atomic.Int64
 	moves  []move
 	peek   bool // read the servers' values after each step
-	byHand bool // a person chooses: time passes only if the person chooses TimePasses
+	byHand bool // a person chooses the steps, and time passes only if the person chooses TimePasses
 	// serverWaits are the commands that the servers listed as waiting after the last step.
 	serverWaits []probe.Wait
 }
@@ -37,7 +37,7 @@ type run struct {
 // scheduler runs.
 type inbox struct {
 	reports  chan func()
-	handled  int            // reports that were run
+	handled  int            // the number of reports that were run
 	stopped  chan struct{}  // closed when the scheduler runs no more reports
 	programs sync.WaitGroup // the goroutines of the actors
 }
@@ -46,9 +46,9 @@ type inbox struct {
 type turnState struct {
 	lastThread  *thread  // the thread of the last step
 	lastSent    string   // text of the last choice and its command
-	paused      *actor   // the actor whose lease a fault has ended; nil after the actor's next turn
+	paused      *actor   // the actor that a fault has paused; nil after the actor's next command
 	cutProcess  *process // the process whose connections the last fault may have closed
-	portsBefore []string // the SQL ports of that process before the fault
+	portsBefore []string // the local ports of cutProcess's SQL connections before the fault
 	forced      bool     // since the last choice, a step happened that nobody chose
 }
 
@@ -107,7 +107,7 @@ func (r *run) othersHolding(a *actor) []*actor {
 	return list
 }
 
-// noteWoken records that the last step let the actor a continue, unless it was a's own turn.
+// noteWoken records that the last step let the actor a continue, unless it was a step of a.
 func (r *run) noteWoken(a *actor) {
 	if n := len(r.schedule.Steps); n > 0 {
 		step := &r.schedule.Steps[n-1]
@@ -136,7 +136,7 @@ func (r *run) apply(ctx context.Context, o policy.Option, chosen bool) error {
 	return nil
 }
 
-// takeTurn lets the next command of the step's buyer go, or wakes its renewer.
+// takeTurn sends the next command of the step's buyer, or wakes the buyer's renewer.
 func (r *run) takeTurn(step Step) {
 	c := r.targetCall(step.Choice)
 	if c.state == asleep {
@@ -196,7 +196,7 @@ func (r *run) send(c *call, step Step) {
 	}
 	r.recordMove(a, c.command)
 	switch c.command.Name {
-	case "BEGIN", "CALL": // a stored procedure contains a transaction of its own
+	case "BEGIN", "CALL": // CALL runs a stored procedure, which begins a transaction itself
 		a.inTransaction, a.expired = true, a.expired && r.world.hasLock()
 	case "COMMIT", "ROLLBACK":
 		a.inTransaction = false
@@ -207,8 +207,7 @@ func (r *run) send(c *call, step Step) {
 	}
 }
 
-// runnable returns the threads that can take the next turn. The thread of the last step comes
-// first.
+// runnable returns the threads that can send a command now. The thread of the last step comes first.
 func (r *run) runnable() []*thread {
 	var list []*thread
 	for _, a := range r.actors {
@@ -239,7 +238,8 @@ func (r *run) rank(t *thread) int {
 
 func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
 
-// preempts reports whether a turn of t takes the turn from the thread of the last step.
+// preempts reports whether a step of t is a preemption: t is not the thread of the last step, and that thread could
+// continue.
 func (r *run) preempts(t *thread) bool {
 	return t != r.lastThread && r.runnable()[0] == r.lastThread
 }
@@ -264,7 +264,7 @@ func (r *run) options() []policy.Option {
 	}
 	for _, f := range r.scenario.Faults {
 		at := faultKinds[f].options(r)
-		if f == NodeLost && at != nil { // when the node can be lost for the first time, this is the only choice
+		if f == NodeLost && at != nil { // the node is lost as soon as it can be, so this is the only choice
 			return at
 		}
 		list = append(list, at...)
@@ -272,7 +272,7 @@ func (r *run) options() []policy.Option {
 	return list
 }
 
-// renewersToWake returns choices that let a sleeping renewer act: at most one for each actor.
+// renewersToWake returns choices that let a sleeping renewer continue. It returns at most one for each actor.
 func (r *run) renewersToWake() []policy.Option {
 	var list []policy.Option
 	if r.renewalCount >= r.scenario.Renewals {
@@ -310,7 +310,7 @@ func (r *run) touches(t *thread) string {
 	}
 	switch c.Backend {
 	case tap.SQL:
-		if c.Name == "BEGIN" { // a transaction reads nothing before its first query
+		if c.Name == "BEGIN" { // BEGIN alone reads and changes nothing
 			return "nothing of " + t.choice().String()
 		}
 		return tap.SQL

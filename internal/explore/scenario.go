@@ -32,24 +32,24 @@ type Scenario struct {
 	MaxFaults int     `json:"max_faults,omitempty"`
 	// Denies is the Redis command that the fault Refused forbids.
 	Denies string `json:"denies,omitempty"`
-	// Renewals is how often in one schedule the goroutines that renew locks act at most. The
-	// moments at which they act are choices. If Renewals is 0, they never act.
+	// Renewals is the maximum number of times in one schedule that goroutines which renew a lock wake up. The policy
+	// chooses the moments. If Renewals is 0, they never wake up.
 	Renewals int `json:"renewals,omitempty"`
-	// DiesFirst lets the first buyer run alone and die before one of its commands. Each schedule
-	// chooses the command. The other buyers come a lease later.
+	// DiesFirst lets the first buyer run alone and die before one of its commands, which the policy chooses. The
+	// other buyers start after the lease of the first buyer has ended.
 	DiesFirst bool `json:"dies_first,omitempty"`
-	// InLine builds a queue before the first choice of the schedule. The first buyer takes the
-	// lock, and the other buyers come one by one and wait for the lock.
+	// InLine builds a queue before the first choice of the schedule. The first buyer takes the lock, and the other
+	// buyers start one by one and wait for the lock.
 	InLine bool `json:"in_line,omitempty"`
-	// Latecomers is the number of buyers at the end of the list that InLine leaves out of the
-	// queue. They come later, and each of their commands is a choice. If there are latecomers,
-	// LeaseEnds ends the session of a waiting buyer instead of the holder's.
+	// Latecomers is the number of buyers at the end of the list Buyers that InLine leaves out of the queue. They
+	// start when the queue is complete, and each of their commands is a choice. If there are latecomers, LeaseEnds
+	// ends the session of a waiting buyer instead of the holder's.
 	Latecomers int `json:"latecomers,omitempty"`
 	// Next adds one more buyer when all others are done. That buyer finds locks that were left
 	// behind and stock that was lost.
 	Next bool `json:"next,omitempty"`
-	// Clears lets LeaseEnds also remove a lock that has no lease, as an operator does who believes
-	// that the holder is dead.
+	// Clears lets LeaseEnds remove even a lock that has no lease. An operator who believes that the holder is dead
+	// does the same.
 	Clears bool `json:"clears,omitempty"`
 	// Wakes makes the end of a wait a step of its own. So a buyer can leave when its wait is over
 	// but before it goes on.
@@ -122,13 +122,13 @@ const (
 	TimePasses Fault = "time passes"
 )
 
-// A Choice is one step of a schedule: the buyer whose turn it is or, with a Fault, what happens
-// instead. Some faults concern no buyer.
+// A Choice selects one step of a schedule. Without a Fault, the buyer Who continues. With a Fault, this fault
+// happens, to Who or, if Who is "", to no single buyer.
 type Choice = policy.Choice
 
-// A Step is a choice and its result. Some steps follow without a choice of the policy: those with
-// ByItself, with the fault TimePasses, or with the result gaveUp. The option that follows such steps
-// is Forced (policy.Option).
+// A Step is a choice and its result. Some steps are not chosen by the policy: those with ByItself, with the fault
+// TimePasses, or with the result gaveUp. After such a step, the first of the next options is marked as Forced
+// (policy.Option).
 type Step struct {
 	Choice
 	Backend string `json:"backend,omitempty"`
@@ -140,13 +140,14 @@ type Step struct {
 	// Values is what the servers stored after the step, if the run reads them (see run.peek).
 	Values []probe.Value `json:"values,omitempty"`
 
-	// ByItself is true for a step that was not chosen: time passed until the step had to happen.
+	// ByItself is true for a step that nobody chose, because nothing else could happen.
 	ByItself bool `json:"by_itself,omitempty"`
 }
 
 // String returns the step on one line: "A UPDATE stock … → 1 row", "A arrives late: COMMIT".
 func (s Step) String() string {
-	words := s.Who + " " + strings.Trim(fmt.Sprint(s.Fault, ": ", s.Command), ": ") // a colon only between the two
+	// The colon is written only between a fault and a command.
+	words := s.Who + " " + strings.Trim(fmt.Sprint(s.Fault, ": ", s.Command), ": ")
 	switch {
 	case s.Result != "":
 		words += " [" + s.Result + "]"
@@ -166,20 +167,19 @@ func (s Step) isChosen() bool { return !s.ByItself && s.Fault != TimePasses && s
 type Schedule struct {
 	Scenario *Scenario
 	Steps    []Step
-	// Preemptions counts the steps at which a buyer moved although the last one could continue.
+	// Preemptions counts the steps that another buyer made although the buyer of the step before could continue.
 	Preemptions int
 	Buyers      []Outcome
 	Audit       judge.Report
 	// Held lists the periods during which buyers believed that they had the lock.
 	Held     []Belief
 	Problems []Problem
-	// Outage is how long the servers did not answer after NodeLost.
+	// Outage is the time from NodeLost until all servers answered again.
 	Outage time.Duration
 
 	names *Normalizer
-	// locks lists failures of the lock. Either two buyers held the lock although the lease of the
-	// first had not ended. Or another buyer had the lock when a renewer got the answer to a
-	// renewal, and the renewer continued all the same.
+	// locks lists failures of the lock. Either two buyers held the lock although the lease of the first had not
+	// ended. Or a renewer continued after the answer to its renewal, although another buyer had the lock by then.
 	locks []Problem
 }
 
@@ -208,15 +208,15 @@ type Outcome struct {
 	// Calls are the requests of a buyer that asks the service, with their answers.
 	Calls []judge.Call
 	Dead  bool
-	// GaveUp is true if the buyer waited and nothing could ever have woken it. WaitedFor counts the
-	// leases that had to end before the buyer could continue.
+	// GaveUp is true if the buyer waited and nothing could ever have woken it. WaitedFor counts the leases that had
+	// to end while the buyer could not continue.
 	GaveUp    bool
 	WaitedFor int
 	// Expired is true if a fault ended the buyer's lease.
 	Expired bool
-	// Waited is true if the buyer once could not continue until another buyer had moved.
+	// Waited is true if the buyer at some time could not continue until another buyer had made a step.
 	Waited bool
-	// Accepted is true if the buyer was told that the order comes later.
+	// Accepted is true if the buyer got the answer that its purchase is accepted and the order comes later.
 	Accepted bool
 	// Ended is the number of steps in the schedule when the buyer finished.
 	Ended int

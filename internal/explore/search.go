@@ -13,11 +13,11 @@ import (
 
 // Limits bound a search. Zero means no limit.
 type Limits struct {
-	Schedules int           // the maximum number of schedules in order
-	Time      time.Duration // bounds the schedules in order; the random schedules get the same time again
+	Schedules int           // the maximum number of schedules that are not drawn at random
+	Time      time.Duration // the maximum time for these schedules, and once more for the random ones
 	Reduce    bool          // see policy.Fewest.Reduce
-	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time
-	// ended the ordered search early.
+	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time ended the search before
+	// every schedule was run.
 	Random int
 	Seed   uint64
 	// Stop reports whether a schedule ends the search. If Stop is nil, any problem ends it.
@@ -35,11 +35,11 @@ type Bounds struct {
 	// state.
 	Orders    int  `json:"orders,omitempty"`
 	Exhausted bool `json:"exhausted,omitempty"` // every schedule was run
-	// Preemptions is the largest number n for which every schedule with at most n preemptions was
-	// run. It is nil if n is not known (Limits.Reduce), if there is none, or if all were run.
+	// Preemptions is the largest number n for which every schedule with at most n preemptions was run. It is nil if
+	// all were run, if not even all schedules without preemptions were run, or if Limits.Reduce makes n unknown.
 	Preemptions *int `json:"preemptions,omitempty"`
-	// NotRun counts the choices whose schedules were not run. Either a limit was reached, or the
-	// servers did not behave the same way again.
+	// NotRun counts the choices whose schedules were not run, because a limit was reached or the servers behaved
+	// differently in a repetition.
 	NotRun int `json:"cut,omitempty"`
 	Pruned int `json:"pruned,omitempty"` // schedules stopped early, because another schedule is equivalent
 }
@@ -63,19 +63,19 @@ func (b *Bounds) Add(o Bounds) {
 // A Result is the result of a search.
 type Result struct {
 	Bounds
-	Faulty    int       // schedules with a fault
-	Renewed   int       // schedules in which a renewer acted
+	Faulty    int       // the number of schedules with a fault
+	Renewed   int       // the number of schedules in which a renewer acted
 	StoppedAt *Schedule // the schedule that ended the search (Limits.Stop), or nil
 
-	seenOrders map[string]bool // the orders of steps that Bounds.Orders counts, as policy.Order writes them
+	seenOrders map[string]bool // the results of policy.Order; Bounds.Orders is their number
 }
 
 // ErrDiverged means that a choice of a replayed schedule is not possible any more.
 var ErrDiverged = policy.ErrDiverged
 
-// Search runs the schedules of s within the limits. First it runs schedules in order, those with
-// the fewest preemptions first, and then some at random. If a server fails or ctx ends, Search
-// returns the result so far with an error.
+// Search runs the schedules of s within the limits. First it runs all schedules one by one, those with the fewest
+// preemptions first. If a limit ends this, it runs some at random. If a server fails or ctx ends, Search returns the
+// result so far with an error.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
 	res := Result{seenOrders: map[string]bool{}}
 	if err := w.warmUp(ctx, s); err != nil {
@@ -99,8 +99,8 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	return res, err
 }
 
-// playAll plays the schedules that p chooses until one is broken, l.Time has passed, or l.Schedules
-// were played (0 is no limit).
+// playAll plays the schedules that p chooses until one of them ends the search (Limits.Stop), l.Time has passed, or
+// l.Schedules were played. A limit of 0 is no limit.
 func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, res *Result) error {
 	begun, had, maxSchedules := time.Now(), res.Schedules, l.Schedules
 	more := func() bool {
@@ -172,7 +172,7 @@ func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (sche
 	if err := w.warmUp(ctx, s); err != nil {
 		return nil, err
 	}
-	// TimePasses is no choice in a replay: it happens by itself whenever no actor can continue.
+	// A replay does not choose TimePasses, which happens by itself whenever no actor can continue.
 	choices = slices.DeleteFunc(slices.Clone(choices), func(c Choice) bool { return c.Fault == TimePasses })
 	for range 3 {
 		schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose)
@@ -187,8 +187,8 @@ func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (sche
 	return schedule, err
 }
 
-// Choices returns the choices of a schedule. It leaves out the steps of the buyer that
-// Scenario.Next adds: this buyer is alone, so nothing is chosen.
+// Choices returns the choices of a schedule. It leaves out the steps of NextBuyer, who runs alone, so that there is
+// nothing to choose.
 func (s *Schedule) Choices() []Choice {
 	var list []Choice
 	for _, step := range s.Steps {

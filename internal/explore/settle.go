@@ -12,23 +12,24 @@ import (
 )
 
 const (
-	// computeLimit is the maximum time between two commands of a buyer. A buyer that needs longer
-	// probably sends commands that pass no tap.
+	// computeLimit is the maximum time between two commands of a buyer. A buyer that needs longer probably sends
+	// commands that the tap does not see.
 	computeLimit = 20 * time.Second
 	// commandLimit is the maximum time until a command returns or its server says that it waits.
 	commandLimit = 30 * time.Second
-	// quiet is how long settle waits for a report that is probably on its way. The absence of a
-	// report proves nothing, so settle then asks the servers and barriers, too.
+	// quiet is how long settle first waits for a report. If none arrives, that proves nothing, so settle then asks
+	// the barriers and the servers.
 	quiet = time.Millisecond
-	// replyTime is the time within which most commands return. A question about waiting commands
-	// makes a server slower. So settle asks earlier only at states where commands have waited.
+	// replyTime is the time within which most commands return. Only then does settle ask a server which commands
+	// wait, because the question slows the server down. It asks earlier at a state where commands have waited
+	// before.
 	replyTime = 5 * time.Millisecond
 	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
 )
 
-// settle returns when no actor will report anything before the next choice: each thread stands before
-// a command, waits inside a server, backs off, or has ended.
+// settle returns when no actor will report anything before the next choice. Each thread then is about to send a
+// command, waits inside a server, backs off, or has ended.
 func (r *run) settle(ctx context.Context) error {
 	r.steps.Store(int64(len(r.schedule.Steps)))
 	r.serverWaits = nil
@@ -44,12 +45,12 @@ func (r *run) settle(ctx context.Context) error {
 type settling struct {
 	*run
 	startedAt      time.Time
-	barriersPassed int // run.handled at the time when all waits last passed their barriers; -1: never
+	barriersPassed int // run.handled when passBarriers was last called; -1 if it was not called yet
 }
 
-// check runs all reports that have come, and reports whether nothing is under way any more. It asks
-// the cheapest sources first: the actors' goroutines, then the barriers of waits, then the servers.
-// A report may change everything. So after a report check returns false, and settle calls it again.
+// check runs all reports that have arrived, and reports whether no more will arrive. It asks the cheapest sources
+// first: the actors' goroutines, then the barriers of waits, then the servers. A report may change everything. So
+// after a report check returns false, and settle calls check again.
 func (s *settling) check(ctx context.Context) (settled bool, err error) {
 	s.handleReports()
 	if s.anyRunning() {
@@ -64,8 +65,8 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 		return true, s.awaitRollback(ctx)
 	case s.reportComes(ctx, commands):
 		return false, nil
-	// Actors have continued since the waits last passed their barriers. These actors may have sent
-	// events that end the waits.
+	// Actors have reported something since passBarriers was last called. These actors may have sent events that end
+	// the waits.
 	case len(waits) > 0 && s.barriersPassed != s.handled:
 		s.barriersPassed = s.handled
 		over, err := passBarriers(ctx, waits)
@@ -88,9 +89,9 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 	return true, ctx.Err()
 }
 
-// reportComes waits a short time for a report, and returns whether one came. The time is as long as
-// commands usually take, or shorter if the commands are expected to wait inside their servers. If
-// there are only waits and no commands, reportComes returns false at once, because barriers decide.
+// reportComes waits a short time for a report, and returns whether one has arrived. It waits replyTime, or only the
+// time quiet if the commands waited inside their servers at this state before. If there are waits but no commands,
+// it returns false at once, because only barriers tell whether a wait will end.
 func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
 	return len(commands) > 0 && (s.awaitReport(ctx, quiet) == nil ||
 		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)
@@ -157,7 +158,7 @@ func (c *call) indexIn(waits []probe.Wait) int {
 	})
 }
 
-// handleReports runs the reports that have come. It returns false if there was none.
+// handleReports runs the reports that have arrived. It returns false if there was none.
 func (r *run) handleReports() bool {
 	before := r.handled
 	for {
@@ -193,12 +194,12 @@ func (r *run) unanswered() (waits, commands []*call) {
 	return waits, commands
 }
 
-// passBarriers calls the Barrier of each waiting call. It returns when no event is under way to one
-// of these calls. It returns true if one of them will return, and its actor will report that.
+// passBarriers calls the Barrier of each waiting call. A Barrier returns when no event is on its way to its call. If
+// a call is about to return, passBarriers returns true, and the call's actor will report the return.
 func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
-		// The wait of an actor that has died, left or given up is about to end.
+		// A wait without a Barrier ends by itself. A wait also ends if its actor has died, left or given up.
 		if c.command.Barrier == nil || c.actor.life != alive || c.ctx.Err() != nil {
 			anyOver = true
 			continue
@@ -225,7 +226,7 @@ func (r *run) awaitRollback(ctx context.Context) error {
 	return r.world.probes.AwaitClosed(ctx, closed, true)
 }
 
-// awaitReport waits for a report and calls it. It returns errNoReport if none comes within limit.
+// awaitReport waits for a report and runs it. It returns errNoReport if none arrives within limit.
 func (r *run) awaitReport(ctx context.Context, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

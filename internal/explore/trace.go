@@ -16,9 +16,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Trace is a recording, in real time, of one purchase or of two that raced. It has every command
-// with its time, duration and reply, and the periods during which the lock was held. A Schedule
-// shows what could happen; a Trace shows what really happened.
+// A Trace is a recording, in real time, of one purchase or of two concurrent ones. It has every command with its
+// time, duration and reply, and the periods during which the lock was held. A Schedule shows what could happen; a
+// Trace shows what really happened.
 type Trace struct {
 	Strategy string        `json:"strategy"`
 	Stock    int64         `json:"stock"`
@@ -29,11 +29,11 @@ type Trace struct {
 	Held     []HeldPeriod  `json:"held"`
 	Told     []Answer      `json:"told"`
 	Problems []Problem     `json:"problems"` // what the judge found
-	Cut      bool          `json:"cut"`      // steps after the first maxTraceSteps were left out
+	Cut      bool          `json:"cut"`      // the steps after the first maxTraceSteps are missing
 }
 
 const (
-	// traceStock is the number of units on sale: enough for either buyer, but not for both.
+	// traceStock is the number of units on sale. It is enough for either buyer, but not for both together.
 	traceStock = 2
 	// maxTraceSteps is the maximum number of steps, so that a polling buyer does not fill a page.
 	maxTraceSteps = 500
@@ -47,11 +47,11 @@ type traceRun struct {
 	sku    int64
 }
 
-// RecordTrace opens an instance on the backends of config and lets one or two buyers buy at the
-// same time with the strategy info. It returns an error if nothing could be recorded; an error of a
-// buyer is part of the Trace. Traces on one database must take turns.
+// RecordTrace opens an instance on the backends of config and lets one or two buyers buy at the same time with the
+// strategy info. It returns an error if nothing could be recorded; an error of a buyer is part of the Trace. Only
+// one trace at a time may use a database.
 func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
-	config = config.Only(info.Uses()...) // other backends would be probed and shown, too
+	config = config.Only(info.Uses()...) // a trace shows the values of all open backends
 	config.MaxSQLConns = 8
 	p, err := StartProcess(ctx, config, info, catalog.DefaultSettings(), nil)
 	if err != nil {
@@ -92,7 +92,8 @@ func (r *traceRun) reset(ctx context.Context) error {
 	return nil
 }
 
-// purchase returns the purchase of buyer b in the unrecorded or the recorded round.
+// purchase returns the purchase of buyer b. Its key contains the text request, so that each round has keys of its
+// own.
 func (r *traceRun) purchase(b Buyer, request string) seckill.Purchase {
 	return seckill.Purchase{SKU: r.sku, User: int64(b.Name[0]-'A') + 1, Quantity: b.Quantity,
 		RequestID: fmt.Sprintf("%s-%s-%d", b.Name, request, r.sku)}
@@ -116,7 +117,7 @@ func (r *traceRun) record(ctx context.Context, t *Trace) error {
 				ready.Wait()
 				return false
 			})), p)
-			arrive() // a buyer that has sent no command must not block the other buyer
+			arrive() // a buyer that ends without a command must not block the other buyer
 			told[i] = judge.CallOf(p, got, err)
 			t.Told[i] = Answer{Who: b.Name, Answer: Outcome{Buyer: b, Receipt: got, Err: err}.Answer()}
 		})
@@ -141,7 +142,7 @@ func (r *traceRun) record(ctx context.Context, t *Trace) error {
 	return nil
 }
 
-// remove deletes the rows of the SKU, so that shops do not list it.
+// remove deletes the rows of the SKU, so that lists of SKUs do not show it.
 func (r *traceRun) remove(ctx context.Context) error {
 	for _, q := range []string{"DELETE FROM orders WHERE sku_id = ?", "DELETE FROM stock WHERE id = ?"} {
 		if err := r.In.DB.WithContext(ctx).Exec(q, r.sku).Error; err != nil {

@@ -20,8 +20,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// A World is one strategy on real servers, in as many processes (instances) as a scenario needs.
-// While it explores, other programs may use the other servers, but not its database.
+// A World is one strategy on real servers, in as many processes (instances) as a scenario needs. While it explores,
+// no other program may use its database. Other programs may use the Redis, ZooKeeper and etcd servers.
 type World struct {
 	info      catalog.Info
 	options   Options
@@ -29,7 +29,7 @@ type World struct {
 	settings  catalog.Settings
 	admin     *backend.Instance // used by the explorer only: no buyer uses it
 	probes    *probe.Set
-	processes map[int]*process // by the number Buyer.Process
+	processes map[int]*process // the keys are the numbers in Buyer.Process
 	closing   sync.WaitGroup   // counts the closed processes whose instances are still closing
 	worldClock
 	sale
@@ -53,8 +53,9 @@ type sale struct {
 	sku      int64
 	hasOther bool // a buyer of the scenario buys the second SKU (World.otherSKU)
 	stock    int64
-	placed   map[string]seckill.Receipt // the orders placed before the actors came, by buyer
-	// extraUnits has the actors that reset the sale. Each adds another number of units to stock.
+	placed   map[string]seckill.Receipt // the orders placed before the first step; the keys are names of buyers
+	// extraUnits has an entry for each actor that resets the sale. The actor sets the stock to World.stock plus this
+	// number, which differs from actor to actor.
 	extraUnits map[string]int64
 	names      *Normalizer
 }
@@ -71,8 +72,7 @@ type Options struct {
 // started again.
 type Node struct {
 	Name string // the node's name in steps, such as "the primary with what it had not replicated"
-	// Lag is called when the sale is ready and before any buyer comes. It stops replication, if
-	// any.
+	// Lag is called when the sale is ready and before the first buyer starts. It stops replication, if there is any.
 	Lag func(context.Context) error
 	// Lose stops the server and, if necessary, has another one take over.
 	Lose func(context.Context) error
@@ -104,10 +104,9 @@ func (w *World) awaitServers(ctx context.Context) error {
 // byHandLimit is how long leases and lock waits last if a person chooses the schedule.
 const byHandLimit = 24 * time.Hour
 
-// lastScheduleSKU is the SKU of the last schedule in any world. Each schedule has a SKU of its own,
-// with so many digits that it can be found in the text of any command. The first SKU is computed
-// from the time, because servers still have the data of earlier programs. One second stands for
-// 1,000 SKUs.
+// lastScheduleSKU is the SKU of the last schedule in any world. Each schedule has a SKU of its own, with so many
+// digits that it can be found in the text of any command. Servers may still have the SKUs of earlier programs. So
+// the first SKU is computed from the time, and grows by 1,000 with each second.
 var lastScheduleSKU atomic.Int64
 
 func init() { lastScheduleSKU.Store(seckill.ExploredSKU + 1000*time.Now().Unix()) }
@@ -117,8 +116,8 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o,
 		processes: map[int]*process{}}
 	w.config.MaxSQLConns = 8
-	w.settings.QueueAtOnce = 1 // buyers queue as soon as there are two
-	// No wait and no lease ends by itself while a schedule runs.
+	w.settings.QueueAtOnce = 1 // the second buyer already has to queue
+	// These times are so long that no wait and no lease ends by itself while a schedule runs.
 	w.settings.LockWait, w.settings.LockLease, w.settings.Retries = 40*time.Second, 5*time.Minute, 8
 	if o.ByHand {
 		w.settings.LockWait, w.settings.LockLease = byHandLimit, byHandLimit
@@ -213,9 +212,9 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-// otherSKU returns the second SKU of a schedule. In an index, the names of the two SKUs' locks are
-// neighbours. So a lock on the gap beside the first name meets the second name, as in a table with
-// these two locks only.
+// otherSKU returns the second SKU of a schedule. It begins with the digits of the first SKU, so the names of the two
+// SKUs' locks are neighbours in an index. A lock on the gap next to the first name then also covers the second name,
+// as in a table with these two locks only.
 func (w *World) otherSKU() int64 { return w.sku * 10 }
 
 // firstRun is the run number of every schedule's sale until an actor resets it.
@@ -243,8 +242,8 @@ func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s 
 		w.createdAt.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
 		w.clockReads.Store(0)
 	}
-	// A strategy with a counter writes the counter here. A lock in ZooKeeper creates the parent
-	// nodes, as at any reset. Other locks start without any data, as on their first use.
+	// A strategy with a counter writes the counter now. A lock in ZooKeeper creates its parent nodes, as at any
+	// reset. Other locks start without any data, as when they are used for the first time.
 	if r, ok := first.Strategy.(seckill.Resetter); ok && (!w.hasLock() || w.admin.ZooKeeper != nil) {
 		if err := r.Reset(ctx, sku, s.Stock); err != nil {
 			return fmt.Errorf("make a fresh SKU: %w", err)
@@ -350,7 +349,7 @@ func (w *World) closeTainted() {
 		}
 		delete(w.processes, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		// End the statements that still wait in the server. They would look like those of a later buyer.
+		// Kill the statements that still wait in the server, because they would look like those of a later buyer.
 		_, _ = w.probes.Kill(ctx, p.sqlPorts())
 		cancel()
 		w.closing.Go(func() { _ = p.In.Close() })

@@ -13,15 +13,15 @@ import (
 // Each schedule starts with a known prefix of choices; after the prefix, Fewest takes the first
 // option at each choice and keeps the other options as prefixes of later schedules.
 type Fewest struct {
-	// Reduce leaves out schedules that differ from another one only in the order of independent
-	// steps. Then CompleteUpTo is unknown.
+	// Reduce leaves out a schedule if another one differs from it only in the order of independent steps.
+	// CompleteUpTo then returns -1.
 	Reduce bool
 
 	Redundant int // schedules that ended with ErrRedundant
 	Diverged  int // schedules that were abandoned after ErrDiverged
 
-	pending      [][]prefix // prefixes, by the least number of preemptions they need; nil before Begin
-	minAbandoned int        // the least number of preemptions of any abandoned schedule
+	pending      [][]prefix // prefixes that were not run yet, by their number of preemptions; nil before Begin
+	minAbandoned int        // the smallest number of preemptions of an abandoned prefix
 
 	// The current schedule:
 	prefix       prefix
@@ -35,7 +35,7 @@ type Fewest struct {
 // A prefix is the beginning of a schedule that was not run yet.
 type prefix struct {
 	choices  []Choice
-	sleeping sleepSet // the sleep set of the state that choices lead to
+	sleeping sleepSet // the sleep set of the state after these choices
 	tries    int      // how often the prefix was tried
 }
 
@@ -104,11 +104,12 @@ func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 }
 
 func (p *Fewest) End(err error) {
-	if err == nil && len(p.made) < len(p.prefix.choices) { // the schedule ended within its prefix
+	// The schedule ended before all choices of its prefix were made.
+	if err == nil && len(p.made) < len(p.prefix.choices) {
 		err = ErrDiverged
 	}
 	switch p.prefix.tries++; {
-	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // put the prefix first, to try it again
+	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // the same prefix comes first, so it is tried again
 		p.pending[p.level] = slices.Insert(p.pending[p.level], 0, p.prefix)
 	case errors.Is(err, ErrDiverged):
 		p.Diverged++
@@ -160,10 +161,9 @@ func (p *Fewest) CompleteUpTo() int {
 	return least - 1
 }
 
-// A sleepSet contains the choices that need not be made at a state: an equivalent of each schedule
-// that would make them there is run anyway (Godefroid, "Partial-Order Methods for the Verification
-// of Concurrent Systems", LNCS 1032, 1996, chapter 5). Removing a choice too early only costs
-// additional schedules.
+// A sleepSet contains the choices that need not be made at a state. For each schedule that makes such a choice
+// there, an equivalent schedule is run anyway (Godefroid, "Partial-Order Methods for the Verification of Concurrent
+// Systems", LNCS 1032, 1996, chapter 5). Removing a choice too early only costs additional schedules.
 type sleepSet []Option
 
 // afterStep returns the sleep set after the step o. It keeps the choices that are independent of o.

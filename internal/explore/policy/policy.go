@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// A Fault names something that goes wrong, such as a lost reply. It happens instead of a turn.
+// A Fault names something that goes wrong, such as a lost reply. In a schedule, it is a step of its own.
 type Fault string
 
-// A Choice is one step of a schedule: the actor whose turn it is or, with a Fault, what happens
-// instead. Some faults concern no actor.
+// A Choice selects one step of a schedule. Without a Fault, the actor Who continues. With a Fault, this fault
+// happens, to Who or, if Who is "", to no single actor.
 type Choice struct {
 	Who     string `json:"who,omitempty"`
-	Renewer bool   `json:"renewer,omitempty"` // the turn of the goroutine that renews the lock of Who
+	Renewer bool   `json:"renewer,omitempty"` // the choice is about the goroutine that renews the lock of Who
 	Fault   Fault  `json:"fault,omitempty"`
 }
 
@@ -41,11 +41,11 @@ func (c Choice) String() string {
 	return who + ": " + string(c.Fault)
 }
 
-// An Option is a choice that is possible now. If the thread of the last step can continue, the
-// first option lets it continue.
+// An Option is a choice that is possible now. In a list of options, the first one lets the thread of the last step
+// continue, if that thread can.
 type Option struct {
 	Choice
-	// Preempts is true if the choice takes the turn from a thread that could continue.
+	// Preempts is true if the thread of the last step could continue and the choice lets another thread continue.
 	Preempts bool
 	// Touches names what the step may change or read; "" means anything. Steps of different
 	// processes that touch different things lead to the same state in either order.
@@ -61,9 +61,8 @@ func areIndependent(a, b Option) bool {
 	return a.Process != b.Process && a.Touches != "" && b.Touches != "" && a.Touches != b.Touches
 }
 
-// Order returns the same text for all schedules that differ only in the order of independent steps,
-// because they end in the same state. Of the steps that may come next, Order writes the step with
-// the smallest name first.
+// Order returns the same text for all schedules that differ only in the order of independent steps. Such schedules
+// end in the same state. Of the steps that may come next, Order writes the step with the smallest name first.
 func Order(steps []Option) string {
 	var b strings.Builder
 	for left := slices.Clone(steps); len(left) > 0; {
@@ -94,7 +93,7 @@ type Policy interface {
 var (
 	// ErrRedundant ends a schedule that is equivalent to another one.
 	ErrRedundant = errors.New("another schedule is the same")
-	// ErrDiverged ends a repeated schedule in which one of the earlier choices is not possible.
+	// ErrDiverged ends a repeated schedule in which one of the earlier choices is not possible any more.
 	ErrDiverged = errors.New("the schedule does not fit any more")
 )
 

@@ -2,18 +2,18 @@ package policy
 
 import "math/rand/v2"
 
-// Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized scheduler with
-// probabilistic guarantees of finding bugs", ASPLOS 2010, section 3). The thread with the highest
-// priority takes every turn. At changePoints moments, drawn in advance, its priority falls below all
-// others, or a fault happens instead of its turn.
+// Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized scheduler with probabilistic
+// guarantees of finding bugs", ASPLOS 2010, section 3). At each choice, the thread with the highest priority
+// continues. At changePoints choices, drawn in advance, the priority of this thread falls below all others, or a
+// fault happens instead.
 //
-// Say that a bug needs a first thread and no more than changePoints such moments. With n threads and k
-// choices, each schedule finds the bug with a probability of at least 1/(n·k^changePoints). If one of the
-// moments must be one of f possible faults, the probability is at least 1/(n·(2k)^changePoints·f).
+// Say that a bug needs a certain thread to be first, and at most changePoints such changes at certain choices. With
+// n threads and k choices, each schedule finds the bug with a probability of at least 1/(n·k^changePoints). If one
+// of the changes must be one of f possible faults, the probability is at least 1/(n·(2k)^changePoints·f).
 //
-// In the paper, threads that have fallen go on in a random order. Here the first to fall goes on first.
-// Of two threads, the other one then always takes over, which is six times as likely to draw a given
-// schedule with three preemptions. A bug that needs another order needs one moment more.
+// In the paper, threads whose priority has fallen continue in a random order. Here the first of them to fall
+// continues first. So with two threads, every change lets the other thread continue. A given schedule with three
+// preemptions is then six times as likely to be drawn. A bug that needs another order needs one change more.
 //
 // Begin never returns false.
 type Random struct {
@@ -26,7 +26,7 @@ type Random struct {
 }
 
 const (
-	changePoints  = 3 // the number of moments per schedule at which a priority falls or a fault happens
+	changePoints  = 3 // the number of choices per schedule at which a priority falls or a fault happens
 	initialLength = 8 // the assumed length of the first schedule
 )
 

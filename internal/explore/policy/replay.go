@@ -12,7 +12,8 @@ type Replay struct {
 	made    int
 }
 
-// Choose returns the next of the choices; ErrDiverged if it is not among the options.
+// Choose returns the index of the next one of p.Choices. If this choice is not among options, the error is
+// ErrDiverged.
 func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	if p.made >= len(p.Choices) {
 		return 0, nil
@@ -26,10 +27,10 @@ func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	return i, nil
 }
 
-// Shorten looks for fewer choices that still break something if all threads run undisturbed after
-// these choices. It first finds the shortest beginning that breaks something. Then it removes
-// single choices, faults before turns, until each is needed. The function breaks plays a schedule
-// and reports whether it breaks something; an error of breaks ends the search.
+// Shorten looks for fewer choices that still break something if all threads run undisturbed after these choices. It
+// first finds the shortest beginning that breaks something. Then it removes single choices, first faults and then
+// others, until none can be removed. The function breaks plays a schedule and reports whether it breaks something;
+// an error of breaks ends the search.
 func Shorten(choices []Choice, breaks func([]Choice) (bool, error)) ([]Choice, error) {
 	for n := range choices {
 		ok, err := breaks(choices[:n])
