@@ -52,7 +52,7 @@ func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: wh
 // anyRule returns true for every rule.
 func anyRule(string) bool { return true }
 
-// notOverlap reports whether a rule is not about the lock, for questions about the stock only.
+// notOverlap reports whether a rule is about something other than the lock. Questions about the stock alone use it.
 func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
 }
@@ -67,8 +67,8 @@ func wrongStock(rule string) bool {
 // freed or renewed.
 func aboutLock(rule string) bool { return !notOverlap(rule) }
 
-// search searches the scenarios of a question. After the first broken schedule it continues with
-// fewer schedules per scenario, to find other rules that the strategy breaks.
+// search searches the scenarios of a question. After a schedule that breaks a rule, it runs fewer further schedules
+// per scenario, to find other rules that the strategy breaks.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	c, seen := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, explore.Result{}
 	broken := t.brokenRules(q.breaks)
@@ -99,9 +99,9 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	return t.keepCounterexamples(ctx, q.ID, c, broken)
 }
 
-// scheduleFactor returns how many times as many schedules a scenario needs as another one. The first
-// buyer may die before each of its commands, each of many buyers may come at any moment, a clock may
-// jump at any moment, and a fault may strike at each command of a call that is repeated twice.
+// scheduleFactor returns the factor by which a scenario gets more schedules than Options.Schedules. The factor is
+// above 1 where a fault or a buyer's arrival has many possible moments. These are: the first buyer dies before any
+// of its commands, many buyers start, a clock jumps, or a fault hits any command of a call that is repeated twice.
 func scheduleFactor(s *explore.Scenario) int {
 	repeated := func(b explore.Buyer) bool { return b.Again > 1 }
 	switch {
@@ -113,13 +113,13 @@ func scheduleFactor(s *explore.Scenario) int {
 	return 1
 }
 
-// present returns the scenarios without those that do not apply to the strategy, which are nil.
+// present returns the scenarios that are not nil. A nil scenario does not apply to the strategy.
 func present(scenarios []*explore.Scenario) []*explore.Scenario {
 	return slices.DeleteFunc(scenarios, func(s *explore.Scenario) bool { return s == nil })
 }
 
-// searchLimits returns the limits of one search: Options.Schedules schedules in order, those with
-// the fewest preemptions first, then some at random. Rules that they break are added to broken.
+// searchLimits returns the limits of one search. It first runs Options.Schedules schedules, those with the fewest
+// preemptions first, and then some at random. The rules that they break are added to broken.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
 		Random: t.options.Schedules / 3, Seed: t.options.Seed, Stop: broken.note}

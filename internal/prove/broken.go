@@ -35,8 +35,8 @@ func (c Cell) rules() []string {
 type brokenRules struct {
 	counts func(rule string) bool
 	list   []brokenRule
-	// furtherSchedules limits how many more schedules a search runs after a broken one; 0 means no
-	// limit. The field left is how many may still run.
+	// furtherSchedules limits the number of schedules that a search runs after the first broken one; 0 means no
+	// limit. The field left is the number of these that have not run yet.
 	furtherSchedules, left int
 }
 
@@ -45,14 +45,14 @@ type brokenRule struct {
 	schedule *explore.Schedule
 }
 
-// furtherShare is the divisor that yields brokenRules.furtherSchedules from Options.Schedules.
+// Options.Schedules divided by furtherShare is the limit brokenRules.furtherSchedules.
 const furtherShare = 2
 
 func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
 	return &brokenRules{counts: counts, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
 }
 
-// rearm is called before each search: the limit furtherSchedules is one for each search.
+// rearm is called before each search, because furtherSchedules limits each search anew.
 func (r *brokenRules) rearm() { r.left = r.furtherSchedules }
 
 // note adds the rules that s breaks and no earlier schedule broke. When enough schedules have run
@@ -83,9 +83,8 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 // keepCounterexamples stores a counterexample for each broken rule. The first rule goes to Cell.Rule
 // and Cell.Example, all other rules to Cell.Also. One counterexample may break several rules.
 //
-// When a rule's schedule is repeated, it is possible that it does not break the rule again. For the
-// first rule this is an error. A further rule is then left out, because a counterexample that cannot
-// be replayed is of no use.
+// A repeated schedule may fail to break its rule again. For the first rule this is an error. A later rule is then
+// left out, because a counterexample that cannot be replayed is of no use.
 func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
 	var found []Finding
 	for _, r := range broken.list {

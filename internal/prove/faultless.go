@@ -30,11 +30,12 @@ func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 
 // A faultlessResult is the result of the searches without faults.
 type faultlessResult struct {
-	cell   Cell         // the sum of the searches' numbers of schedules
+	cell   Cell         // its Bounds are the sum of all searches
 	broken *brokenRules // all rules that the searches broke
 }
 
-// searchFaultless searches the schedules without faults once for a given number of processes.
+// searchFaultless searches the scenarios without faults for a number of processes. It does so once, and later calls
+// return the same result.
 func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessResult, error) {
 	if s := t.faultless[processes]; s != nil {
 		return s, nil
@@ -80,8 +81,8 @@ func (t *trial) findFlaw(ctx context.Context) (flaw, error) {
 	return inOneProcess, nil
 }
 
-// processes returns the number of processes for the buyers of the current question: 2, or 1 if the
-// strategy has a flaw. Two processes would then break it without a fault.
+// processes returns the number of processes for the buyers of the current question. It is 2, or 1 if the strategy
+// has a flaw, because buyers in two processes would then break the strategy even without a fault.
 func (t *trial) processes() int {
 	if t.flaw == nowhere {
 		return 2

@@ -18,7 +18,7 @@ type Answer string
 const (
 	Holds    Answer = "holds"
 	Breaks   Answer = "breaks"
-	Measured Answer = "measured" // neither holds nor breaks: Cell.Text says what was measured
+	Measured Answer = "measured" // the answer is a measurement, which Cell.Text describes
 	NotAsked Answer = "n/a"      // the question does not apply; Cell.Text says why
 	Failed   Answer = "failed"   // the answer could not be computed; Cell.Text says why
 	Missing  Answer = ""         // the answer was not computed, or not yet
@@ -32,7 +32,7 @@ type Cell struct {
 	// Also lists the other broken rules.
 	Also []Finding `json:"also,omitempty"`
 
-	explore.Bounds // of all searches for the answer
+	explore.Bounds // the bounds of all searches for the answer
 
 	// Wait is the longest time, in seconds, that the next buyer had to wait after a buyer's death.
 	Wait    float64 `json:"wait_s,omitempty"`
@@ -43,7 +43,7 @@ type Cell struct {
 type Row struct {
 	Strategy string          `json:"strategy"`
 	Title    string          `json:"title"`
-	Cells    map[string]Cell `json:"cells"` // by question
+	Cells    map[string]Cell `json:"cells"` // the keys are IDs of questions
 }
 
 // A Matrix contains the answer to every question about every strategy.
@@ -80,16 +80,15 @@ func (d Difference) String() string {
 		d.Cell.promise(), d.Cell.Text)
 }
 
-// promise returns a text with the answer of the cell and the rules that the strategy breaks.
+// promise returns a text with the cell's answer and the rules that the strategy breaks.
 func (c Cell) promise() string {
 	return strings.TrimSpace(string(c.Answer) + " " + strings.Join(c.rules(), ", "))
 }
 
-// Differences compares m with a published matrix, and returns the answers that differ, broken rules
-// that differ, and cells that failed. If the published matrix has no row for a strategy, its
-// declared answers (catalog.Info.Guarantees) are compared instead; these answers name no rules. A
-// violation that a search with smaller limits misses is no difference, nor is a question that needs
-// a server that is missing here.
+// Differences compares m with a published matrix. It returns the answers that differ, broken rules that differ, and
+// cells that failed. A strategy without a row in the published matrix is compared with its declared answers
+// (catalog.Info.Guarantees), which name no rules. It is no difference if a search with smaller limits misses a
+// violation, or if a question needs a server that is missing here.
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Difference {
 	var list []Difference
 	declared := declaredMatrix(infos)
@@ -116,8 +115,8 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Differen
 	return list
 }
 
-// sameRules reports whether c breaks the same rules as the published cell. If fewer is true, c may
-// also break only some of them.
+// sameRules reports whether c breaks the same rules as the published cell. If fewer is true, it is enough that c
+// breaks some of them and no others.
 func (c Cell) sameRules(published Cell, fewer bool) bool {
 	is, was := c.rules(), published.rules()
 	isNew := func(rule string) bool { return !published.Breaks(rule) }
@@ -183,8 +182,8 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 	return &m, nil
 }
 
-// Merge returns a matrix of the strategies infos. It has the cells of m and, where m has none, the
-// cells of the matrix old. Titles and questions are those of this program.
+// Merge returns a matrix of the strategies infos. Its cells come from m or, where m has none, from the matrix old.
+// Its titles and questions are those of this program.
 func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 	all := newMatrix(infos, Questions())
 	all.Seed, all.Schedules, all.Took = m.Seed, m.Schedules, m.Took
@@ -199,7 +198,7 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 			}
 		}
 	}
-	// Addresses differ in every run, so an entry is replaced only if its version differs.
+	// Addresses differ in every run, so a backend's entry is replaced only if its version differs.
 	all.Backends = slices.Clone(old.Backends)
 	for _, s := range m.Backends {
 		i := slices.IndexFunc(all.Backends, func(o backend.Status) bool { return o.Name == s.Name })

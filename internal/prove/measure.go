@@ -28,7 +28,7 @@ func realSettings() catalog.Settings {
 	return s
 }
 
-// A client is one process of a strategy that runs in real time.
+// A client is a process with one strategy on it, for measurements in real time.
 type client struct {
 	*explore.StrategyProcess
 	probes *probe.Set
@@ -58,8 +58,8 @@ func (t *trial) openClient(ctx context.Context) (*client, error) {
 	return &client{p, probe.Of(p.In, t.info)}, nil
 }
 
-// lastMeasuredSKU is the SKU of the last measurement in any trial. Each measurement has a SKU of
-// its own, which no schedule uses.
+// lastMeasuredSKU is the SKU of the last measurement in any trial. Each measurement has a SKU of its own, and no
+// schedule of package explore uses such a SKU.
 var lastMeasuredSKU atomic.Int64
 
 func init() { lastMeasuredSKU.Store(seckill.MeasuredSKU) }

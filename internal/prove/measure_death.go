@@ -13,8 +13,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// measureTimeAfterDeath kills a buyer's process before each of its commands, in real time, and
-// measures the time until the next buyer has bought.
+// measureTimeAfterDeath repeats a purchase once for each of its commands, in real time. Each time, it kills the
+// buyer's process before that command, and measures the time until the next buyer has bought.
 func measureTimeAfterDeath(ctx context.Context, t *trial, c Cell) (Cell, error) {
 	if c.Answer != Holds {
 		return c, nil
@@ -67,13 +67,13 @@ func roundSeconds(n float64) float64 {
 	return 40
 }
 
-// immediate is much shorter than a lease or session. A buyer who waited for at most this time did
-// not wait until a lease or session ended.
+// immediate is much shorter than a lease or session. A buyer that waited for a shorter time did not wait for the end
+// of a lease or session.
 const immediate = realLease / 4
 
-// dieBefore kills a process whose buyer stands before command n, and lets the next buyer come at
-// that moment. It does not wait for the dead buyer's calls, which reach no server and may fail only
-// after some time.
+// dieBefore kills a process whose buyer is about to send command n, and lets the next buyer start at once. It
+// returns the time until the next buyer has bought. The calls of the dead buyer reach no server any more. They may
+// fail only after some time, so dieBefore does not wait for them before the next purchase.
 func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.Duration, err error) {
 	sku, err := other.newSale(ctx, 10)
 	if err != nil {
@@ -84,9 +84,8 @@ func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.
 		return 0, err
 	}
 	defer victim.In.Close()
-	// The numbers of commands come from undisturbedCommands, which counts the commands of a second
-	// purchase. A first purchase has more commands, which open sessions. So the victim, too, buys
-	// once before.
+	// The number n counts the commands of a second purchase, as undisturbedCommands returns them. A first purchase
+	// has more commands, because it opens sessions. So the victim buys once before, too.
 	if _, err := victim.Strategy.Deduct(ctx, measuredPurchase(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}

@@ -16,9 +16,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// The measured questions are about the lock only. So a holder stops after Acquire and before the
-// purchase's transaction. Inside the transaction the holder would also have locked the stock row,
-// and the next buyer would wait for that row with any kind of lock.
+// The measured questions are about the lock only. So a holder stops after Acquire, before the transaction of the
+// purchase begins. In the transaction, the holder would also have locked the stock row. The next buyer would then
+// wait for the row, whatever lock the strategy uses.
 
 // A buyer takes the lock once, in real time.
 type buyer struct {
@@ -27,7 +27,7 @@ type buyer struct {
 	sku, user int64
 	wait      time.Duration // the maximum wait for the lock; 0 stands for the default
 	lease     lock.Lease
-	result    chan error // receives the result of a purchase that stopped at its gate
+	result    chan error // receives the result of the purchase that startPurchase has started
 }
 
 // newBuyer returns a buyer that has not started. A strategy without a lock.Locker may lock by a
@@ -91,7 +91,7 @@ func (b *buyer) release() {
 // undisturbedCommands returns the commands of a purchase without other buyers.
 func (p *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
 	var b *buyer
-	for _, user := range []int64{1, 9} { // the first purchase makes Redis load the scripts
+	for _, user := range []int64{1, 9} { // the first purchase makes Redis load the scripts, so the second one counts
 		b = p.stoppedBuyer(sku, user, func(int, *tap.Command) bool { return false })
 		if _, err := p.Strategy.Deduct(tap.With(ctx, b.Gate), measuredPurchase(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
@@ -111,7 +111,8 @@ func (p *client) takesLock(ctx context.Context, sku int64) (bool, error) {
 	}), err
 }
 
-// atLock returns a function for Question.ask. It calls measure if the strategy locks.
+// atLock returns a function for Question.ask. The function calls measure if the strategy takes a lock; otherwise the
+// answer is NotAsked.
 func atLock(measure func(_ context.Context, _ *trial, _ *client, sku int64) (Cell, error)) askFunc {
 	return func(ctx context.Context, t *trial) (Cell, error) {
 		p, sku, err := t.openSale(ctx)
@@ -157,9 +158,9 @@ func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, err
 	return Cell{Answer: Measured, Text: describeWait(during)}, nil
 }
 
-// refusedOrIn returns the cell for a buyer that did not wait for the holder. If err is nil, the
-// buyer got the lock, and the cell has the text of the parameter in. If err is ErrBusy, the cell
-// has the text of the parameter refused.
+// refusedOrIn returns the cell for a buyer whose attempt to get the lock ended, with the error err, before the
+// holder released the lock. If err is nil, the buyer got the lock, and the cell has the text in. If err is ErrBusy,
+// the cell has the text refused.
 func refusedOrIn(err error, refused, in string) (Cell, error) {
 	switch {
 	case err == nil:
@@ -195,7 +196,7 @@ func describeWait(during []*tap.Command) string {
 	return fmt.Sprintf("%s; %s in %v", what, roughCount(sent), settleTime)
 }
 
-// roughCount describes a number of commands by a word so coarse that two runs give the same word.
+// roughCount describes a number of commands so roughly that two runs give the same words.
 func roughCount(n int) string {
 	switch {
 	case n == 0:
@@ -221,7 +222,7 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 			return Cell{}, err
 		}
 		defer other.In.Close()
-		if _, err := other.undisturbedCommands(ctx, sku); err != nil { // open the sessions of the process
+		if _, err := other.undisturbedCommands(ctx, sku); err != nil { // this purchase opens the sessions of the process
 			return Cell{}, err
 		}
 		clients = append(clients, other)
@@ -244,12 +245,12 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 
 const (
 	queueLength = 6
-	// orderRounds rounds are enough to detect a lock that is only sometimes out of order.
+	// orderRounds is the number of rounds. It is enough to detect a lock that is only sometimes out of order.
 	orderRounds = 12
 )
 
-// queueBuyers starts buyers one after another while the first buyer has the lock, and returns the
-// order in which they get the lock. If they do not queue, granted is nil and c says so.
+// queueBuyers starts buyers one after another while the first buyer has the lock, and returns the order in which
+// they get the lock. If they do not queue, granted is nil, and c is the answer.
 func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []int, c Cell, err error) {
 	first := clients[0].newBuyer(sku, 2)
 	if err := first.acquire(ctx); err != nil {
@@ -281,7 +282,7 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 			}
 		})
 		if !awaitArrival(ctx, b, len(before), gone) {
-			break // the buyers do not queue
+			break // b has ended without waiting, so there is no queue
 		}
 	}
 	mu.Lock()
@@ -297,9 +298,9 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 	return granted, c, errors.Join(told...)
 }
 
-// awaitArrival returns true when the buyer b waits for the lock, in its process or inside a server,
-// which then lists more waiting commands than before. It returns a moment later than necessary, so
-// that the next buyer clearly comes later. It returns false if the buyer does not wait.
+// awaitArrival returns true when the buyer b waits for the lock. The buyer waits in its process, or inside a server,
+// which then lists more waiting commands than before. awaitArrival returns a short time after that, so that the next
+// buyer clearly starts later. It returns false if the buyer does not wait.
 func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{}) bool {
 	look := time.NewTicker(settleTime / 60)
 	defer look.Stop()
@@ -331,9 +332,9 @@ func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{
 	}
 }
 
-// isWaiting returns two signs that the buyer waits for a lock. The first, itself, is true if the
-// buyer has waited inside the process, for example between two polls. The second is how long the
-// oldest command without an answer has been at a server.
+// isWaiting returns two signs that the buyer waits for a lock. The first, itself, is true if the buyer has waited
+// inside the process, for example between two polls. The second, unanswered, is the age of the oldest command that
+// has no answer.
 func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
 	sent, _ := b.Snapshot()
 	for _, c := range sent {
@@ -371,7 +372,8 @@ func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	go func() { letIn <- next.Locker != nil && next.admitsImpatient(waiting, sku) }()
 	err := other.acquire(waiting)
 	took := time.Since(begun)
-	outwaited := !time.Now().Before(deadline) // a connection's own deadline may come shortly before that of the context
+	// A connection may report its deadline shortly before waiting.Err() does, so this compares times.
+	outwaited := !time.Now().Before(deadline)
 	cancel()
 	if err == nil {
 		other.release()
@@ -392,8 +394,8 @@ func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	return refusedOrIn(err, "the next is told busy", "the next gets in; at once")
 }
 
-// admitsImpatient reports whether a buyer that waits for only half a lease gets the lock while the
-// holder's lease certainly lives.
+// admitsImpatient lets a buyer ask for the lock that waits for only half a lease. It reports whether this buyer gets
+// the lock while the holder's lease certainly has not ended.
 func (p *client) admitsImpatient(ctx context.Context, sku int64) bool {
 	b, begun := p.newBuyer(sku, 4), time.Now()
 	b.wait = realLease / 2
@@ -405,10 +407,10 @@ func (p *client) admitsImpatient(ctx context.Context, sku int64) bool {
 	return early
 }
 
-// hungFor is how long a hanging holder stands still: longer than a lease.
+// hungFor is the time for which a holder hangs. It is longer than a lease.
 const hungFor = realLease * 7 / 4
 
-// measureReentrancy takes a lock, and asks for the same lock again with the context of the lease.
+// measureReentrancy takes a lock, and asks for the same lock again with the context of the first lease.
 func measureReentrancy(ctx context.Context, t *trial, p *client, sku int64) (Cell, error) {
 	key, o := t.info.Key(sku), t.info.LockOptions(realSettings())
 	outer, err := p.Locker.Acquire(ctx, key, o)
@@ -427,7 +429,7 @@ func measureReentrancy(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	if err := inner.Release(ctx); err != nil {
 		return Cell{}, fmt.Errorf("release the inner lease: %w", err)
 	}
-	// The outer lock must still be held: another process must not get it.
+	// The outer lock must still be held, so another process must not get it.
 	other, err := t.openClient(ctx)
 	if err != nil {
 		return Cell{}, err

@@ -14,12 +14,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-// NodeLossQuestion is the ID of the question whose counterexamples LoseNode replays, on several
-// servers.
+// NodeLossQuestion is the ID of the question about the loss of a node. LoseNode replays its counterexamples, because
+// they need several servers.
 const NodeLossQuestion = "node-loss"
 
-// ensembleOf returns the backend of the strategy that consists of several nodes, or the reason why
-// there is none.
+// ensembleOf returns the name of the strategy's backend that can consist of several nodes. If the strategy has none,
+// ensembleOf returns the reason instead.
 func ensembleOf(i catalog.Info) (name, whyNot string) {
 	for _, name := range backend.NamesOf(i.Needs...) {
 		if name != backend.NameMySQL {
@@ -32,7 +32,7 @@ func ensembleOf(i catalog.Info) (name, whyNot string) {
 	return "", "its only server is the one that holds the stock: if that is lost, so is the stock"
 }
 
-// loseNodes stops a node while a buyer holds the lock, once for each role of a node.
+// loseNodes stops a node while a buyer holds the lock. It does so once for each role that a node can have.
 func loseNodes(ctx context.Context, t *trial) (Cell, error) {
 	name, _ := ensembleOf(t.info)
 	losses, err := t.searchNodeLoss(ctx, name, nil)
@@ -80,8 +80,8 @@ func LoseNode(
 	return losses[len(losses)-1], nil
 }
 
-// searchNodeLoss stops a node of each role in turn until the strategy breaks, and returns a
-// schedule for each role. If choices is not nil, it makes these choices in each schedule.
+// searchNodeLoss stops a node of each role, one after another, until the strategy breaks. It returns the schedule of
+// each role so far. If choices is not nil, it makes these choices in each schedule.
 func (t *trial) searchNodeLoss(
 	ctx context.Context, name string, choices []explore.Choice,
 ) (list []*explore.Schedule, err error) {
@@ -101,19 +101,19 @@ func (t *trial) searchNodeLoss(
 	return list, nil
 }
 
-// lostNode describes the lost node of each role: first the node, then the data lost with it.
+// lostNode has two texts for each role: the name of the lost node, and the data that are lost with it.
 var lostNode = map[string][2]string{
 	lab.Primary: {"the primary", " with what it had not replicated"}, lab.AnyOne: {"one of five"},
 	lab.Leader: {"the leader of three"}, lab.Follower: {"a follower of three"},
 }
 
-// whileLocked ends the name of each scenario.
+// whileLocked is the end of each scenario's name.
 const whileLocked = ", while A is inside"
 
-// loseNode stops a node while buyer A holds the lock. B comes when the node is lost, and the next
-// buyer when both are done. There are three units. A wants two, and B and the next buyer want one
-// each. If they are served one by one, two of the three buyers get their units. If B reads the same
-// stock as A, A overwrites B's sale, and the next sale is one too many.
+// loseNode stops a node while buyer A holds the lock. B continues when the node is lost, and NextBuyer starts when
+// both are done. There are three units. A wants two, and B and NextBuyer want one each. If one buyer is served after
+// the other, two of the three get their units. If B reads the same stock as A, A overwrites B's sale, and NextBuyer
+// is sold one unit too many.
 func (t *trial) loseNode(
 	ctx context.Context, e *lab.Ensemble, role string, choices []explore.Choice,
 ) (*explore.Schedule, error) {
@@ -127,7 +127,7 @@ func (t *trial) loseNode(
 		return nil, err
 	}
 	what, with := lostNode[role][0], lostNode[role][1]
-	// With this configuration, clients try the lost node first, and then the other nodes.
+	// With this configuration, clients connect to the node that will be lost, and try the other nodes only after it.
 	w, err := explore.Open(ctx, t.info, e.Config(t.config(), lost),
 		explore.Options{Node: &explore.Node{
 			Name: what + with, Lag: e.StopReplication,

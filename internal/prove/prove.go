@@ -25,18 +25,17 @@ import (
 type Options struct {
 	Infos     []catalog.Info `kong:"-"`
 	Questions []string       `placeholder:"ID" help:"Questions to ask: columns of docs/guarantees.md. Default: all."`
-	// Schedules should end each search, so that two runs give the same answers. Budget is a time
-	// limit that only slow machines reach.
+	// The limit Schedules should end each search, so that two runs give the same answers. Budget is a time limit
+	// that only slow machines reach.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
 	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most for its schedules in order, and again for those at random."`
 	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`
 	Seed      uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
 
-	// Servers starts a set of servers for one worker. Nothing else may use them during the proof.
+	// Servers starts a set of servers for one worker. No other program may use these servers during the proof.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
-	// Example stores a counterexample and returns its file. The argument rule is "" for the first
-	// counterexample of a cell; for a further one, it is the rule that it breaks. If Example is
-	// nil, none is stored.
+	// Example stores a counterexample and returns the name of its file. For the first counterexample of a cell, rule
+	// is "". For a further one, it is the rule that the counterexample breaks. If Example is nil, none is stored.
 	Example func(strategy, question, rule string, s *explore.Schedule) (string, error) `kong:"-"`
 	// Progress is called after each cell.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
@@ -50,14 +49,14 @@ type Servers interface {
 	// Config returns the configuration of an instance that uses the servers.
 	Config() backend.Config
 	Backends() []backend.Status
-	// Ensemble returns several servers of a backend, one of which can be lost. Several workers may
+	// Ensemble returns several servers of the named backend, so that one of them can be lost. Several workers may
 	// share an ensemble and use it one after another.
 	Ensemble(ctx context.Context, name string) (*lab.Ensemble, error)
 	Close() error
 }
 
-// Run computes the matrix. If ctx ends or a server fails, Run returns the cells so far with the
-// error. All later cells are Missing.
+// Run computes the matrix. If ctx ends or a server fails, Run returns the error and the cells that are finished. All
+// other cells are Missing.
 func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}
@@ -99,7 +98,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 			mu.Lock()
 			m.Backends = servers.Backends()
 			for i := range m.Backends {
-				m.Backends[i].Address = "" // addresses differ in every run
+				m.Backends[i].Address = "" // an address differs in every run, so the matrix leaves it out
 			}
 			mu.Unlock()
 			for i := range rows {
@@ -126,9 +125,9 @@ type trial struct {
 	servers   Servers
 	options   Options
 	world     *explore.World           // see openWorld
-	faultless map[int]*faultlessResult // results of searchFaultless, by number of processes
-	flaw      flaw                     // what findFlaw last found
-	cells     map[string]Cell          // the answers so far, by question
+	faultless map[int]*faultlessResult // results of searchFaultless; the keys are numbers of processes
+	flaw      flaw                     // the last result of findFlaw
+	cells     map[string]Cell          // the answers so far; the keys are IDs of questions
 }
 
 func (t *trial) answerAll(ctx context.Context, questions []Question, record func(Question, Cell)) error {
@@ -142,7 +141,7 @@ func (t *trial) answerAll(ctx context.Context, questions []Question, record func
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			// Try once more with a new world, because a server may have restarted. A second error is
+			// A server may have restarted, so the question is asked once more with a new world. A second error is
 			// recorded as the answer.
 			t.closeWorld()
 			if c, err = t.answerQuestion(ctx, q); err != nil {
@@ -176,7 +175,7 @@ func (t *trial) missingBackend() string {
 // config returns the configuration of an instance that uses only the strategy's backends.
 func (t *trial) config() backend.Config { return t.servers.Config().Only(t.info.Uses()...) }
 
-// openWorld opens the world in which the schedules run, unless it is open.
+// openWorld opens the world in which the schedules run. It does nothing if the world is open.
 func (t *trial) openWorld(ctx context.Context) (err error) {
 	if t.world == nil {
 		t.world, err = explore.Open(ctx, t.info, t.config(), explore.Options{})
@@ -186,7 +185,7 @@ func (t *trial) openWorld(ctx context.Context) (err error) {
 
 func (t *trial) closeWorld() {
 	if t.world != nil {
-		_ = t.world.Close() // ignore the error: the servers may have died
+		_ = t.world.Close() // the error does not matter, because the servers may have died
 		t.world = nil
 	}
 	clear(t.faultless) // a failing server may have made these results wrong

@@ -11,7 +11,7 @@ import (
 
 // A Question is a column of the guarantee matrix. Either a search of scenarios or ask answers it.
 type Question struct {
-	ID    string `json:"id"` // the text of a catalog.Question; strategies declare an answer for it
+	ID    string `json:"id"` // may be a catalog.Question, for which strategies declare an answer
 	Title string `json:"title"`
 	Asks  string `json:"asks"`
 	// Choosing is true if the answer helps to choose between strategies. A table without room for
@@ -21,23 +21,23 @@ type Question struct {
 	// applies returns the reason why the question does not apply to a strategy; "" if it applies.
 	// If applies is nil, the question applies to every strategy.
 	applies func(context.Context, *trial) (whyNot string, err error)
-	// A strategy that breaks without a fault is not asked the question. The cell shows the text
-	// premise if the strategy breaks even in one process, and the text across if it breaks only in
-	// two. If the text across is "", the question is asked nevertheless, in one process.
+	// A strategy that breaks without a fault is not asked the question. The cell then shows the text premise if the
+	// strategy breaks even with all buyers in one process. It shows the text across if the strategy breaks only with
+	// two processes. If across is "", the question is asked in one process instead.
 	premise, across string
-	// sees reports whether the situation that the question is about, such as the end of a lease,
-	// has occurred in a schedule. If it has not, or if there is no scenario, the answer is NotAsked with
-	// the reason notSeen. If sees is nil, the search is enough for an answer.
+	// sees reports whether some schedule contains the situation that the question is about, such as the end of a
+	// lease. If none does, or if there is no scenario, the answer is NotAsked with the reason notSeen. If sees is
+	// nil, every search gives an answer.
 	sees    func(*trial, explore.Result) bool
 	notSeen string
-	// breaks reports whether a rule counts for the question.
+	// breaks reports whether a schedule that breaks the rule is a counterexample for the question.
 	breaks func(rule string) bool
 	// scenarios returns the scenarios to search, with buyers in trial.processes() processes.
 	scenarios func(*trial) []*explore.Scenario
 	// followUp completes the answer if no scenario has broken the strategy. It may be nil.
 	followUp func(context.Context, *trial, Cell) (Cell, error)
 
-	// ask answers the question without scenarios. If ask is nil, the scenarios are searched.
+	// ask answers the question without scenarios. If ask is nil, scenarios must be set.
 	ask askFunc
 }
 
@@ -55,8 +55,8 @@ func hasFault(_ *trial, r explore.Result) bool { return r.Faulty > 0 }
 
 func hasRenewal(_ *trial, r explore.Result) bool { return r.Renewed > 0 }
 
-// ofLocks returns a function for Question.applies. Its questions make sense only for a strategy
-// with a lock that excludes other buyers when there is no fault.
+// ofLocks returns a function for Question.applies. It is for questions that make sense only if the strategy has a
+// lock and the lock excludes other buyers when there is no fault.
 func ofLocks(whyNot string) func(context.Context, *trial) (string, error) {
 	return func(ctx context.Context, t *trial) (string, error) {
 		if t.info.Locker == nil {

@@ -8,7 +8,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// faultQuestions are about a single fault.
+// faultQuestions returns the questions about a single fault.
 func faultQuestions() []Question {
 	return []Question{
 		{ID: "dead-holder", Title: "dead holder", Choosing: true,
@@ -18,9 +18,9 @@ func faultQuestions() []Question {
 			across:  "a dead process takes the lock with it; across processes it locks nothing",
 			sees:    hasFault, notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
 			scenarios: deadHolderScenarios},
-		// The buyers are in one process. A buyer who has left gets no answer; the answer goes to
-		// the log and to the next request with the same key. Buyers may queue inside the process,
-		// so a third buyer stands behind the buyer who leaves.
+		// The buyers of this question are in one process. A buyer who has left gets no answer; the answer goes to
+		// the log and to the next request with the same key. Buyers may queue inside the process, so a third buyer
+		// queues behind the buyer who leaves.
 		{ID: "leaves", Title: "a buyer leaves",
 			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their " +
 				"process lives on: is what they are told true, is the stock right, and do the others get through?",
@@ -41,7 +41,7 @@ func faultQuestions() []Question {
 			across:  "it breaks across processes whatever their clocks say",
 			notSeen: noClock, breaks: explore.LedgerRule,
 			scenarios: func(t *trial) []*explore.Scenario {
-				if !t.world.ReadsClock() { // not once in all schedules without a fault
+				if !t.world.ReadsClock() { // it read no clock in any schedule so far
 					return nil
 				}
 				return []*explore.Scenario{{
@@ -116,8 +116,8 @@ func deadHolderScenarios(t *trial) []*explore.Scenario {
 
 func buyerLeavesScenarios(t *trial) []*explore.Scenario {
 	leaves, goes := []explore.Fault{explore.Leaves}, []explore.Fault{explore.Leaves}
-	// One buyer of a batch runs the transaction for all. If the code of this buyer panics, the
-	// other buyers must not wait for ever.
+	// One buyer of a batch runs the transaction for all buyers of the batch. If its code panics, the other buyers
+	// must not wait for ever.
 	if t.info.Shares {
 		goes = append(goes, explore.Panics)
 	}
@@ -138,7 +138,8 @@ func leaseEndScenarios(t *trial) []*explore.Scenario {
 		t.sale("two buyers, the holder's lease ends", 2, ends, explore.Buys, explore.Buys),
 		t.sale("two buyers, enough for both, the holder's lease ends", 5, ends, explore.Buys, explore.Buys),
 		t.sale("one buys, one cancels, the holder's lease ends", 4, ends, explore.Buys, explore.Cancels)}
-	if t.info.Stock == seckill.InRowAndRedis { // Redis stores the open orders of each user
+	// Redis also stores the open orders of each user, so one scenario has a user who buys twice.
+	if t.info.Stock == seckill.InRowAndRedis {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys, a lease ends", Stock: 4, Next: true,
 			Buyers: t.oneUser(explore.Buys), Faults: ends})
 	}
@@ -147,13 +148,13 @@ func leaseEndScenarios(t *trial) []*explore.Scenario {
 
 func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
 	three := t.buyers(explore.Locks, explore.Locks, explore.Locks)
-	// Two contenders are in one process, and a third one is in another process. A lock may tell
-	// processes apart, but not the buyers of one process.
+	// Two contenders are in one process, and a third one is in another process. A lock may be able to tell processes
+	// apart, but not the buyers of one process.
 	neighbours := slices.Clone(three)
 	neighbours[1].Process = neighbours[0].Process
-	// Another buyer may free a holder's lock. If the holder's own release then returns an error,
-	// two contenders are enough to show this. Otherwise a third contender shows it by getting the
-	// lock as well.
+	// A lock is wrong if one buyer frees the lock of another, its holder. If the holder's own release then returns
+	// an error, two contenders are enough to show this. If it returns none, a third contender shows it by getting
+	// the lock as well.
 	return []*explore.Scenario{
 		{Name: "two contenders, the lock is lost under its holder", Clears: true, Buyers: three[:2], Faults: ends},
 		{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,

@@ -2,7 +2,7 @@ package prove
 
 import "context"
 
-// lockQuestions are about how a lock behaves. They are measured, in real time.
+// lockQuestions returns the questions about how a lock behaves. They are answered by measuring in real time.
 func lockQuestions() []Question {
 	return []Question{
 		{ID: "waits", Title: "how it waits", Choosing: true,

@@ -9,7 +9,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// requestQuestions are about other requests than purchases, several faults, and several SKUs.
+// requestQuestions returns the questions about other requests than purchases, two faults, and several SKUs.
 func requestQuestions() []Question {
 	return []Question{
 		{ID: "cancel", Title: "cancelling",
@@ -58,18 +58,20 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 	more := append([]*explore.Scenario{t.sharedTransaction(2, explore.Cancels,
 		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6})},
 		t.reservations()...)
-	if t.info.Stock == seckill.InBuckets { // after the cancellation, one bucket has all the units
+	// After the cancellation, one bucket has all units that are left, and two buyers want them.
+	if t.info.Stock == seckill.InBuckets {
 		more = append(more, t.sale("the last units come back, and two want them", 2, nil,
 			explore.Cancels, explore.Buys, explore.Buys))
 	}
-	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream { // Redis stores each user's request
+	// Redis also stores the request of each user, so one scenario sends the request of a cancelled order again.
+	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		again := t.sale("one cancels, and their request comes again", 4, nil, explore.Cancels, explore.Buys)
 		again.Buyers[1].Same, again.Buyers[1].Quantity = "A", again.Buyers[0].Quantity
 		more = append(more, again)
 	}
 	return append(more,
-		// A cancellation first reads its order. So other buyers may already wait when the
-		// cancellation gets to the stock.
+		// A cancellation first reads its order. So other buyers may already wait when the cancellation reaches the
+		// stock.
 		&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
 			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)},
 		&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true,
@@ -90,8 +92,8 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
-	// This scenario asks about restocks. A strategy that breaks when a command is late would break here
-	// for that reason alone, so it is not asked.
+	// This scenario is about late restocks. A strategy that breaks with any late command would break here for that
+	// reason, so the scenario leaves it out.
 	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks {
 		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
 			explore.Restocks, explore.Buys))
@@ -117,7 +119,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
 		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
 		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
-		// With one cancelled order, a wrong stock would happen to be as high as the right stock.
+		// If only one order were cancelled, a wrong stock would happen to equal the right one.
 		t.sale("two cancel their orders while the sale is set anew", 4, nil,
 			explore.Cancels, explore.Cancels, explore.Resets),
 		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
@@ -126,12 +128,12 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sharedTransaction(2, explore.Resets,
 			explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6}),
 	}
-	// With these stock stores, Redis may admit a buyer whom the stock row then refuses.
+	// If the stock is in Redis too, Redis may admit a buyer whom the stock row then refuses.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
 			Buyers: t.oneUser(explore.Buys, explore.Starts)})
 	}
-	if t.info.Accepts { // a reset also forgets requests that were only accepted
+	if t.info.Accepts { // a reset must also forget requests that were accepted and have no order yet
 		copies := append(t.twoCopies(0, explore.Accepts), t.buyers(explore.Buys, explore.Buys,
 			explore.Resets)[2])
 		list = append(list, &explore.Scenario{Name: "two accept the same request while the sale is set anew",
@@ -143,7 +145,8 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 			"perhaps of a script",
 			t.buyers(explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 	}
-	// A writer may be paused after it has read an entry. Meanwhile another writer may refuse that entry.
+	// A writer of orders may be paused after it has read an entry of the stream. Meanwhile another writer may refuse
+	// that entry.
 	if t.info.Stock == seckill.InStream {
 		list = append(list, t.sale("two buy while the sale starts, the writer's lease ends", 4, ends,
 			explore.Buys, explore.Buys, explore.Starts))
@@ -155,15 +158,15 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 	used := t.buyers(explore.Asks, explore.Asks, explore.Asks)
 	used[1].Same, used[2].Same, used[2].Other = "A", "A", true
 	oneKey := t.twoCopies(1, explore.Asks)
-	oneKey[1].User = oneKey[1].Name // different users, whose requests are different ones
+	oneKey[1].User = oneKey[1].Name // with the same key, different users send different requests
 	list := append([]*explore.Scenario{t.sharedTransaction(t.processes(), explore.Buys,
 		explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
 			Faults: []explore.Fault{explore.IDTaken}})}, t.acceptedRequests()...)
 	list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used},
 		&explore.Scenario{Name: "two users happen to have one key", Stock: 5, Buyers: oneKey})
-	if t.info.Locker == nil { // the service writes the refusals of all strategies
+	if t.info.Locker == nil { // the service writes refusals the same way for every strategy, so locks need not be asked
 		refused := newBuyers(1, explore.Asks, explore.Repeats, explore.Asks)
-		refused[2].Same, refused[2].User, refused[2].Quantity = "B", "C", 1 // B's key, and another user
+		refused[2].Same, refused[2].User, refused[2].Quantity = "B", "C", 1 // the third buyer is another user with B's key
 		list = append(list, &explore.Scenario{Name: "two in one process come too late, beside a request that has its order",
 			Stock: 1, Buyers: refused})
 	}
@@ -190,9 +193,9 @@ func (t *trial) acceptedRequests() []*explore.Scenario {
 	if !t.info.Accepts {
 		return nil
 	}
-	// The first buyer does not wait for the order; the second one does. In two processes the first
-	// buyer repeats a request whose answer was lost. In one process it does not repeat the request,
-	// because the second answer would hide a wrong first answer.
+	// The first buyer is answered before its order is written, and the second one waits for its order. In two
+	// processes the first buyer repeats a request whose answer was lost. In one process it does not, because the
+	// second answer would hide a wrong first answer.
 	one, two := newBuyers(1, explore.Accepts, explore.Buys), t.buyers(explore.Accepts, explore.Buys)
 	two[0].Again = 1
 	faults := append(slices.Clone(dies), lost...)
@@ -206,8 +209,8 @@ func (t *trial) acceptedRequests() []*explore.Scenario {
 			Buyers: t.twoCopies(1, explore.Accepts), Faults: faults}}
 }
 
-// reservations returns the scenarios in which a payment, a cancellation and sweepers act on one
-// reservation; none for a strategy without reservations.
+// reservations returns the scenarios in which a payment, a cancellation and sweepers act on one reservation. It
+// returns none if the strategy has no reservations.
 func (t *trial) reservations() (list []*explore.Scenario) {
 	if !t.info.Reserves {
 		return nil
@@ -229,8 +232,8 @@ func (t *trial) reservations() (list []*explore.Scenario) {
 		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
 		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
 		{Name: "one pays, one cancels, a sweeper comes", Buyers: at(0, explore.Pays, explore.Releases, explore.Sweeps)},
-		// Here the buyer cancels the order, not the reservation. An order can be cancelled even
-		// after it was paid, and the strategy cancels orders with another statement.
+		// In this scenario and some below, the order is cancelled, not the reservation. An order can be cancelled
+		// even after it was paid, and the strategy does this with another statement.
 		{Name: "a sweeper comes, one cancels the order", Buyers: at(0, explore.Sweeps, explore.Cancels)},
 		{Name: "one pays, one cancels the order, a sweeper comes", Buyers: at(0, explore.Pays, explore.Cancels,
 			explore.Sweeps)},

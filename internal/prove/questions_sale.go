@@ -6,7 +6,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// saleQuestions are about sales without a fault.
+// saleQuestions returns the questions about sales without a fault.
 func saleQuestions() []Question {
 	return []Question{
 		{ID: "oversell", Title: "no oversell", Choosing: true,
@@ -21,7 +21,8 @@ func saleQuestions() []Question {
 		{ID: "processes", Title: "across processes", Choosing: true,
 			Asks: "Both questions again, with the actors in two processes.",
 			ask:  askFaultless("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
-		// Scenario.Next is not set: one more buyer would buy the units that prove "sold out" wrong.
+		// The scenarios of this question do not set Scenario.Next, because one more buyer would buy the units that
+		// prove an answer "sold out" wrong.
 		{ID: "sold-out", Title: "sold out only when it is",
 			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies, or a " +
 				"batch follows one that may fail: is a buyer told sold out of units that stay unsold to the end?",
@@ -39,11 +40,12 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		{Name: "two buyers each want all units", Stock: 2, Buyers: all},
 		{Name: "one wants all units, one more than there are", Stock: 2, Buyers: more},
 	}
-	if t.processes() > 1 { // two processes, because the buyers of one process would die together
+	if t.processes() > 1 { // in one process, both buyers would die together
 		list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 			Buyers: all, Faults: dies})
 	}
-	if t.info.Shares { // the remaining stock of a batch is not stored before its COMMIT
+	// While a batch commits, the next batch reckons with a remaining stock that is not stored yet.
+	if t.info.Shares {
 		batches := newBuyers(1, explore.Buys, explore.Buys, explore.Buys, explore.Comes, explore.Comes)
 		for i := range batches {
 			batches[i].Quantity = int64(1 + i/3)
@@ -51,8 +53,8 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		list = append(list, &explore.Scenario{Name: "a batch behind another, whose COMMIT may be lost", Stock: 4,
 			Buyers: batches, Faults: []explore.Fault{explore.CommandLost}})
 	}
-	// If a cancelled order's units came back neither in the row nor in Redis, the next buyer would be
-	// refused.
+	// A cancelled order's units must come back in the row and in Redis. If they came back in neither, the next buyer
+	// would be refused.
 	if t.info.Stock == seckill.InRowAndRedis {
 		list = append(list, t.sale("the last units come back while Redis loses its data", 2, nil,
 			explore.Cancels, explore.Forgets))

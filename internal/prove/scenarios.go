@@ -6,7 +6,7 @@ import (
 	"seckill/internal/explore"
 )
 
-// oneUser returns two buyers who are the same user, and further buyers.
+// oneUser returns two buyers that act for the same user, and a buyer for each of the other actions.
 func (t *trial) oneUser(twice explore.Action, others ...explore.Action) []explore.Buyer {
 	all := t.buyers(append([]explore.Action{twice, twice}, others...)...)
 	all[1].User = all[0].Name
@@ -37,7 +37,8 @@ func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...e
 	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: t.buyers(does...), Faults: faults}
 }
 
-// twoCopies returns two actors that act on the same order or send the same request.
+// twoCopies returns two actors that act on the same order or send the same request. Both repeat it up to again
+// times.
 func (t *trial) twoCopies(again int, does explore.Action) []explore.Buyer {
 	list := t.buyers(does, does)
 	list[1].Same, list[1].Quantity = "A", list[0].Quantity
@@ -52,9 +53,9 @@ var writeCommands = []string{"DECRBY", "DEL", "HDEL", "HSET", "HSETNX", "INCR", 
 	"PUBLISH", "SET", "XACK", "XADD",
 	"XAUTOCLAIM", "XDEL", "XGROUP", "XREADGROUP", "ZADD", "ZREM"}
 
-// refusedCommands returns a scenario for each of the commands that the strategy uses. Redis refuses
-// the command once. Only strategies with scripts have such scenarios: outside of a script, a
-// refused command changes nothing.
+// refusedCommands returns a scenario for each of the commands that the strategy uses. In the scenario, Redis refuses
+// this command once. A strategy without scripts has no such scenarios, because a refused command outside of a script
+// changes nothing.
 func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...string) []*explore.Scenario {
 	var list []*explore.Scenario
 	sent := t.info.RedisCommands()
@@ -67,10 +68,9 @@ func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...str
 	return list
 }
 
-// sharedTransaction completes the scenario s for a strategy whose buyers share a transaction
-// (catalog.Info.Shares); nil for other strategies. The first buyer starts a transaction alone at
-// once, so three buyers in one process are needed for two to share one. With two processes, a
-// fourth buyer acts in the other process.
+// sharedTransaction completes the scenario s for a strategy whose buyers share a transaction (catalog.Info.Shares).
+// It returns nil for other strategies. The first buyer always starts a transaction alone, so it takes three buyers
+// in one process for two of them to share one. With two processes, a fourth buyer acts in the other process.
 func (t *trial) sharedTransaction(processes int, fourth explore.Action, s explore.Scenario) *explore.Scenario {
 	if !t.info.Shares {
 		return nil
@@ -81,14 +81,14 @@ func (t *trial) sharedTransaction(processes int, fourth explore.Action, s explor
 		s.Buyers = newBuyers(1, explore.Buys, explore.Buys, explore.Buys, fourth)
 		s.Buyers[3].Process = 1
 		if fourth == explore.Buys {
-			s.Buyers[3].Quantity = 2 // may be more units than the shared transaction leaves unsold
+			s.Buyers[3].Quantity = 2 // the fourth buyer may want more units than the others leave
 		}
 	}
 	return &s
 }
 
-// withCopy returns a copy of the scenario in which the third buyer repeats the request of another
-// buyer, whose name is given; nil for nil.
+// withCopy returns a copy of the scenario s in which the third buyer sends the same request as the buyer named by
+// of. If s is nil, the result is nil.
 func withCopy(s *explore.Scenario, of string) *explore.Scenario {
 	if s == nil {
 		return nil

@@ -24,7 +24,7 @@ func (c Cell) Sign() string {
 	return answerWords[c.Answer].sign
 }
 
-// describeBound returns a text in parentheses that says how many schedules were run.
+// describeBound returns a text in parentheses that says how many schedules were run. It returns "" if none was run.
 func (c Cell) describeBound() string {
 	switch {
 	case c.Schedules == 0:
@@ -56,8 +56,8 @@ func (c Cell) Summary() string {
 	return words + c.describeBound()
 }
 
-// WriteText writes the matrix for a terminal: a table of signs, then the violations with their
-// files, and the measurements.
+// WriteText writes the matrix for a terminal: a table of signs, then the violations, with the files of their
+// counterexamples, and the measurements.
 func (m *Matrix) WriteText(w io.Writer) error {
 	var b strings.Builder
 	width := len("strategy")
@@ -100,9 +100,9 @@ func (m *Matrix) WriteText(w io.Writer) error {
 // Block is the name of the block in a Markdown file that holds the matrix.
 const Block = "matrix"
 
-// WriteMarkdown writes the matrix for a page that has no room for all questions. It writes the
-// columns that help to choose a strategy, and for each strategy the IDs of the other questions in
-// which it breaks. It leaves out times, so that two runs give the same text.
+// WriteMarkdown writes the matrix for a page that has no room for all questions. It writes the columns that help to
+// choose a strategy. For each strategy it also writes the IDs of the other questions in which it breaks. It leaves
+// out times, so that two runs give the same text.
 func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	columns, others := []Question{}, []Question{}
