@@ -59,8 +59,8 @@ var countScript = redis.NewScript(countLua)
 
 const everything = -1
 
-// readOpen reads the number and its sale. It also reads the purchases that
-// have been open since the given time or longer, at most as many as most says.
+// readOpen reads the number and its sale. It also reads up to most purchases
+// that have been open since the time before, or for longer.
 func (n *number) readOpen(
 	ctx context.Context, sku int64, before string, most int,
 ) (left int64, sale string, open []seckill.Purchase, err error) {
@@ -68,7 +68,7 @@ func (n *number) readOpen(
 		before, most).StringSlice()
 	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
 		// A read takes no units, so its failure must not count as an unknown
-		// outcome. With %v, errors.Is does not find ErrUnknown.
+		// outcome. %v instead of %w hides ErrUnknown from errors.Is.
 		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	if err != nil {

@@ -62,8 +62,8 @@ func (n *number) sale(ctx context.Context, run int64) (string, error) {
 // saleIn returns the value that saleKey has during a run of the database id.
 func saleIn(id, run string) string { return id + " " + run }
 
-// runOf returns the run in a value of saleKey. If there is no value, or
-// it names another database, nothing may be sold: runOf returns an error.
+// runOf returns the run in a value of saleKey. If the value is empty or names
+// another database, runOf returns an error, because nothing may be sold.
 func (n *number) runOf(
 	ctx context.Context, sku int64, sale string,
 ) (int64, error) {
@@ -116,8 +116,8 @@ func (n *number) seed(
 }
 
 // overtaken returns the error of a reset for which Redis knows a newer run.
-// Usually the ledger knows the newer run too. If not, its database went back
-// to an older state.
+// Usually the ledger knows the newer run too. Otherwise somebody has restored
+// an older state of its database.
 func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 	var now int64
 	err := n.store.Read(ctx, &now, "SELECT run FROM stock WHERE id = ?", sku)
@@ -129,9 +129,9 @@ func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 		seckill.ErrUnavailable, run, newestKey(sku))
 }
 
-// Count returns the units left: the number, and the units of open purchases
-// without an order. An open purchase is under way, or its process died. If no
-// order comes, its units return. See holding.go.
+// Count returns the units left: the number, plus the units of open purchases
+// without an order. An open purchase is still running, or its process died. If
+// it never gets an order, its units are given back. See holding.go.
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	left, sale, open, err := n.readOpen(ctx, sku, "+inf", everything)
 	if err != nil {
@@ -179,8 +179,9 @@ var giveBackLua string
 
 var giveBackScript = redis.NewScript(giveBackLua)
 
-// giveBack gives the units back and returns cause. If the reply is lost, the
-// units may be back: giveBack returns ErrUnknown and does not repeat.
+// giveBack gives the units back and returns cause. If the reply is lost, it
+// returns ErrUnknown. It does not try again, because the lost call may have
+// given the units back already.
 func (n *number) giveBack(
 	ctx context.Context, sku, quantity int64, sale string, cause error,
 ) error {
@@ -195,9 +196,9 @@ func (n *number) giveBack(
 	return cause
 }
 
-// Restore cancels the order first, and then gives the units back. A failure in
-// between loses the units. The other way round, a second call could give them
-// back again.
+// Restore cancels the order first, and then gives the units back. A failure
+// between the two steps loses the units. In the reverse order, a second call
+// after a failure would give the units back twice.
 func (n *number) Restore(ctx context.Context, orderID string) error {
 	var o ledger.Order
 	var back bool
@@ -216,8 +217,8 @@ func (n *number) Restore(ctx context.Context, orderID string) error {
 	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, nil)
 }
 
-// afterwards bounds the time to return units. The return goes on when the
-// buyer has left, but it does not wait for a Redis that hangs.
+// afterwards bounds the time in which units are given back. This happens even
+// after the buyer has left, but it must not wait for a Redis that hangs.
 const afterwards = 2 * time.Second
 
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -58,8 +58,8 @@ func (s *redisCounter) Deduct(
 	return r, err // the order exists, or may exist: keep the units
 }
 
-// takeUnits lowers the number. In the same transaction it reads the sale that
-// the number belongs to: "" if Redis has none.
+// takeUnits lowers the number. In the same transaction it reads the sale to
+// which the number belongs. The sale is "" if Redis has no key for it.
 func (s *redisCounter) takeUnits(
 	ctx context.Context, p seckill.Purchase,
 ) (left int64, sale string, err error) {
@@ -72,9 +72,10 @@ func (s *redisCounter) takeUnits(
 	})
 	switch err = backend.RedisError(err); {
 	case errors.Is(err, redis.Nil) && number.Err() == nil:
-		err = nil // Redis has no key for the sale
+		err = nil // only the sale's key is missing; runOf returns the error
 	case err != nil && number.Err() == nil:
-		// DECRBY may have succeeded. %v hides the kind of err from errors.Is.
+		// DECRBY may have succeeded, so the outcome is unknown. %v instead of
+		// %w hides any other kind of error from errors.Is.
 		err = fmt.Errorf("%w: whose sale it is: %v", seckill.ErrUnknown, err)
 	}
 	return number.Val(), of.Val(), err

@@ -123,8 +123,9 @@ func (s *redisCounterMySQL) explainNoRow(
 }
 
 // findOrder looks for the order after a COMMIT without an answer. If there is
-// an order, the purchase is sold. Otherwise the order may still come: the
-// purchase stays open, and buyers who depend on its units look again later.
+// an order, the purchase is sold. Otherwise the COMMIT may still take effect,
+// so the purchase stays open. A buyer who needs its units looks for the order
+// again later.
 func (s *redisCounterMySQL) findOrder(
 	ctx context.Context, p seckill.Purchase, in admission, unknown error,
 ) (seckill.Receipt, error) {
@@ -146,11 +147,11 @@ func (s *redisCounterMySQL) settleDuplicate(
 	defer cancel()
 	known, err := s.findState(asking, p)
 	switch {
-	case err != nil: // the purchase stays open until somebody needs its units
+	case err != nil: // the purchase stays open until a buyer needs its units
 		return
-	case known == absent: // the order belongs to another request of the user
+	case known == absent: // another request of the user has the order
 		known = void
-	case known == sold: // a copy of this request has bought
+	case known == sold: // this request was sent twice, and has already bought
 		known = again
 	}
 	s.settle(ctx, p, sale, known, nil)
@@ -162,9 +163,9 @@ type admission struct {
 	run, left, buyers int64
 }
 
-// admit takes units from the number. If too few are left, open purchases may
-// still return theirs. Then admit waits, and looks up those that have been
-// open for long.
+// admit takes units from the number. If too few are left but open purchases
+// may still give units back, admit waits. It also closes purchases that have
+// been open for long.
 func (s *redisCounterMySQL) admit(
 	ctx context.Context, p seckill.Purchase,
 ) (in admission, err error) {
@@ -179,9 +180,9 @@ func (s *redisCounterMySQL) admit(
 			return in, backend.RedisError(err)
 		}
 		if err != nil {
-			// The script may have admitted the buyer. Or a copy of the request
-			// in another process was admitted, and goes on to sell. Only the
-			// reply would have said in which run.
+			// The script may have admitted the buyer. Or the same request was
+			// sent to another process, which was admitted and goes on to sell.
+			// Only the lost reply says in which run, so name no run.
 			s.settle(ctx, p, saleIn(id, anyRun), absent, nil)
 			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
@@ -228,9 +229,9 @@ func (s *redisCounterMySQL) take(
 // anyRun makes settle accept any run of the database.
 const anyRun = ""
 
-// settle closes p in Redis with what is known of p. If that fails, p stays
-// open until a buyer who needs its units closes it. tooFew is nil unless the
-// row had too few units.
+// settle closes p in Redis, with the state known. If that fails, p stays open
+// until a buyer who needs its units closes it. tooFew is set only if the row
+// had too few units.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, sale, known string,
 	tooFew *refusedByRow,
@@ -250,7 +251,7 @@ func (s *redisCounterMySQL) settle(
 }
 
 // awaitOpen closes purchases that have been open for long. If there are none,
-// it waits a moment, but not beyond end: then it returns ErrBusy.
+// it waits for a short time. If end has passed, it returns ErrBusy instead.
 func (s *redisCounterMySQL) awaitOpen(
 	ctx context.Context, sku int64, end time.Time,
 ) error {
@@ -274,8 +275,8 @@ func (s *redisCounterMySQL) awaitOpen(
 const fewLeftovers = 10
 
 // reconcile looks up purchases that have been open for longer than a lease,
-// and closes them. A purchase that is still running may yet be sold. Then it
-// calls settle itself, which takes the units that reconcile has returned.
+// and closes them. If it has given back the units of a purchase that is still
+// running and then sells, the purchase's own call of settle takes them again.
 func (s *redisCounterMySQL) reconcile(
 	ctx context.Context, sku int64,
 ) (closed bool, err error) {
@@ -298,9 +299,9 @@ func (s *redisCounterMySQL) reconcile(
 	return closed, nil
 }
 
-// rebuild sets a number that Redis has lost to the units in the row.
-// Afterwards Redis knows neither the purchases under way nor the users who
-// have bought. MySQL still refuses users who have bought and missing units.
+// rebuild sets a number that Redis has lost to the units in the row. Redis has
+// then also lost the open purchases and the users who have bought. So it may
+// admit too many buyers, but MySQL refuses them.
 func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 	var now struct{ Num, Run int64 }
 	err := s.store.Read(ctx, &now,
@@ -309,7 +310,8 @@ func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 		return err
 	}
 	if err := s.seed(ctx, sku, now.Num, now.Run, true); err != nil {
-		// %v hides ErrUnknown: no units were taken, whatever happened.
+		// No units were taken, even if the reply was lost. So hide ErrUnknown
+		// with %v.
 		return fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	return nil
@@ -344,20 +346,21 @@ func (s *redisCounterMySQL) Restore(
 	p := seckill.Purchase{SKU: o.SKUID, User: o.UserID,
 		Quantity: o.Quantity, RequestID: o.RequestID}
 	lost := err
-	if seckill.NothingTaken(err) { // another call may have cancelled the order
+	// Another call may have cancelled the order.
+	if seckill.NothingTaken(err) {
 		asking, cancel := detached(ctx)
 		defer cancel()
 		known, lost = s.findState(asking, p)
 	}
-	if lost == nil { // otherwise the mark stays until somebody looks it up
+	if lost == nil { // otherwise the order stays open, and reconcile closes it
 		s.settle(ctx, p, sale, known, nil)
 	}
 	return err
 }
 
-// open marks in Redis the order that is about to be cancelled. Before, it
-// rebuilds the number of units left if Redis has lost this number. If it were
-// rebuilt during the cancellation, it might or might not include the units.
+// open marks the order that is about to be cancelled as open in Redis. If
+// Redis has lost the number of units left, open first rebuilds it. A number
+// rebuilt during the cancellation might or might not have the order's units.
 func (s *redisCounterMySQL) open(
 	ctx context.Context, o ledger.Order, sale string,
 ) error {

@@ -78,16 +78,16 @@ func (s *redisMulti) retryConflicts(
 		}
 		pause := rand.N(min(time.Millisecond<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
-			return got, err // the time is up, so the conflict is the answer
+			return got, err // no time is left, so report the conflict
 		}
 	}
 }
 
 const maxPause = 32 * time.Millisecond
 
-// tryTake makes one attempt. It watches the number and its sale. A reset
-// before EXEC is therefore a conflict. One MGET reads both keys, so no reset
-// can come between the two reads.
+// tryTake makes one attempt. It watches the number and its sale, so a reset
+// before EXEC is a conflict. One MGET reads both keys, so no reset can happen
+// between the two reads.
 func (s *redisMulti) tryTake(
 	ctx context.Context, p seckill.Purchase,
 ) (got takenUnits, err error) {

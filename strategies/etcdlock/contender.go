@@ -16,11 +16,11 @@ import (
 
 // A contender is one attempt to get a lock under one session:
 //
-//  1. A transaction puts the contender's key, which belongs to the session's
-//     lease, if no other key is in the way.
-//  2. Otherwise the contender watches the key in its way until that is
-//     deleted, and looks again.
-//  3. It deletes its own key to release the lock, and also when it gives up.
+//  1. A transaction puts the contender's key. etcd deletes the key when the
+//     session's lease ends.
+//  2. If another contender's key blocks the lock, the contender watches that
+//     key until it is deleted, and then reads the keys again.
+//  3. To release the lock, or to give up, the contender deletes its own key.
 type contender struct {
 	*session
 	key    string // the key in the lock's directory
@@ -31,13 +31,14 @@ type contender struct {
 	waiting context.Context // ends the waits: see lock.WaitContext
 
 	hasKey  bool // true if the key exists
-	unclear bool // a put was not answered: the key may exist or come
+	unclear bool // a put was not answered, so its key may appear later
 }
 
-// newContender returns a contender with a name, if possible that of an earlier
-// one whose key was deleted. To list a lock's directory, etcd reads through
-// all deleted keys until its history is compacted. After 5,000 locks with new
-// names, that took longer than a commit.
+// newContender returns a contender with a name. If possible, it uses the name
+// of an earlier contender again, whose key was deleted. When etcd lists a
+// lock's directory, it also reads the deleted keys, until its history is
+// compacted. After 5,000 locks with new names, a list took longer than a
+// commit.
 func (s *session) newContender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,8 @@ func (c *sessions) acquire(
 		}
 		if err != nil {
 			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-				err = left // our own key may still block the lock
+				// Our own key may still block the lock, so report this error.
+				err = left
 			}
 			return nil, err
 		}
@@ -125,7 +127,7 @@ func (me *contender) putKey(
 		me.hasKey, me.unclear = got.Succeeded, false
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		me.unclear = false
-		me.end(lock.ErrPlaceLost) // tells all holders of this session
+		me.end(lock.ErrPlaceLost) // ends all locks of this session
 		err = lock.ErrPlaceLost
 	}
 	return got, err
@@ -138,15 +140,15 @@ func (me *contender) tombstone() string {
 	return "/seckill/graves/" + me.name
 }
 
-// waitUntilGone waits until the key is deleted that existed at revision rev,
-// and returns the revision of the notice. It may return early: the caller has
-// to look again.
+// waitUntilGone waits until a key that existed at revision rev is deleted. It
+// returns the revision of the event. It may return too early, so the caller
+// has to read the keys again.
 //
-// It watches from now on, and reads the key once more if etcd has written
-// anything since rev. To watch from rev + 1 would save the read. But a watch
-// that begins behind the others waits for the server's next round, for up to
-// 100 ms: with other locks in use, that gave 31 hand-overs a second instead of
-//  200. (concurrency.Mutex watches from rev and always waits.)
+// The watch begins now. If etcd has written anything since rev, waitUntilGone
+// also reads the key. A watch from rev + 1 would need no read. But a server
+// serves a watch that begins in the past only every 100 ms. With other locks
+// in use, that allowed 31 grants a second instead of 200. (concurrency.Mutex
+// watches from the past and always waits.)
 func (me *contender) waitUntilGone(
 	key string, rev int64,
 ) (noticed int64, _ error) {
@@ -181,7 +183,7 @@ func (me *contender) waitUntilGone(
 	}()
 	_, err := tap.WaitWithin(me.waiting, "end of "+key, tap.NoLimit, gone,
 		func(ctx context.Context) error {
-			// If the key is gone, the watch will tell us soon.
+			// If the key is gone, the event of the watch is on its way.
 			got, err := me.etcd.Get(ctx, key)
 			if err == nil && !stillExists(got, rev) {
 				<-gone
@@ -214,7 +216,8 @@ func (me *contender) leave(ctx context.Context) error {
 	return nil
 }
 
-// release deletes a holder's key. ErrNotHeld means that it was gone already.
+// release deletes a holder's key. It returns ErrNotHeld if the key does not
+// exist any more.
 func (me *contender) release(ctx context.Context) error {
 	deleted, err := me.deleteKey(ctx)
 	if err == nil {
@@ -250,7 +253,7 @@ func (me *contender) deleteKey(ctx context.Context) (bool, error) {
 		Then(then...).Else(otherwise...).Commit()
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		me.end(lock.ErrPlaceLost)
-		return false, nil // etcd has deleted our key with the lease
+		return false, nil // etcd has deleted our key together with the lease
 	}
 	if err != nil {
 		return false, err
@@ -259,7 +262,7 @@ func (me *contender) deleteKey(ctx context.Context) (bool, error) {
 }
 
 // deleteInBackground repeats deleteKey until it succeeds, or until the lease
-// and with it the key have ended. The tap does not see these commands.
+// ends, because etcd then deletes the key. The tap does not see the commands.
 func (me *contender) deleteInBackground() {
 	for me.alive.Err() == nil {
 		if _, err := me.deleteKey(me.alive); err == nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // Etcd is a queue of keys in the order of their create revisions. Its flaw: a
-// holder that is paused past its lease works on beside its successor.
+// holder that is paused past its lease goes on while the next holder has the
+// lock.
 var Etcd = catalog.Info{
 	Name: "etcd",
 	Source: "C: lease, transaction on the create revision, wait for the " +
@@ -30,10 +31,10 @@ type etcdLock struct{ *sessions }
 
 // Acquire queues under key, as `etcdctl lock` and concurrency.Mutex do. Their
 // keys end in the number of their lease. Our keys have one number more,
-// because the buyers of one process share a lease. (Two mutexes of that
-// library that share a session are one contender, so both get the lock.)
+// because the buyers of one process share a lease. (Two concurrency.Mutexes
+// that share a session are one contender, so both get the lock.)
 //
-// The fencing token is our key's create revision. Lower ones are served first.
+// The fencing token is our key's create revision. The lowest is served first.
 func (l *etcdLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -48,11 +49,12 @@ func (l *etcdLock) waitUntilFirst(
 	me.key = dir + me.name
 	conditions := []clientv3.Cmp{isMissing(me.key)}
 	if once {
-		// Put no key behind another contender's key. It would turn away the
-		// next buyer who tries once, though the lock may be free by then.
+		// A buyer who does not wait puts a key only if there is no other key.
+		// Otherwise this key could turn away the next such buyer, although
+		// the lock may be free by then.
 		conditions = append(conditions, isMissing(dir).WithPrefix())
 	}
-	// One round trip reads the last key before ours and puts our key.
+	// One transaction reads the last key before ours and puts our key.
 	got, err := me.putKey(conditions,
 		clientv3.OpGet(dir, clientv3.WithLastCreate()...))
 	if err != nil {
@@ -72,9 +74,9 @@ func (l *etcdLock) waitUntilFirst(
 		if err != nil {
 			return 0, err
 		}
-		// After the notice, look again. The key ahead may have belonged to a
-		// waiter that gave up, with other keys still ahead of it. Our own key
-		// may be gone, too.
+		// Read the keys again. The deleted key may have belonged to a waiter
+		// that gave up, with other keys still ahead of it. Our own key may
+		// be gone, too.
 		got, err = l.readAhead(me, dir, mine, noticed)
 		if err != nil {
 			return 0, err
@@ -87,17 +89,17 @@ func (l *etcdLock) waitUntilFirst(
 
 // readAhead reads the last key before ours, if our own key still exists.
 //
-// It asks only the server to which it is connected. Keys before ours can go
-// but never come, so a server that has seen the noticed revision cannot make
-// us first too early. (A read from the majority would wait until the next
-// write is on disk. Usually that write is the key with which our predecessor
-// queues again.) No server can say whether our lease will end the next moment.
-// Our own clock does.
+// It asks only the server to which it is connected. No key can appear before
+// ours any more, so the answer is safe if this server has seen the revision
+// noticed. (A read from the majority would wait until the next write is on
+// disk. Usually this is the key with which the last holder queues again.) No
+// server knows whether our lease is about to end, so we check our own clock.
 func (l *etcdLock) readAhead(
 	me *contender, dir string, mine, noticed int64,
 ) (*clientv3.TxnResponse, error) {
 	got, err := l.sendRead(me, dir, mine, clientv3.WithSerializable())
-	if err == nil && got.Header.Revision < noticed { // the server lags behind
+	// If this server lags behind, ask the majority.
+	if err == nil && got.Header.Revision < noticed {
 		got, err = l.sendRead(me, dir, mine)
 	}
 	return got, err

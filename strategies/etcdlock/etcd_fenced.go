@@ -12,7 +12,7 @@ import (
 // The fencing token is our key's create revision. etcd numbers each change of
 // the whole store, and the queue serves keys in the order of these numbers. So
 // each grant has a greater token than the grants before it. (A key's version
-// is no token: it begins at 1 with each new key.)
+// is no token, because it begins at 1 for each new key.)
 var EtcdFenced = catalog.Info{
 	Name: "etcd-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +

@@ -12,8 +12,8 @@ import (
 )
 
 // EtcdNode is one key, which only one contender can create. Each release wakes
-// all waiters. A holder that is paused past its lease works on beside its
-// successor.
+// all waiters. A holder that is paused past its lease goes on while the next
+// holder has the lock.
 var EtcdNode = catalog.Info{
 	Name: "etcd-node",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +
@@ -33,11 +33,11 @@ type etcdNode struct{ *sessions }
 // revision, which grows with each grant.
 //
 // The listing of article C sends the same transaction and is no lock. If the
-// key exists, the listing reads the key's create revision, takes it for the
-// contender's own and compares it with the owner's: they are always equal, so
-// everybody enters. (In etcd's library each contender first puts a key of its
-// own.) A revision identifies a contender only if the contender wrote it. Here
-// the transaction's answer decides: did it put the key or not?
+// key exists, the listing reads the key's create revision twice: once as the
+// contender's own, once as the owner's. The two are always equal, so every
+// contender enters. (In etcd's library each contender first puts a key of its
+// own, so its revision is its own.) Here a contender has the lock only if its
+// transaction has put the key.
 func (l *etcdNode) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {

@@ -1,6 +1,6 @@
-// Package etcdlock has the locks in etcd. Each file is one strategy and reads
-// like its neighbour, so that the difference between two files is the lesson.
-// contender.go and session.go are common to them.
+// Package etcdlock has the locks in etcd. Each file is one strategy. The files
+// are written alike, so that the difference between two files is the lesson.
+// All strategies use contender.go and session.go.
 package etcdlock
 
 import "embed"

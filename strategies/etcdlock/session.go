@@ -51,14 +51,14 @@ type session struct {
 	freeNumbers []int // the numbers of names that no contender uses now
 }
 
-// commandTimeout bounds a command. When there is no connection, the client
-// would otherwise wait for a connection for ever.
+// commandTimeout bounds a command. Otherwise a client without a connection
+// would wait for ever.
 const commandTimeout = 2 * time.Second
 
 var errDown = errors.New("etcd does not answer")
 
-// current returns the living session or, if there is none, a new one. The
-// process itself asks for the lease, and the first buyer waits for it.
+// current returns the living session or, if there is none, a new one. A
+// goroutine of the process asks for its lease, and buyers wait for the answer.
 func (c *sessions) current(ctx context.Context) (*session, error) {
 	c.mu.Lock()
 	s := c.last
@@ -88,10 +88,10 @@ func (c *sessions) current(ctx context.Context) (*session, error) {
 }
 
 // keepAlive asks for the lease and renews it until the lease is lost or the
-// client is closed. It counts each deadline from before the request was sent.
-// The server began to count later, so a running holder learns of the end
-// before its successor gets the lock. (The client's own KeepAlive counts from
-// the answer.)
+// client is closed. It counts each deadline from the time before the request
+// was sent. The server begins to count later, so a running holder learns of
+// the end before another buyer can get the lock. (The client's own KeepAlive
+// counts from the answer.)
 func (s *session) keepAlive(ttl time.Duration) {
 	sent := time.Now()
 	ctx, cancel := context.WithTimeoutCause(s.alive, commandTimeout, errDown)
@@ -103,7 +103,7 @@ func (s *session) keepAlive(ttl time.Duration) {
 		close(s.ready)
 		return
 	}
-	// etcd grants no lease under two seconds.
+	// Use the granted lease, because etcd grants at least two seconds.
 	s.id, ttl = lease.ID, time.Duration(lease.TTL)*time.Second
 	silent := time.AfterFunc(time.Until(sent.Add(ttl)), func() {
 		s.end(fmt.Errorf("%w: %w", lock.ErrPlaceLost, errDown))
@@ -122,7 +122,7 @@ func (s *session) keepAlive(ttl time.Duration) {
 		sent := time.Now()
 		left, err := s.renewOnce(ttl / 3)
 		switch {
-		case err != nil: // another renewal may succeed before the lease ends
+		case err != nil: // try again until the lease ends
 			pause = ttl / 20
 		case left <= 0:
 			s.end(lock.ErrPlaceLost)
@@ -134,9 +134,9 @@ func (s *session) keepAlive(ttl time.Duration) {
 	}
 }
 
-// renewOnce sends one renewal and returns how long the lease lives from now
-// on. The client's KeepAliveOnce would repeat the renewal without a pause
-// while there is no connection.
+// renewOnce sends one renewal and returns the remaining life of the lease. The
+// client's KeepAliveOnce would repeat the renewal without a pause while there
+// is no connection.
 func (s *session) renewOnce(
 	limit time.Duration,
 ) (left time.Duration, err error) {

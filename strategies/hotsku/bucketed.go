@@ -53,7 +53,8 @@ func (s *bucketed) Deduct(
 }
 
 // takeAny locks all buckets, so that no unit can move, and then decides. It
-// spreads the rest evenly. Then the next buyers need only one bucket each.
+// spreads the remaining units evenly, so that the next buyers need only one
+// bucket each.
 func (s *bucketed) takeAny(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
@@ -140,7 +141,7 @@ func readPieces(
 }
 
 // sellUnits writes the order and calls take to take its units, in one
-// transaction. The order's column remaining gets the units seen before, less
+// transaction. The order's column remaining gets the units seen before, minus
 // the units of this order.
 func (s *bucketStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,

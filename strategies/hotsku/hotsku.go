@@ -1,7 +1,7 @@
-// Package hotsku has the strategies for one hot row. They sell by the
-// conditional update of package sqlrow, but keep the row locked for less time.
-// The files are written alike, so that the difference between two files is the
-// lesson.
+// Package hotsku has the strategies for one hot row, the stock row of a SKU
+// that many buyers want. They keep this row locked for less time than the
+// conditional update of package sqlrow. The files are written alike, so that
+// the difference between two files is the lesson.
 package hotsku
 
 import "embed"

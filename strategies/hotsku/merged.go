@@ -67,8 +67,9 @@ func (s *merged) Deduct(
 	return b.Receipt, nil
 }
 
-// leadBatch sells to the buyers who wait, and passes the lead on. The batch
-// goes on when its leader leaves, because it belongs to all its buyers.
+// leadBatch sells to the waiting buyers, and then makes the next buyer a
+// leader. A leader who hangs up does not end the batch, because the batch
+// belongs to all its buyers.
 func (s *merged) leadBatch(b *buyer) {
 	all, expected := s.takeWaiting(b)
 	together := &batch{buyers: all, hint: expected}
@@ -84,7 +85,8 @@ func (s *merged) leadBatch(b *buyer) {
 		b.Receipt, b.err = s.oneTrip.Deduct(b.ctx, b.Purchase)
 		return
 	}
-	defer together.tellError(seckill.ErrUnknown) // matters only in a panic
+	// After a panic, no buyer may wait for ever.
+	defer together.tellError(seckill.ErrUnknown)
 	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(b.ctx), maxBatchTime)
 	defer cancel()
@@ -153,7 +155,7 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
-		err = errAgain // some buyers have an order already
+		err = errAgain // some buyers already have an order: choose again
 	}
 	if err != nil {
 		return 0, err
@@ -163,7 +165,7 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 		"SET num = LAST_INSERT_ID(num - ?) "+
 		"WHERE id = ? AND run = ? AND num - ? >= 0", b.sum, sku, b.run, b.sum)
 	if err == nil && rows == 0 {
-		err = errAgain // another process took the units
+		err = errAgain // another process took the units: choose again
 	}
 	if off := left - (b.num - b.sum); err == nil && off != 0 {
 		err = s.store.Shift(tx, b.run, off, b.orders)
@@ -178,26 +180,27 @@ const (
 	// maxBatch bounds the purchases of one batch.
 	maxBatch = 256
 	// maxWaitingBuyers bounds the buyers of one SKU who wait in this process.
-	// Any further buyer is told busy at once.
+	// Any further buyer gets the answer busy at once.
 	maxWaitingBuyers = 4096
 	// maxBatchTime bounds the time that a batch spends in the database.
 	maxBatchTime = time.Minute
 )
 
-// batches gathers the buyers of one process, SKU by SKU:
+// batches gathers the buyers of one process, separately for each SKU:
 //
-//  1. A buyer who finds no batch of the SKU at work leads one at once. A batch
-//     never waits to fill up.
-//  2. Buyers who come meanwhile wait.
-//  3. When the batch has written, the first of them leads all of them.
+//  1. If no batch of the SKU is running, a buyer leads one at once. A batch
+//     never waits for more buyers.
+//  2. Other buyers wait while a batch is running.
+//  3. When the batch has written, the first waiting buyer leads the next one,
+//     which has all waiting buyers.
 //
-// There is no goroutine and no timer: a buyer sends every command.
+// There is no goroutine and no timer, because leaders send all commands.
 type batches struct {
 	mu     sync.Mutex
 	groups map[int64]*group // the key is the SKU
 }
 
-// A group has the buyers of a SKU while a batch of that SKU is at work.
+// A group has the waiting buyers of a SKU while a batch of the SKU is running.
 type group struct {
 	waiting []*buyer
 	hint    *stockHint // the hint that the next leader gets
@@ -217,7 +220,7 @@ type buyer struct {
 	ledger.Entry
 	ctx      context.Context
 	state    state     // guarded by the mutex of batches
-	told     chan bool // true: lead a batch; false: the result is set
+	told     chan bool // gets true to lead a batch, false with the result
 	err      error
 	separate bool // the purchase must be sent separately
 	done     bool // the buyer has a result
@@ -246,8 +249,8 @@ func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	return lead, err
 }
 
-// joinOrLead makes b the leader, and returns true, if no batch is at work.
-// Otherwise b waits.
+// joinOrLead makes b the leader, and returns true, if no batch is running.
+// Otherwise it adds b to the waiting buyers.
 func (q *batches) joinOrLead(b *buyer) (bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -297,8 +300,8 @@ func leftUnsold(cause error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, cause)
 }
 
-// takeWaiting returns the leader b and the buyers who wait, in the order in
-// which they came. It also returns the hint of the previous batch.
+// takeWaiting returns the leader b and the waiting buyers, in the order of
+// their calls. It also returns the hint of the previous batch.
 func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -333,16 +336,17 @@ func (q *batches) passLead(sku int64, left *stockHint) {
 // A batch has the purchases that a leader sells in one transaction.
 type batch struct {
 	buyers   []*buyer
-	handOver func(left *stockHint) // only the first call has an effect
-	hint     *stockHint            // nil if the row must be read
-	run, num int64                 // the stock row that the hint described
-	orders   []*ledger.Entry       // the purchases that fit, in their order
+	handOver func(left *stockHint) // passes the lead on, at the first call
+	hint     *stockHint            // nil if the stock row must be read
+	run, num int64                 // the run and the units left, from the hint
+	orders   []*ledger.Entry       // the purchases that the batch can sell
 	users    map[int64]bool        // the users of orders
 	sum      int64                 // the units of orders
 }
 
-// chooseOrders puts the purchases that fit into b.orders, one of each user. If
-// the stock is certain, it tells buyers who want more that it is sold out.
+// chooseOrders fills b.orders with purchases that the stock is enough for, but
+// takes only one of each user. If the stock is certain, a buyer who wants more
+// units than there are gets the result sold out.
 func (b *batch) chooseOrders() {
 	num, certain := b.hint.num, b.hint.certain
 	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
@@ -376,7 +380,7 @@ func (b *batch) tellSold(left int64) {
 			one.tellResult(seckill.ErrDuplicate)
 		case one.Purchase.Quantity > left:
 			one.tellResult(seckill.ErrSoldOut)
-		default: // a cancellation has changed the stock meanwhile
+		default: // units were given back meanwhile, so the buyer may buy
 			one.sellSeparately()
 		}
 	}

@@ -72,10 +72,11 @@ func refusalFor(outcome string) error {
 		seckill.ErrUnknown, outcome)
 }
 
-// Restore runs with READ COMMITTED. It locks the order and then waits for the
-// stock row, while a purchase that holds the row inserts its order. With gap
-// locks, InnoDB may also lock the gap beside the order when a page splits. The
-// purchase would wait for that gap, and the two would deadlock.
+// Restore runs with READ COMMITTED, which locks no gaps. It locks the order
+// and then waits for the stock row. A purchase may hold the stock row
+// meanwhile, and insert its order. With gap locks, InnoDB may also lock the
+// gap next to the cancelled order when it splits a page. If the purchase had
+// to wait for this gap, the two would deadlock.
 func (s *oneTrip) Restore(ctx context.Context, orderID string) error {
 	return s.store.ReadCommitted().CancelOrder(
 		ctx, orderID, s.store.ReturnUnits)

@@ -27,8 +27,8 @@ var OrderFirst = catalog.Info{
 type orderFirst struct{ store *ledger.Store }
 
 // takeUnits locks the row, and writes the remaining units into the row and
-// into the order. It takes both numbers from the locking read. In an UPDATE of
-// two tables neither server defines which assignment comes first. So
+// into the order. Both numbers come from the locking read. In an UPDATE of two
+// tables, neither MySQL nor MariaDB defines which assignment is made first. So
 // "remaining = stock.num - 2" could use the number before or after the sale.
 const takeUnits = `UPDATE (
   SELECT id, run, num - ? AS rest FROM stock
@@ -51,7 +51,7 @@ func (s *orderFirst) sellOrder(
 	writeMore func(tx *gorm.DB, run, id int64) error,
 ) (r seckill.Receipt, err error) {
 	// Look waits for no lock. It reads the run for the order. It also refuses
-	// buyers who come after the last unit, so that they need not queue.
+	// a buyer if too few units are left, who then need not wait for the row.
 	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
 		return r, err

@@ -34,19 +34,19 @@ var Queued = catalog.Info{
 }
 
 type queued struct {
-	oneTrip // sells when a turn has come; cancellations do not queue
+	oneTrip // Deduct waits in the line first; Restore does not wait
 	atOnce  int
 	wait    time.Duration
 
 	mu    sync.Mutex
-	lines map[int64]*line // the key is the SKU; only lines that are in use
+	lines map[int64]*line // by SKU; removed when its last buyer leaves
 }
 
 // A line is the queue of one SKU. A buyer is inside while the buyer uses the
 // database. When atOnce buyers are inside, the next buyer waits.
 type line struct {
 	inside   int
-	waiting  list.List     // turns, first come, first served
+	waiting  list.List     // the turns of waiting buyers, the oldest first
 	meanStay time.Duration // the recent average time that a buyer is inside
 }
 
@@ -112,7 +112,7 @@ func (l *line) estimateWait(atOnce int) time.Duration {
 	return time.Duration(ahead * int64(l.meanStay) / int64(atOnce))
 }
 
-// leaveLine notes that a buyer is inside no more, and lets the next one in.
+// leaveLine is called when a buyer has finished. It lets the next buyer in.
 func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func movingAverage(before, now time.Duration) time.Duration {
 	return before + (now-before)/8
 }
 
-// admitNext lets the first buyer in the line take a place that got free.
+// admitNext gives the place of a buyer who has left to the next buyer.
 func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))
@@ -140,8 +140,8 @@ func (s *queued) admitNext(sku int64, l *line) {
 	}
 }
 
-// giveUp takes a buyer out of the line. If the buyer's turn came at the same
-// moment, the next buyer gets the turn.
+// giveUp takes a buyer out of the line. If the buyer may go in by now, giveUp
+// lets the next buyer in instead.
 func (s *queued) giveUp(sku int64, l *line, place *list.Element) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

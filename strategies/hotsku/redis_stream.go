@@ -78,8 +78,8 @@ type redisStream struct {
 	rounds    map[int64]*round // the last round of each SKU
 	forWorker map[int64]bool   // SKUs with entries that no buyer waits for
 
-	// accept writes an entry to the stream. redis-stream-two-calls has another
-	// accept.
+	// accept takes the units and writes an entry to the stream. It is
+	// acceptWhole here, and acceptInTwoCalls in redis-stream-two-calls.
 	accept func(context.Context, seckill.Purchase) (state string, err error)
 }
 
@@ -96,7 +96,8 @@ func (s *redisStream) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	sold, accepted, err := s.askRedis(ctx, p, true)
-	if err == nil && !accepted { // a copy: look in the ledger
+	if err == nil && !accepted {
+		// The same request has already bought, so it has an order.
 		err = seckill.ErrDuplicate
 	}
 	if err != nil {
@@ -106,7 +107,7 @@ func (s *redisStream) Deduct(
 }
 
 // Accept answers as soon as the entry is in the stream. The worker of this
-// process, or of another one if this one dies, writes the order later.
+// process writes the order later or, if this process dies, another worker.
 func (s *redisStream) Accept(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, written bool, err error) {
@@ -119,9 +120,9 @@ func (s *redisStream) Accept(
 }
 
 // askRedis asks Redis until p has an answer. sold is the receipt of a sale.
-// accepted is true if this call or a copy of the request was accepted. A buyer
-// with waits = false gets the acceptance as the answer. As long as the answer
-// depends on entries without an order, askRedis helps to write those orders.
+// accepted is true if this call has accepted the request, or has found that it
+// is accepted and has no order yet. If waits is false, this is the answer.
+// Otherwise askRedis helps to write the orders of accepted requests.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
@@ -144,7 +145,8 @@ func (s *redisStream) askRedis(
 		case "undecided":
 			_, err = s.shareRound(ctx, p.SKU, "", end)
 			if err != nil {
-				// Another buyer's entry is unknown, not this purchase: %v.
+				// Only other buyers' entries may have an unknown outcome. So
+				// hide ErrUnknown with %v.
 				err = fmt.Errorf("%w: purchases before this one are not "+
 					"written yet: %v", seckill.ErrBusy, err)
 			}
@@ -170,7 +172,7 @@ func (s *redisStream) askRedis(
 			state, err = s.accept(ctx, p)
 		}
 	}
-	if accepted { // the order may still come, whatever failed later
+	if accepted { // a worker may still write the order, even after an error
 		s.leaveToWorker(p.SKU)
 		err = acceptedUnwritten(err)
 	}
@@ -208,9 +210,10 @@ func (s *redisStream) parseReceipt(
 	return r, nil
 }
 
-// Restore appends the cancellation to the same stream. A writer cancels in the
-// database, and then returns the units in Redis. If it dies in between,
-// another writer repeats both, and yet the units return only once.
+// Restore appends the cancellation to the same stream. A writer cancels the
+// order in the database, and then returns the units in Redis. If it dies in
+// between, another writer repeats both steps. The second time, the first step
+// changes nothing, so the units are given back only once.
 func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for accepted := false; ; {
@@ -225,7 +228,7 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 		switch state {
 		case "missing":
 			err = s.seedStream(ctx, o.SKUID)
-		case "over": // the sale was reset meanwhile
+		case "over": // the sale was reset, and the order with it
 			err = seckill.ErrUnknownOrder
 		case "open":
 			accepted = true
@@ -243,7 +246,7 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 
 func streamKey(sku int64) string { return fmt.Sprint("seckill:stream:", sku) }
 
-// entriesKey returns the stream of the purchases that have no order yet.
+// entriesKey returns the key of the stream with the open entries.
 func entriesKey(sku int64) string { return companionKey(sku, "orders") }
 
 func companionKey(sku int64, what string) string {
@@ -280,10 +283,10 @@ func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 
 // seedStream makes the stream for the ledger's run from the stock row, if
 // Redis has lost the stream or has an older one. Purchases that were accepted
-// but not written are lost. The database decides about buyers whom Redis does
-// not remember.
+// but not written are lost. Redis has then forgotten who has bought, so only
+// the database refuses a user's second order.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
-	for range 2 { // a reset may come between the read and the script
+	for range 2 { // try again if a reset has changed the row meanwhile
 		var row struct{ Num, Run, Fence int64 }
 		err := s.store.Read(ctx, &row,
 			"SELECT num, run, fence FROM stock WHERE id = ?", sku)
@@ -301,9 +304,9 @@ func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 		seckill.ErrUnavailable, companionKey(sku, "run"))
 }
 
-// Count returns the units left: the number in Redis and the units of two kinds
-// of open entries. These are purchases that have no order yet, and
-// cancellations that are in the database but not yet in Redis.
+// Count returns the units left. It adds two kinds of open entries to the
+// number in Redis: purchases that have no order yet, and cancellations that
+// are in the database but not yet in Redis.
 func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 	answer, err := s.runScript(ctx, streamCount, sku)
 	if err != nil {
@@ -368,7 +371,8 @@ func requestName(p seckill.Purchase) string {
 	return fmt.Sprint(p.User, " ", p.RequestID)
 }
 
-// parseEntries parses a script's list of entries: an id and fields each.
+// parseEntries parses a script's list of entries. Each entry has an id and a
+// list of fields with their values.
 func parseEntries(sku int64, found any) []entry {
 	var list []entry
 	rows, _ := found.([]any)

@@ -34,7 +34,7 @@ var Reserve = catalog.Info{
 }
 
 type reserve struct {
-	orderFirst // takes the units as order-first does
+	orderFirst // sells as order-first does
 	log        *slog.Logger
 	// overdue is the SQL condition under which a reservation may expire.
 	overdue string
@@ -103,8 +103,9 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	// The row says why it was not paid. A payment that comes too late frees
-	// the units before it says "expired", and does not wait for the sweeper.
+	// The reservation now says whether the UPDATE has paid it, or why not. If
+	// the payment is late, Pay gives the units back at once, without waiting
+	// for the sweeper, and returns ErrExpired.
 	if o, err = s.readOutcome(ctx, id); err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 		return seckill.ErrExpired
 	case seckill.ReservationReleased:
 		return seckill.ErrCancelled
-	case seckill.Reserved: // the database's clock went back meanwhile
+	case seckill.Reserved: // only if the database's clock was set back
 		return seckill.ErrConflict
 	}
 	return nil
@@ -170,11 +171,12 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	return err
 }
 
-// releaseUnits gives an order's units back if the SQL condition in when holds
-// for its reservation. Only the first UPDATE changes the state: later ones
-// match no row. Every change of a reservation locks the reservation first and
-// the stock last. placeReservation inserts the order before the reservation,
-// but nobody else can wait for these new rows.
+// releaseUnits gives an order's units back if its reservation meets the SQL
+// condition when. Only the first of several calls changes the state, because
+// the UPDATE of a later call matches no row. All changes of a reservation lock
+// the reservation first and the stock last, so that they do not deadlock.
+// (placeReservation inserts the order before the reservation, but nobody else
+// can wait for these new rows.)
 func (s *reserve) releaseUnits(
 	ctx context.Context, o ledger.Order, as, when string,
 ) (done bool, err error) {
@@ -215,7 +217,7 @@ func (s *reserve) Work(ctx context.Context) {
 				context.WithoutCancel(ctx), sweepTimeout)
 			n, err := s.Expire(swept)
 			cancel()
-			if err != nil && !failed { // logs the first failure only
+			if err != nil && !failed { // log the first failure only
 				s.log.Warn("expired reservations are not given back",
 					"error", err)
 			}
@@ -227,10 +229,10 @@ func (s *reserve) Work(ctx context.Context) {
 }
 
 // Expire makes one sweep. Meanwhile other calls may pay, cancel or expire a
-// reservation that the sweep has found. So releaseUnits checks it again. If
-// the stock row of a SKU is locked, Expire leaves the SKU for the next sweep,
-// and returns the error at the end. The query may have found reservations of
-// that SKU only, so Expire repeats the query without the SKU.
+// reservation that the sweep has found, so releaseUnits checks the state
+// again. If the stock row of a SKU is locked, Expire leaves the SKU for the
+// next sweep, and returns the error at the end. If the query had no room for
+// other SKUs, Expire repeats it without this one.
 func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	var held []int64
 	for again := true; again; {

@@ -7,8 +7,9 @@ import (
 )
 
 // ReserveLate is reserve with a mistake on purpose: the UPDATE that expires a
-// reservation does not check it again. Two sweepers, or a sweeper and a late
-// payment, may both find it overdue, and each gives its units back.
+// reservation does not check its state again. Two sweepers, or a sweeper and a
+// late payment, may both find the reservation overdue, and both give its units
+// back.
 var ReserveLate = catalog.Info{
 	Name:       "reserve-late",
 	Source:     "a mistake with deadlines: read, decide, then write",
@@ -19,7 +20,7 @@ var ReserveLate = catalog.Info{
 	Reserves:   true,
 	Stored:     catalog.Stored{Reads: "SELECT run, num"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		// The flaw: TRUE skips the second check that it is overdue.
+		// The flaw: TRUE replaces the check that the reservation is overdue.
 		return &reserve{orderFirst{d.Ledger}, d.Log, "TRUE"}, nil
 	},
 }

@@ -44,7 +44,7 @@ type streamBatch struct {
 	fresh           bool // true if no earlier round has read the entries
 }
 
-// A decision is the database's answer to an entry, as the scripts spell it.
+// A decision is the database's answer to an entry, as the scripts expect it.
 type decision struct {
 	entry
 	state string
@@ -82,7 +82,7 @@ func (s *redisStream) shareRound(
 	case err == nil && time.Now().After(end):
 		err = errLate
 	case err == nil && (open || !read):
-		// Another process has the entry, and writes it in less than a poll.
+		// Another process is writing the entry. Ask again soon.
 		err = tap.Sleep(ctx, s.deps.Settings.LockPoll/4)
 	}
 	return state, err
@@ -90,9 +90,10 @@ func (s *redisStream) shareRound(
 
 var errLate = errors.New("time is up")
 
-// joinRound returns a round r that has not begun, and the round that was the
-// latest before the call. If both are the same round, another buyer leads r.
-// Otherwise the caller must lead r when the other round, if any, is done.
+// joinRound returns a round r that has not begun. It also returns before, the
+// latest round that existed before the call, or nil. If r is this round,
+// another buyer leads r. Otherwise the caller must wait for before, and then
+// lead r.
 func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +112,8 @@ func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
 	return err
 }
 
-// leadRound runs a round. If a reply is lost, it runs the round again at once:
-// the second run then finds what the first run wrote.
+// leadRound runs a round. After an error it runs the round again at once,
+// because the first run may have written orders and lost the reply.
 func (s *redisStream) leadRound(
 	ctx context.Context, sku int64, r, before *round, end time.Time,
 ) (read bool, err error) {
@@ -152,7 +153,7 @@ func (s *redisStream) runRound(
 		r.states[d.requestName()] = d.state
 	}
 	s.settleEntries(ctx, b, decisions)
-	if errors.Is(err, errStale) { // Redis has an older run or epoch
+	if errors.Is(err, errStale) { // Redis has an older run or epoch; update it
 		err = s.seedStream(ctx, sku)
 	}
 	return true, err
@@ -224,7 +225,7 @@ func (s *redisStream) decideEntries(
 			err := s.cancelOrder(ctx, b, e)
 			switch {
 			case errors.Is(err, seckill.ErrUnknownOrder):
-				// The database went back to a state without the order.
+				// The database was restored from a backup without the order.
 				list = append(list, decision{e, "refused unknown_order"})
 			case err != nil:
 				return list, err
@@ -248,10 +249,10 @@ var (
 
 // sellEntries writes the orders of all entries at once if it can, otherwise
 // one by one. The stock row decides whether there are enough units, whether
-// the run is the same, and whether the sale has started. It also decides
-// whether the entries still belong to this writer: another writer may have
-// taken them over while this one slept. The first order or refusal that is
-// written decides for all writers of an entry.
+// the run is the same, and whether the sale has started. Its fence decides
+// whether the entries still belong to this writer, because another writer may
+// have taken them over while this one was paused. Several writers may have the
+// same entry. The first order or refusal that is written for it is final.
 func (s *redisStream) sellEntries(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
@@ -350,7 +351,7 @@ func (s *redisStream) explainEntry(
 		switch {
 		case o != nil && o.Status == ledger.Refused:
 			list = []decision{{e, "refused " + o.Reason}}
-		case o != nil && o.Strategy != e.strategy: // another strategy sold it
+		case o != nil && o.Strategy != e.strategy: // another strategy's order
 			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
 			list = []decision{{e, soldState(o.Receipt())}}
@@ -358,14 +359,14 @@ func (s *redisStream) explainEntry(
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
 			if errors.Is(why, seckill.ErrNotStarted) {
-				refused.RequestID = e.refusalID() // a retry may still buy
+				refused.RequestID = e.refusalID() // the request may still buy
 			}
 			return ledger.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})
 		default:
 			return why
 		}
-		return nil // the decision holds once the epoch is committed
+		return nil // the decision is valid after the COMMIT of the fence
 	})
 	if err != nil {
 		return nil, err
@@ -373,14 +374,14 @@ func (s *redisStream) explainEntry(
 	return list, nil
 }
 
-// refusalID returns the request id of a refusal after which the same request
-// may still succeed: the sale had not started. The id contains a blank, so no
-// real request has it.
+// refusalID returns the request id under which a refusal is stored if the sale
+// has not started. The request's own id stays free, so the buyer can send the
+// request again. The id contains a blank, so no real request has it.
 func (e entry) refusalID() string { return "entry " + e.id }
 
 // wasRefused reports whether an entry was refused because the sale had not
-// started. A final refusal has the id of the request instead, so wasRefused
-// does not find it. tx must have locked the row.
+// started. It does not find other refusals, which have the request's own id.
+// tx must have locked the stock row.
 func (s *redisStream) wasRefused(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (refused bool, err error) {
@@ -396,7 +397,7 @@ func (s *redisStream) wasRefused(
 // findObstacle finds out why a purchase cannot be sold. It returns an error
 // with the reason, or the order if another process has written one. If it
 // returns neither, another purchase of the batch was the reason. tx must have
-// locked the row.
+// locked the stock row.
 func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (*ledger.Order, error) {
@@ -470,11 +471,12 @@ func refusalError(code string) error {
 }
 
 const (
-	// workInterval is the pause between looks for entries left to Work.
+	// workInterval is the pause between two passes of Work.
 	workInterval = 20 * time.Millisecond
-	// workRetryInterval is the pause after a round that failed.
+	// workRetryInterval is the pause after a pass with an error.
 	workRetryInterval = time.Second
-	// searchInterval is the pause between searches for dead writers' entries.
+	// searchInterval is the pause between two passes through all SKUs, which
+	// find the entries of dead writers.
 	searchInterval = time.Minute
 )
 
@@ -486,7 +488,7 @@ func (s *redisStream) Work(ctx context.Context) {
 	for searched := (time.Time{}); ctx.Err() == nil; {
 		if time.Since(searched) > searchInterval {
 			searched = time.Now()
-			all, _ := s.store.SKUs(ctx, 0) // if it fails, search again
+			all, _ := s.store.SKUs(ctx, 0) // if it fails, search later
 			for _, sku := range all {
 				s.leaveToWorker(sku.ID)
 			}
@@ -503,14 +505,14 @@ func (s *redisStream) Work(ctx context.Context) {
 			case err == nil:
 				failing = false
 			default:
-				if !failing { // logs the first failure only
+				if !failing { // log only the first of several failures
 					s.deps.Log.WarnContext(ctx, "entries are not written",
 						"sku", sku, "error", err)
 				}
 				failing, pause = true, workRetryInterval
 			}
 		}
-		_ = tap.Sleep(ctx, pause) // the loop itself checks ctx
+		_ = tap.Sleep(ctx, pause) // the loop's condition checks ctx
 	}
 }
 
@@ -521,8 +523,8 @@ func (s *redisStream) leaveToWorker(sku int64) {
 	s.forWorker[sku] = true
 }
 
-// writeSome takes part in one round of a SKU. If entries are left, or another
-// process has them, writeSome asks the worker to come back to the SKU.
+// writeSome takes part in one round of a SKU. If the stream still has entries
+// afterwards, writeSome leaves the SKU to the worker's next pass.
 func (s *redisStream) writeSome(ctx context.Context, sku int64) error {
 	_, err := s.shareRound(ctx, sku, "", time.Now().Add(time.Minute))
 	if errors.Is(err, errForgotten) {

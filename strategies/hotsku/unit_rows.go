@@ -33,8 +33,8 @@ var UnitRows = catalog.Info{
 
 type unitRows struct{ unitStock }
 
-// maxLooks bounds how often a buyer looks for units. A buyer looks again only
-// if others have given units back meanwhile.
+// maxLooks bounds how often a buyer tries to take units. A buyer tries again
+// only if others have given units back meanwhile.
 const maxLooks = 8
 
 func (s *unitRows) Deduct(
@@ -50,7 +50,7 @@ func (s *unitRows) Deduct(
 			return s.lockFree(tx, p, seen)
 		})
 		if errors.Is(err, errTooFew) {
-			// The first transaction has ended, and holds no unit any more.
+			// The first transaction has ended, so it holds no units any more.
 			r, err = s.sellUnits(ctx, p, seen,
 				func(tx *gorm.DB) ([]int64, error) {
 					return s.lockInOrder(tx, p, seen)
@@ -65,8 +65,8 @@ func (s *unitRows) Deduct(
 }
 
 // lockInOrder locks free units from the first on. If another buyer holds a
-// unit, it waits until that buyer has bought the unit or rolled back. The same
-// order for all keeps waiting buyers from a deadlock.
+// unit, lockInOrder waits until that buyer has bought the unit or rolled back.
+// All buyers lock the units in the same order, so that they do not deadlock.
 func (s *unitRows) lockInOrder(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -133,14 +133,14 @@ func (s *unitStock) sellUnits(
 	return r, err
 }
 
-// startUnit returns the unit at which a buyer begins to look. It differs for
-// each buyer, who then need not pass the units that others hold.
+// startUnit returns the unit at which a buyer begins to search. Buyers begin
+// at different units, so that they rarely meet units that others hold.
 func startUnit(user, units int64) int64 {
 	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
 }
 
-// lockFree locks units that are neither sold nor held (SKIP LOCKED). It looks
-// from the buyer's start unit on, and then from the first unit.
+// lockFree locks units that are neither sold nor held (SKIP LOCKED). It begins
+// at the buyer's start unit, and goes on from the first unit.
 func (s *unitStock) lockFree(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -156,8 +156,9 @@ func (s *unitStock) lockFree(
 	return append(units, more...), err
 }
 
-// lockUnits names the index to use. With an index that does not contain the
-// id, the server would have to sort, and would first lock every free unit.
+// lockUnits locks free units and returns their ids. It names the index to use.
+// With an index that does not contain the id, the server would have to sort,
+// and would first lock every free unit.
 func (s *unitStock) lockUnits(
 	tx *gorm.DB, which string, args ...any,
 ) (units []int64, err error) {
@@ -233,16 +234,16 @@ func (s *unitStock) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 		return fmt.Errorf("%w: %s keeps a row for each unit, %d at most",
 			seckill.ErrTooManyUnits, s.store.Strategy(), maxUnits)
 	}
-	o.Remaining -= o.Quantity // the units that were there before
+	o.Remaining -= o.Quantity // the number of units before the restock
 	return s.writeUnits(tx, o, o.ID)
 }
 
-// writeUnits writes o.Quantity rows, numbered after the first o.Remaining.
+// writeUnits writes o.Quantity rows. Their ids begin with o.Remaining + 1.
 func (s *unitStock) writeUnits(
 	tx *gorm.DB, o ledger.Order, holder any,
 ) error {
-	// Two recursive counters make the numbers: thousands, and the units of
-	// each. A server bounds the depth of one recursion.
+	// One recursive query counts to 1000 and another counts the thousands,
+	// because the server limits the depth of a recursion.
 	_, _, err := s.store.Exec(tx, `
 INSERT IGNORE INTO stock_units (sku_id, run, id, order_id)
 WITH RECURSIVE

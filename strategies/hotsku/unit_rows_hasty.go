@@ -12,8 +12,7 @@ import (
 )
 
 // UnitRowsHasty is UnitRows without waiting for the buyers who hold the other
-// units. If these buyers give up, others were told sold out although units are
-// left.
+// units. If these buyers give up, the answer "sold out" to others was wrong.
 var UnitRowsHasty = catalog.Info{
 	Name:   "unit-rows-hasty",
 	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",
@@ -45,7 +44,7 @@ func (s *unitRowsHasty) Deduct(
 	r, err := s.sellUnits(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
 		return s.lockFree(tx, p, seen)
 	})
-	if errors.Is(err, errTooFew) { // the flaw: units may return
+	if errors.Is(err, errTooFew) { // the flaw: units may be given back
 		err = seckill.ErrSoldOut
 	}
 	return r, err
