@@ -18,17 +18,17 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// A Comparison runs the same sale with several strategies in turn, in rounds.
+// A Comparison measures the same sale with several strategies, one strategy after the other, in several rounds.
 type Comparison struct {
 	Record
 	Settings compare.Settings    `json:"settings"`
 	Command  string              `json:"command"`           // the command line that makes the same comparison
-	Services lab.ServiceSettings `json:"services_settings"` // the services' settings, which do not change
+	Services lab.ServiceSettings `json:"services_settings"` // the settings of the services during the comparison
 
-	Done     int             `json:"done"`           // number of turns that have ended
-	Total    int             `json:"total"`          // number of all turns; 0 before the first turn
-	Turn     *compare.Step   `json:"turn,omitempty"` // the current turn
-	Seconds  float64         `json:"seconds"`        // the time from the start until now, or until the end
+	Done     int             `json:"done"`           // the number of measurements that have ended
+	Total    int             `json:"total"`          // the number of all measurements; 0 before the first one
+	Turn     *compare.Step   `json:"turn,omitempty"` // the current measurement
+	Seconds  float64         `json:"seconds"`        // the time from the start to now, or to the end
 	Verdicts *compare.Tally  `json:"verdicts,omitempty"`
 	Result   *compare.Result `json:"result,omitempty"` // nil in summaries, because it is large
 }
@@ -38,7 +38,7 @@ type comparisonEntry = entry[Comparison]
 var comparisonType = entryType[Comparison]{kind: kindComparison, record: (*Comparison).record,
 	summary: Comparison.summary, isComplete: (*Comparison).isComplete}
 
-// summary returns a copy without the result.
+// summary returns a copy of c without the result.
 func (c Comparison) summary() Comparison {
 	if !c.State.Ended() {
 		c.Seconds = time.Since(c.Started).Seconds()
@@ -51,8 +51,8 @@ func (c *Comparison) isComplete() bool {
 	return c.Settings.Check() == nil && c.Result != nil && c.Result.Settings.Check() == nil
 }
 
-// readComparison reads the settings of a comparison, and finds the strategies that they name. A
-// missing field is taken from the preset that the query names. A missing seed is random.
+// readComparison reads the settings of a comparison, and finds the strategies that they name. A field that the body
+// leaves out gets its value from the preset that the query names. A missing seed is random.
 func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Info, error) {
 	var wanted compare.Settings
 	query, err := web.ReadQuery(c.Request, "preset")
@@ -75,7 +75,7 @@ func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Inf
 		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
 	blameFixedFields(p, wanted.Scenario)
-	chosen := s.Strategies // also those that cannot run here, because the result lists them
+	chosen := s.Strategies // includes strategies that cannot run here, because the result lists them, too
 	if !slices.Equal(wanted.Strategies, []string{compare.All}) {
 		chosen = s.chosenStrategies(wanted.Strategies, len(s.Strategies), p)
 	}
@@ -99,7 +99,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// If a service process has ended, all are restarted, because their number affects the figures.
+	// If one service process has ended, restart all of them, because the number of processes affects the figures.
 	serving := s.Lab.ServiceSettings()
 	err = s.ensureServing(c.Request.Context(), serving)
 	targets := s.liveServices()
@@ -119,7 +119,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	return err
 }
 
-// performComparison runs the sales of a comparison. It returns the final value of the comparison.
+// performComparison makes the measurements of a comparison. It returns the final value of the comparison.
 func (s *Server) performComparison(ctx context.Context, e *comparisonEntry, chosen []catalog.Info,
 	targets []string) Comparison {
 	result := s.Compare(ctx, chosen, compare.Options{Settings: s.comparisons.readEntry(e).Settings,

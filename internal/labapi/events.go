@@ -11,21 +11,21 @@ import (
 
 const (
 	heartbeatInterval = 10 * time.Second
-	// writeTimeout bounds one write to a page, because the end of the lab waits for it.
+	// writeTimeout bounds one write to a page, because the lab waits for this write before it ends.
 	writeTimeout = 2 * time.Second
 	// minEventGap is the minimum time between two groups of events to a page.
 	minEventGap = 100 * time.Millisecond
 )
 
-// streamEvents sends events to a page. The event `hello` lists all runs. `run` is a whole run that
-// changed. `comparison` is the summary of a comparison that changed. After `lab` the page asks for
-// the lab's status. A page that opens late gets the same state as one that was open.
+// streamEvents sends events to a page. The event `hello` contains the summaries of all runs. The event `run` contains a
+// whole run after a change, and `comparison` the summary of a comparison after a change. The event `lab` tells the page
+// to ask for the lab's status. A page that is opened during a run gets the same state as other pages.
 func (s *Server) streamEvents(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{Context: c, control: http.NewResponseController(c.Writer)}
-	_ = out.control.SetReadDeadline(time.Time{}) // without this, the server's read deadline would end the stream
+	_ = out.control.SetReadDeadline(time.Time{}) // the server's read deadline would end the stream, so remove it
 	sent := &sentState{lab: s.notifier.labChanges.Load(), runs: s.runs.revisionBeforeNewest(),
 		comparisons: s.comparisons.revisionBeforeNewest()}
 	_, _ = io.WriteString(c.Writer, "retry: 1000\n\n")
@@ -42,7 +42,7 @@ func (s *Server) streamEvents(c *gin.Context) error {
 		select {
 		case <-changed:
 		case <-heartbeat.C:
-			out.writeEvent("lab", gin.H{}) // the page asks for the status, as a service process may have died
+			out.writeEvent("lab", gin.H{}) // a service process may have died, so the page must ask for the status
 		case <-ctx.Done():
 		}
 		select {
@@ -53,13 +53,13 @@ func (s *Server) streamEvents(c *gin.Context) error {
 	return nil
 }
 
-// sentState holds the revisions up to which one page has received the changes.
+// sentState holds the revisions of the lab's state that one page has received. The page needs only later changes.
 type sentState struct {
 	lab               int64
 	runs, comparisons int
 }
 
-// sendChanges sends what has changed since its last call. While it sends, it holds no lock.
+// sendChanges sends all changes since its last call to a page. While it sends, it holds no lock.
 func (s *Server) sendChanges(sent *sentState, out *stream) {
 	if n := s.notifier.labChanges.Load(); n > sent.lab {
 		sent.lab = n

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/web"
 )
 
-// routeGames adds the calls about games. A game does not take the labLock: it has databases of its
-// own, and it measures no times that other work could distort.
+// routeGames adds the routes of the calls about games. A game does not need the labLock, because it has its own
+// databases and measures no times that other work could distort.
 func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"levels": s.Games.Levels()}) })
 	lab.POST("/replays", s.handlerOf(s.replayGame))
@@ -53,8 +53,8 @@ func gameHandler[Body any](s *Server, defaults Body,
 	})
 }
 
-// explainGameError returns a refusal unchanged. Any other error becomes a problem that says that
-// the servers of the game failed.
+// explainGameError returns err unchanged if it is a web.Problem. It turns any other error into a problem that says that
+// the game's servers failed.
 func (s *Server) explainGameError(err error) error {
 	var p *web.Problem
 	if err == nil || errors.As(err, &p) {

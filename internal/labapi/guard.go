@@ -11,7 +11,7 @@ import (
 	"seckill/internal/web"
 )
 
-// contentPolicy allows the page its own files only, and data: for the image of a trace.
+// contentPolicy allows the page to load only its own files, and data: URLs, which the image of a trace needs.
 const contentPolicy = "default-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
@@ -25,8 +25,9 @@ func setHeaders(c *gin.Context) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// checkHost refuses requests whose Host is not ours. A foreign web site can make its name resolve
-// to 127.0.0.1. Its page would then have the same origin as ours (DNS rebinding).
+// checkHost refuses requests whose header Host is not a name of this server. A foreign web site can make its own name
+// resolve to 127.0.0.1. For the browser, the site's page and this server would then have the same origin, and the page
+// could call this server (DNS rebinding).
 func (s *Server) checkHost(c *gin.Context) error {
 	if name := web.Hostname(c.Request.Host); !s.isOurName(name, c.Request) {
 		return forbiddenProblem("This lab does not answer to the name “" + name +
@@ -57,9 +58,9 @@ func checkOrigin(c *gin.Context) error {
 	return nil
 }
 
-// checkAdmin refuses calls that change something in the lab, unless the operator makes them. Calls
-// for the service always pass, because the service checks them itself. To the service, all calls
-// seem local. So the proxy adds the service's token only to calls of the operator.
+// checkAdmin refuses calls that change something in the lab, unless the operator makes them. Calls to the service
+// always pass, because the service checks them itself. All calls through the proxy come from this machine, so the
+// service cannot recognize the operator. Therefore the proxy adds the service's token to the operator's calls only.
 func (s *Server) checkAdmin(c *gin.Context) error {
 	r := c.Request
 	why := s.whyNotOperator(r)
@@ -75,7 +76,7 @@ func (s *Server) checkAdmin(c *gin.Context) error {
 	return nil
 }
 
-// whyNotOperator returns why a request may not come from the operator, or "" if it does.
+// whyNotOperator returns "" if a request comes from the operator. Otherwise it returns why the request is refused.
 func (s *Server) whyNotOperator(r *http.Request) string {
 	given := web.Bearer(r)
 	switch why := web.NotLocal(r); {
@@ -92,5 +93,5 @@ func forbiddenProblem(detail string) *web.Problem {
 	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
 }
 
-// operatorKey is the key in a gin.Context that is true for calls of the operator to the service.
+// operatorKey is a key of a gin.Context. Its value is true if the operator makes a call to the service.
 const operatorKey = "seckill.operator"

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// A History is a folder that keeps the results of a lab after the lab's end. Each entry is a JSON
-// file that people can copy, send and delete. The folder is made with the first entry. The History
-// "" keeps nothing. Several labs may use one folder at the same time.
+// A History is the path of a folder that keeps the results of a lab after the lab has ended. Each entry is a JSON file
+// that people can copy, send and delete. The first entry creates the folder. If the path is "", no results are kept.
+// Several labs may use one folder at the same time.
 type History string
 
-// An entryKind is the first part of the file names of its entries.
+// An entryKind is a kind of entries in a History. Their file names begin with it.
 type entryKind string
 
 const (
@@ -48,15 +48,15 @@ func (h History) writeEntry(k entryKind, id string, entry any) error {
 	return os.WriteFile(h.fileName(k, id), text, 0o600)
 }
 
-// removeEntry removes an entry if it can.
+// removeEntry removes the file of an entry. It ignores errors, for example if a person has removed the file.
 func (h History) removeEntry(k entryKind, id string) {
 	if h != "" {
 		_ = os.Remove(h.fileName(k, id))
 	}
 }
 
-// readEntries returns the entries of a kind by their ids. It ignores files of other programs or
-// versions, and files half written because a lab was killed or the disk was full.
+// readEntries returns the entries of a kind by their ids. It ignores files of other programs or versions. It also
+// ignores incomplete files, which remain if a lab was killed or the disk was full.
 func readEntries[T any](h History, k entryKind) map[string]T {
 	all := map[string]T{}
 	if h == "" {
@@ -65,7 +65,7 @@ func readEntries[T any](h History, k entryKind) map[string]T {
 	files, _ := os.ReadDir(string(h)) // the folder may not exist yet
 	for _, file := range files {
 		id, found := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(k)+"-")
-		if !found || !file.Type().IsRegular() { // a named pipe is skipped, because reading it would block
+		if !found || !file.Type().IsRegular() { // reading a named pipe would block
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(string(h), file.Name()))
@@ -77,8 +77,8 @@ func readEntries[T any](h History, k entryKind) map[string]T {
 	return all
 }
 
-// fillLists replaces each nil slice or map in v by an empty one, because pages expect lists. It
-// returns false if a slice has a nil element, which no page can show.
+// fillLists replaces each nil slice and map in v by an empty one, because pages cannot read null instead of a list. It
+// returns false if a slice contains a nil pointer, because pages cannot read that either.
 func fillLists(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:

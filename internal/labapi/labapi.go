@@ -37,15 +37,15 @@ import (
 // A Config configures a Server.
 type Config struct {
 	Page       fs.FS // index.html and the files that it loads
-	Guarantees fs.FS // the matrix of `seckill prove`, and its counterexamples
+	Guarantees fs.FS // the files that `seckill prove` has written: the matrix and its counterexamples
 	Strategies []catalog.Info
-	Strategy   string  // the shop sells with it until the operator chooses another
-	History    History // the folder for results; with "" the results are lost when the lab ends
+	Strategy   string  // the name of the shop's first strategy; the operator can choose another later
+	History    History // the folder for results; if it is "", the results are lost when the lab ends
 
-	// Addr is the listener's address. Requests must be addressed to it or to this machine.
+	// Addr is the listener's address. The Host of a request must be this address or this machine.
 	Addr string
-	// If Token is not empty, each call that changes something must carry it, except calls of
-	// buyers. If Token is empty, only this machine may make such calls.
+	// If Token is not empty, each call that changes something must contain it, except calls of buyers. If Token is
+	// empty, only this machine may make such calls.
 	Token   string
 	Version string // version of this program
 	Log     *slog.Logger
@@ -53,14 +53,14 @@ type Config struct {
 	Backing
 }
 
-// Backing is the part of a Config that needs a running lab. The servers of a lab take seconds to
-// start. So a Server may begin without a Backing, and get it later by Server.Open.
+// Backing is the part of a Config that needs a running lab. The servers of a lab take seconds to start. So a Server may
+// start without a Backing and get it later from Server.Open.
 type Backing struct {
 	Lab Lab
 	// Missing returns the reasons why a strategy cannot run here, or nil if it can run.
 	Missing func(catalog.Info) []string
 	Load    LoadFunc
-	Ledger  loadtest.Ledger // source of the verdicts
+	Ledger  loadtest.Ledger // the stock and the orders by which sales are judged
 	Compare CompareFunc
 	Trace   TraceFunc
 	// Games holds the games in which people schedule commands. Server.Close ends them.
@@ -70,15 +70,15 @@ type Backing struct {
 }
 
 type (
-	// A LoadFunc holds one sale. It is loadtest.Run; tests replace it.
+	// A LoadFunc runs and judges one sale. It is loadtest.Run; tests replace it.
 	LoadFunc func(context.Context, loadtest.Config) (*loadtest.Result, error)
 	// A CompareFunc is compare.Run on the lab's servers; tests replace it.
 	CompareFunc func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
-	// A TraceFunc is explore.RecordTrace, which records one purchase, or two that race; tests replace it.
+	// A TraceFunc is explore.RecordTrace; tests replace it. It records one purchase, or two concurrent purchases.
 	TraceFunc func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
 )
 
-// A Server is the http.Handler of a lab. It serves files at once, and holds other calls until Open.
+// A Server is the http.Handler of a lab. It serves files at once. Other calls wait until Open is called.
 type Server struct {
 	Config
 	opened      chan struct{} // closed by Open
@@ -90,11 +90,11 @@ type Server struct {
 	traces      *store[LiveTrace]
 	shop        shop
 	labLock     labLock
-	nextService atomic.Uint64 // counts proxied calls, which go to the service processes in turn
+	nextService atomic.Uint64 // counts the calls to services, to spread them over the service processes
 	background  background
 }
 
-// New returns a server. Call Close when its listener has ended.
+// New returns a server. The caller must call Close after the HTTP listener was closed.
 func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -115,7 +115,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// Open adds a lab to a server that was made without a lab. Calls that waited for the lab go on.
+// Open adds a lab to a server that was made without a lab. Calls that waited for the lab then continue.
 func (s *Server) Open(b Backing) {
 	s.Backing = b
 	close(s.opened)
@@ -182,7 +182,7 @@ func (s *Server) handlerOf(h func(*gin.Context) error) gin.HandlerFunc {
 	return web.Handle(s.writeProblem, h)
 }
 
-// answerJSON answers with a value, unless there is an error.
+// answerJSON answers with value if err is nil. It returns err.
 func answerJSON(c *gin.Context, status int, value any, err error) error {
 	if err == nil {
 		c.JSON(status, value)
@@ -202,7 +202,7 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 }
 
 func notFound(c *gin.Context) error {
-	// A person opened the address in a browser. The page shows which screens there are.
+	// The caller is a browser, so a person has opened this address. Show the page, which lists all screens.
 	if strings.Contains(c.GetHeader("Accept"), "text/html") {
 		c.Redirect(http.StatusFound, "/#"+c.Request.URL.EscapedPath())
 		return nil
@@ -211,12 +211,12 @@ func notFound(c *gin.Context) error {
 		Detail: "There is nothing at " + c.Request.URL.Path + "."}
 }
 
-// noService answers calls while no service runs. It has the code with which the service, too, says
-// that a call has certainly taken no unit.
+// noService is the answer to calls while no service runs. The service uses the same code when a call has certainly
+// taken no unit.
 var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusServiceUnavailable,
 	Detail: "No service process answers, so nothing was sent. The lab's status says where their logs are."}
 
-// answerTime bounds the time of a call. All calls of the lab and of a service take less.
+// answerTime bounds the time of a call. Every call to the lab or to a service takes less time.
 const answerTime = 90 * time.Second
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -226,10 +226,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
-// Close ends the event streams. It stops the run or comparison under way, and waits for its verdict
+// Close ends the event streams. If a run or a comparison is under way, Close stops it. Close waits for the verdict
 // until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
-	s.background.starting.Lock() // work that is just starting is stopped below; later work does not start
+	s.background.starting.Lock() // work that is starting now is added first and stopped below; no other can start
 	s.background.close()
 	s.background.starting.Unlock()
 	s.runs.stopEntry(nil)
@@ -251,9 +251,9 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// background is the work that goes on after the calls that began it.
+// background is the work that continues after the answer to the call that started it.
 type background struct {
-	starting sync.Mutex     // held while work starts
+	starting sync.Mutex     // locked while work starts
 	running  sync.WaitGroup // counts the work; Close waits for it
 	closing  context.Context
 	close    func() // cancels closing
@@ -264,7 +264,7 @@ type Lab interface {
 	Backends() []backend.Status
 	Services() []lab.Service
 	Topology() string
-	// ServiceSettings returns the running service processes' settings. Serve changes them.
+	// ServiceSettings returns the settings of the service processes. Serve changes them.
 	ServiceSettings() lab.ServiceSettings
 	Serve(context.Context, lab.ServiceSettings) error
 	Faults() []fault.Status
@@ -296,15 +296,15 @@ func (s *Server) notifyLabChange() {
 	s.notifier.notifyAll()
 }
 
-// A labLock gives the lab to one run, comparison or trace at a time. Two at the same time would
-// share the processors and falsify each other's figures.
+// A labLock lets only one run, comparison or trace at a time use the lab. Two of them at the same time would share the
+// processors and falsify each other's figures.
 type labLock struct {
 	mu   sync.Mutex
-	what string // describes the holder, as in "a run of naive"; "" while the lock is free
+	what string // describes the work that holds the lock, as in "a run of naive"; "" while the lock is free
 }
 
-// acquire takes the lock for the given work. The caller releases it by calling release; further
-// calls of release do nothing. If the lock is taken, the error says by what work.
+// acquire takes the lock for the work that what describes. The caller must call release to release the lock. Further
+// calls of release do nothing. If other work holds the lock, the error describes this work.
 func (l *labLock) acquire(what string) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -320,8 +320,8 @@ func (l *labLock) acquire(what string) (release func(), err error) {
 	}), nil
 }
 
-// serveFile serves a file of dir. If name is "", the call's path names the file. A browser that has
-// the file already gets it again only if the file has changed.
+// serveFile serves a file of dir. If name is "", the call's path names the file. A browser that has the file already
+// gets the file again only if it has changed.
 func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 	return s.handlerOf(func(c *gin.Context) error {
 		name := cmp.Or(name, strings.TrimPrefix(c.Param("path"), "/"))
@@ -341,7 +341,7 @@ func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 // or another language.
 func (s *Server) serveCourse(c *gin.Context) {
 	chapters, err := course.Chapters()
-	if err != nil { // cannot happen: the chapters are embedded, and tests read them all
+	if err != nil { // this cannot happen, because the chapters are embedded and tests read all of them
 		panic(err)
 	}
 	c.JSON(http.StatusOK, gin.H{"chapters": chapters})

@@ -25,8 +25,8 @@ var serviceTransport = &http.Transport{
 	DisableCompression:  true,
 }
 
-// forwardCall sends a call to one service process; the processes take turns. If that process fails,
-// it tries no other one, because the call may be a purchase that was made.
+// forwardCall sends a call to one service process, each time to the next one. If this process fails, forwardCall tries
+// no other process, because the call may be a purchase that the failed process has made.
 func (s *Server) forwardCall(c *gin.Context) error {
 	services := s.liveServices()
 	if len(services) == 0 {
@@ -36,8 +36,8 @@ func (s *Server) forwardCall(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// The proxy reads the whole body before it sends anything. If the caller fails to send it all,
-	// the service gets nothing.
+	// The proxy reads the whole body before it sends anything. So if the caller sends only a part, the service gets
+	// nothing.
 	body, err := web.ReadBody(c.Writer, c.Request)
 	if err != nil {
 		return err
@@ -45,13 +45,12 @@ func (s *Server) forwardCall(c *gin.Context) error {
 	sent := c.Request.Clone(c.Request.Context())
 	sent.Body, sent.ContentLength, sent.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	proxy := &httputil.ReverseProxy{
-		// Unlike Director, Rewrite drops the forwarding headers of the caller and adds none.
+		// Unlike Director, Rewrite removes the caller's headers Forwarded and X-Forwarded-…, and adds none.
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			// SetURL drops a malformed query. The service must see and refuse it, because it may name a strategy.
+			// SetURL drops a malformed query. The query may name a strategy, so the service must see and refuse it.
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
-			// The caller's token is for the lab. The service has a token of its own, which only
-			// calls of the operator get.
+			// The caller's token is the lab's. The service has another token, which only the operator's calls get.
 			r.Out.Header.Del("Authorization")
 			if c.GetBool(operatorKey) {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
@@ -67,7 +66,7 @@ func (s *Server) forwardCall(c *gin.Context) error {
 
 func (s *Server) writeProxyError(w http.ResponseWriter, r *http.Request, err error) {
 	level := slog.LevelWarn
-	if r.Context().Err() != nil { // the caller has closed the connection, or its sending half, and reads no answer
+	if r.Context().Err() != nil { // the caller has closed at least its sending half, so the error is not the service's
 		level = slog.LevelDebug
 	}
 	s.Log.Log(r.Context(), level, "proxy", "method", r.Method, "path", r.URL.Path, "error", err)

@@ -20,19 +20,19 @@ import (
 	"seckill/loadtest"
 )
 
-// A Run is the same sale with one strategy, or with several at the same time. Each strategy's sale
-// is a lane. A Run is Done when at least one lane has a result.
+// A Run is a sale with one strategy, or the same sale with several strategies at the same time. The sale with one
+// strategy is a lane. When all lanes have ended, the Run is Done if at least one lane has a result; otherwise Failed.
 type Run struct {
 	Record
 	Settings Settings       `json:"settings"`
 	Error    string         `json:"error,omitempty"`
 	Version  string         `json:"version,omitempty"` // version of this program
 	Machine  tables.Machine `json:"machine,omitzero"`
-	// Shop is true if the buyers join the shop's sale, from ComesAt on. No service restarts then.
+	// Shop is true if the buyers join the shop's sale. They buy from ComesAt on. Such a run restarts no service.
 	Shop    bool      `json:"shop,omitempty"`
 	ComesAt time.Time `json:"comes_at,omitzero"`
 
-	Lanes  []Lane            `json:"lanes"` // one for each strategy, in the order of Settings.Strategies
+	Lanes  []Lane            `json:"lanes"` // one lane for each strategy, in the order of Settings.Strategies
 	Faults []fault.Happening `json:"faults"`
 
 	injector *fault.Injector // injects the faults; nil for a run from the history
@@ -42,7 +42,7 @@ type runEntry = entry[Run]
 
 var runType = entryType[Run]{kind: kindRun, record: (*Run).record, summary: Run.summary, isComplete: (*Run).isComplete}
 
-// summary returns a copy without the points of the lanes, because they take most of a run's memory.
+// summary returns a copy of r without the points of its lanes, because these take most of a run's memory.
 func (r Run) summary() Run {
 	r.Lanes = slices.Clone(r.Lanes)
 	for i := range r.Lanes {
@@ -72,8 +72,8 @@ func (s *Server) startRun(c *gin.Context) error {
 	return err
 }
 
-// beginRun begins a run and answers the call. The text what describes the run to people who want
-// the lab meanwhile. joinShop is nil, or changes the run so that it joins the shop's sale.
+// beginRun begins a run and answers the call. The parameter what describes the run; people who start other work
+// meanwhile read it in the refusal. If joinShop is not nil, it changes the run so that it joins the shop's sale.
 func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop func(*Run)) (*runEntry, error) {
 	release, err := s.labLock.acquire(what)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop
 	return e, nil
 }
 
-// addFault plans a fault for a run under way. If the planned time is past, it happens at once.
+// addFault plans a fault for a run under way. If the planned time is past, the fault happens at once.
 func (s *Server) addFault(c *gin.Context) error {
 	e, err := s.runs.findEntry(c)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Server) addFault(c *gin.Context) error {
 const (
 	// buyerTimeout bounds how long a buyer in the lab waits for an answer.
 	buyerTimeout = 15 * time.Second
-	// restartTimeout bounds how long the service processes may take to finish their purchases and restart.
+	// restartTimeout bounds how long all service processes may take to finish their purchases and restart.
 	restartTimeout = time.Minute
 )
 
@@ -165,8 +165,8 @@ func (s *Server) isServing(w lab.ServiceSettings) bool {
 		!slices.ContainsFunc(s.Lab.Services(), func(service lab.Service) bool { return !service.Up })
 }
 
-// ensureServing restarts the service processes with these settings, unless they already run with
-// them. It finishes the restart even if ctx ends, so that the lab works after a run was stopped.
+// ensureServing restarts the service processes with the settings w, unless they already run with w. It finishes the
+// restart even if ctx ends, because the lab must also work after a run was stopped.
 func (s *Server) ensureServing(ctx context.Context, w lab.ServiceSettings) error {
 	if s.isServing(w) {
 		return nil
@@ -177,7 +177,7 @@ func (s *Server) ensureServing(ctx context.Context, w lab.ServiceSettings) error
 	return s.Lab.Serve(restarting, w)
 }
 
-// prepareServices makes the service processes run with the settings of the run.
+// prepareServices makes the service processes run with the run's settings, and then sets the run's state to Running.
 func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) error {
 	if err := s.ensureServing(ctx, w.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
@@ -193,7 +193,7 @@ func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) e
 	return nil
 }
 
-// awaitStart waits until the buyers of a run that joins the shop's sale may come, or until the run is stopped.
+// awaitStart waits until ComesAt if the run joins the shop's sale. It returns earlier if the run is stopped.
 func (r Run) awaitStart(ctx context.Context) {
 	timer := time.NewTimer(time.Until(r.ComesAt))
 	defer timer.Stop()
@@ -203,7 +203,8 @@ func (r Run) awaitStart(ctx context.Context) {
 	}
 }
 
-// A Lane is the sale of one strategy in a run. It has a SKU of its own, or joins the shop's sale.
+// A Lane is the sale with one strategy in a run. Each lane sells a SKU of its own, unless the run joins the shop's
+// sale.
 type Lane struct {
 	Strategy string `json:"strategy"`
 	SKU      int64  `json:"sku"`
@@ -219,18 +220,18 @@ type Lane struct {
 
 // A Point has the figures of a lane at one time.
 type Point struct {
-	At   float64 `json:"at"`   // seconds since the start
+	At   float64 `json:"at"`   // seconds since the start of the sale
 	Rate float64 `json:"rate"` // answers per second
 	P50  float64 `json:"p50_ms"`
 	P99  float64 `json:"p99_ms"`
 }
 
 const (
-	// sku is sold by comparisons and by a run's first lane. Other lanes sell the SKUs after it.
+	// sku is the SKU that comparisons and the first lane of a run sell. The other lanes sell the next SKUs.
 	sku      = 1
 	maxLanes = 4
-	// minPointGap is the minimum time between two points, in seconds. The last report of a run may
-	// come right after the report before. A rate over so short a time says nothing.
+	// minPointGap is the minimum time between two points, in seconds. The last report of a run may follow the report
+	// before it at once. A rate that is measured over a shorter time means nothing.
 	minPointGap = 0.03
 	// maxPoints bounds the points of a lane, because every event of the run carries all of them.
 	maxPoints = 400
@@ -244,7 +245,7 @@ func newLanes(w Settings) []Lane {
 	return lanes
 }
 
-// addProgress sets the latest progress and adds a point, dropping every second at maxPoints.
+// addProgress sets the latest progress and adds a point. If the lane has maxPoints points, it first drops every second.
 func (l *Lane) addProgress(p loadtest.Progress) {
 	l.Progress = &p
 	at := p.Elapsed.Seconds()
@@ -261,15 +262,15 @@ func (l *Lane) addProgress(p loadtest.Progress) {
 	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
 }
 
-// editLane returns the i-th lane for a change. Older copies of the run keep their lanes.
+// editLane returns the i-th lane, which the caller may change. The lanes of earlier copies of the run do not change.
 func (r *Run) editLane(i int) *Lane {
 	r.Lanes = slices.Clone(r.Lanes)
 	return &r.Lanes[i]
 }
 
 // sellLanes runs the sales of all lanes at the same time. Every lane begins when all lanes are
-// ready. Every lane is judged when the buyers of all lanes have their answers. A lane that has
-// failed does not hold up the other lanes.
+// ready. Every lane is judged when the buyers of all lanes have their answers. No lane waits for a lane that has
+// failed.
 func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 	targets := s.liveServices()
 	var beginning, ending, lanes sync.WaitGroup
@@ -315,7 +316,7 @@ func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 	lanes.Wait()
 }
 
-// faultChanged records the progress of the i-th fault of a run.
+// faultChanged records the new state f of the i-th fault of a run.
 func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 	s.runs.changeEntry(e, func(r *Run) {
 		if r.Faults = slices.Clone(r.Faults); i == len(r.Faults) {

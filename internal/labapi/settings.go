@@ -22,16 +22,16 @@ import (
 // Settings describe a run completely, so that it can be repeated.
 type Settings struct {
 	Strategies []string `json:"strategies"`
-	// Scenario is the scenario of every lane. Only the strategy and the SKU differ. By the seed,
+	// Scenario is the scenario of every lane. Only the strategy and the SKU of a lane differ. The seed is the same, so
 	// all lanes have the same buyers in the same order.
 	loadtest.Scenario
 	lab.ServiceSettings
 }
 
-// limits has the allowed ranges of a run's settings; the page checks them, too. They are narrower
-// than the ranges of a scenario, because a run is kept in memory and people watch it. A pause of
-// maximum length ends before the audit stops waiting for purchases without an answer. The maximum
-// lease is shorter than the maximum pause.
+// limits has the allowed ranges of a run's settings; the page checks them, too. These ranges are narrower than those of
+// a scenario, because a run is kept in memory and people watch it. After a sale, the audit waits for purchases without
+// an answer. Even the longest pause (for_ms) ends before the audit stops waiting. The maximum lease is shorter than the
+// longest pause.
 var limits = map[string]loadtest.Range{
 	"stock": {Min: 1, Max: 1_000_000}, "buyers": {Min: 1, Max: 200_000}, "concurrency": {Min: 1, Max: 1024},
 	"quantity": {Min: 1, Max: 1000}, "rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120},
@@ -42,8 +42,9 @@ var limits = map[string]loadtest.Range{
 
 const (
 	maxFaultMS = 25_000
-	// pauseMarginMS is how much longer than the lease a pause lasts by default. The next holder waits this long for the
-	// row that the paused holder has written. A wait longer than its own lease would end with a conflict.
+	// pauseMarginMS is the difference between the default length of a pause and the lease. For this time, the next
+	// holder may wait for the row that the paused holder has locked. If the next holder waited longer than its own
+	// lease, its purchase would end with a conflict.
 	pauseMarginMS = 1000
 )
 
@@ -83,7 +84,7 @@ func (s *Server) checkSettings(w *Settings, p *web.Problem) {
 	for _, err := range w.CheckRanges(limits) {
 		blameFields(p, err)
 	}
-	// The current settings need no check: a person chose them when the lab was started.
+	// The current settings need no check, because a person has chosen them at the lab's start.
 	if w.ServiceSettings != s.Lab.ServiceSettings() {
 		for name, value := range map[string]int{"services": w.Services, "lease_ms": w.Lease, "wait_ms": w.Wait,
 			"poll_ms": w.Poll} {
@@ -101,7 +102,7 @@ func (s *Server) checkSettings(w *Settings, p *web.Problem) {
 	blameFields(p, w.laneScenario(0).Check())
 }
 
-// blameFixedFields adds an error to p for each field that only the lab may set.
+// blameFixedFields adds an error to p for each field of s that only the lab may set.
 func blameFixedFields(p *web.Problem, s loadtest.Scenario) {
 	if s.Strategy != "" {
 		p.Blame("strategy", "unused", nil, "leave it out: strategies names them")
@@ -148,8 +149,8 @@ func (w *Settings) laneScenario(lane int) loadtest.Scenario {
 	return s
 }
 
-// findStrategy returns the strategy with this name. If there is none, or if it cannot run here, it
-// adds an error to p about the given field.
+// findStrategy returns the strategy with this name. If no strategy has this name, or if the strategy cannot run here,
+// findStrategy adds an error to p about the given field.
 func (s *Server) findStrategy(field, name string, p *web.Problem) catalog.Info {
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
 	params := map[string]any{"name": name}
@@ -171,7 +172,7 @@ func (s *Server) findStrategy(field, name string, p *web.Problem) catalog.Info {
 	return catalog.Info{}
 }
 
-// checkFault adds an error to p for each invalid field. It sets missing fields to defaults.
+// checkFault adds an error to p for each invalid field of f. It sets missing fields to their defaults.
 func (s *Server) checkFault(f *fault.Planned, run Settings, p *web.Problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here fault.Status) bool { return here.Kind == f.Kind })

@@ -18,13 +18,14 @@ import (
 	"seckill/internal/web"
 )
 
-// A shop holds what the pages of all buyers share. The service keeps the stock and the start.
+// A shop holds the part of the shop's state that the lab keeps for all pages. The service keeps the stock and the time
+// of the sale's start.
 type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
 	rivals   *runEntry     // the latest run of rivals; nil if there was none
-	joined   int64         // run number of the sale that the rivals joined
-	notice   time.Duration // time between sending rivals and their first purchase
+	joined   int64         // the run number of the sale that the rivals joined
+	notice   time.Duration // the time from the call that sends rivals to their first purchase
 
 	ledger ledgerCache
 }
@@ -42,7 +43,7 @@ func (s *Server) answerShop(c *gin.Context) {
 		"sku_id": seckill.ShopSKU, "strategy": info.Name, "stock": visibleStock(info), "reserves": info.Reserves})
 }
 
-// visibleStock returns the stock store whose number of units buyers see.
+// visibleStock returns the stock store that holds the number of units shown to buyers.
 func visibleStock(i catalog.Info) seckill.StockStore {
 	if i.Stock == seckill.InRowAndRedis || i.Stock == seckill.InStream {
 		return seckill.InRow
@@ -50,9 +51,9 @@ func visibleStock(i catalog.Info) seckill.StockStore {
 	return i.Stock
 }
 
-// setShop changes the strategy of future purchases. The operator must reset the SKU afterwards: a
-// sale from two stock stores cannot be judged. setShop refuses while rivals buy, because some of
-// them would buy in the next sale.
+// setShop changes the strategy of future purchases. The operator must then reset the SKU, because a sale whose units
+// come from two stock stores cannot be judged. setShop refuses the change while rivals buy. Otherwise some rivals would
+// buy in the next sale.
 func (s *Server) setShop(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`
@@ -76,18 +77,17 @@ func (s *Server) setShop(c *gin.Context) error {
 	return nil
 }
 
-// Rivals are the buyers of a run that joins the shop's sale. They compete with the shop's visitors
-// for the same stock. In all else, their run is like any other.
+// Rivals are the buyers of a run that joins the shop's sale. They compete with the shop's visitors for the same stock.
 const (
 	defaultRivals = 2000
 	minRivals     = 100
 	maxRivals     = 5000
 
-	defaultNotice = 3 * time.Second // time for visitors to get ready
+	defaultNotice = 3 * time.Second // the time in which visitors can get ready
 	ledgerTimeout = 3 * time.Second
 )
 
-// startRivals sends rivals. They buy after the notice, or from the start of the sale if later.
+// startRivals sends rivals. They begin to buy after the notice, but not before the start of the sale.
 func (s *Server) startRivals(c *gin.Context) error {
 	body := struct {
 		Buyers int `json:"buyers"`
@@ -172,8 +172,8 @@ func (s *Server) lastRivals() *Run {
 	return &r
 }
 
-// A ledgerCache holds the ledger of the shop's sale for all pages. It reads the whole ledger each
-// time, because a cancelled order changes how the other orders count.
+// A ledgerCache holds the ledger of the shop's sale for all pages. It reads all orders each time, because the
+// cancellation of one order changes the field Holders of the others.
 type ledgerCache struct {
 	mu      sync.Mutex
 	readAt  time.Time
@@ -184,7 +184,7 @@ type ledgerCache struct {
 }
 
 const (
-	ledgerInterval = 400 * time.Millisecond // the minimum time between two reads
+	ledgerInterval = 400 * time.Millisecond // the minimum time between two reads of the ledger
 	maxLatest      = 60
 )
 
@@ -196,8 +196,8 @@ type ledgerPage struct {
 	Sold     int64 `json:"sold"`     // units of active orders, except reservations that are not paid yet
 	Reserved int64 `json:"reserved"` // units of reservations that are not paid yet
 	Twice    int64 `json:"twice"`    // units that two or more orders hold
-	// Known is true if Twice and shopOrder.Holders are counted. They are not counted after a unit
-	// was given back, because the unit may be sold again.
+	// Known is false if Twice and shopOrder.Holders cannot be counted, for example because a unit was given back and
+	// may be sold again.
 	Known  bool        `json:"holders_known"`
 	Latest []shopOrder `json:"latest"`          // the newest orders, newest first
 	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user in the query
@@ -205,18 +205,18 @@ type ledgerPage struct {
 
 // A shopOrder is one order of the sale.
 type shopOrder struct {
-	Place     int    `json:"place"` // number of the order in the order of writing, from 1
+	Place     int    `json:"place"` // 1 for the order that was written first, 2 for the next one, and so on
 	User      int64  `json:"user_id"`
 	Quantity  int64  `json:"quantity"`
 	Remaining int64  `json:"remaining"`
 	Status    string `json:"status"`
 	// Reservation is the state of the reservation that began the order, or "" if there was none.
 	Reservation seckill.ReservationState `json:"reservation,omitempty"`
-	Holders     int                      `json:"holders"` // orders for the same units, with this one; 0: not known
+	Holders     int                      `json:"holders"` // number of orders with one of these units; 0 if not known
 	At          time.Time                `json:"at"`
 }
 
-// shopLedger answers with the latest orders of the sale, and with the order of the query's user.
+// shopLedger answers with the latest orders of the sale, and with the active order of the user in the query.
 func (s *Server) shopLedger(c *gin.Context) error {
 	query, err := web.ReadQuery(c.Request, "user_id")
 	if err != nil {
@@ -226,7 +226,7 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// The read goes on if this page closes, because other pages wait for its result, too.
+	// The read continues if this page is closed, because other pages may also wait for the result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), ledgerTimeout)
 	defer cancel()
 	s.shop.mu.Lock()
@@ -236,7 +236,8 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	return answerJSON(c, http.StatusOK, page, err)
 }
 
-// pageFor returns the page for a user. It reads the ledger first if the last read is too old.
+// pageFor returns the page for a user. If the last read of the ledger is older than ledgerInterval, it first calls
+// read.
 func (l *ledgerCache) pageFor(user int64, stock seckill.StockStore,
 	read func() (judge.Snapshot, error)) (ledgerPage, error) {
 	l.mu.Lock()

@@ -15,13 +15,13 @@ import (
 	"seckill/internal/web"
 )
 
-// A State says how far a run or a comparison is. If a page stops it, it is judged and becomes Done.
+// A State is the progress of a run or a comparison. A run that a page stops during its sale is judged and becomes Done.
 type State string
 
 const (
 	Preparing State = "preparing" // the service processes are restarted with the settings of the run
 	Running   State = "running"
-	Stopping  State = "stopping" // a page has stopped the run, and calls under way are awaited
+	Stopping  State = "stopping" // a page has stopped the run, and the run waits for its calls under way
 	Done      State = "done"     // ended with a result
 	Failed    State = "failed"   // ended without a result
 )
@@ -33,19 +33,19 @@ func (s State) Ended() bool { return s == Done || s == Failed }
 type Record struct {
 	ID      string    `json:"id"`
 	State   State     `json:"state"`
-	Stopped bool      `json:"stopped"` // true if a page ended it early
+	Stopped bool      `json:"stopped"` // true if a page has stopped the entry before its end
 	Started time.Time `json:"started"`
 }
 
 func (r *Record) record() *Record { return r }
 
-// isFinal reports whether r can come from the history, which keeps only entries that have ended.
-// Their start may be up to a day in the future, because clocks differ.
+// isFinal reports whether r can come from the history, which keeps only entries that have ended. The start of an entry
+// may be up to a day in the future, because the clocks of machines differ.
 func (r *Record) isFinal() bool {
 	return r.State.Ended() && !r.Started.IsZero() && r.Started.Before(time.Now().Add(24*time.Hour))
 }
 
-// maxEntries bounds how many entries a store keeps. Beyond it, a new entry replaces the oldest.
+// maxEntries bounds how many entries a store keeps. If a store has maxEntries entries, a new entry replaces the oldest.
 const maxEntries = 50
 
 // A store keeps the runs, the comparisons or the traces of a lab. Entries that have ended are also
@@ -55,7 +55,7 @@ type store[T any] struct {
 	server *Server
 
 	mu       sync.Mutex
-	entries  []*entry[T] // oldest first; only the last may be under way
+	entries  []*entry[T] // oldest first; all but the last have ended
 	revision int         // number of changes of all entries so far
 }
 
@@ -64,7 +64,7 @@ type entryType[T any] struct {
 	kind       entryKind
 	record     func(*T) *Record
 	summary    func(T) T     // returns a copy of a value without its large parts
-	isComplete func(*T) bool // reports whether a value that has ended has all that a page reads
+	isComplete func(*T) bool // reports whether a value from the history has everything that pages read
 }
 
 // An entry is one value of a store. Readers get a copy that shares the value's slices. So a change
@@ -72,7 +72,7 @@ type entryType[T any] struct {
 type entry[T any] struct {
 	value    T
 	revision int    // the store's revision after the entry's last change
-	stop     func() // asks the work that changes the entry to end
+	stop     func() // cancels the work that changes the entry
 }
 
 // openStore returns a store with the entries of the server's history.
@@ -81,9 +81,9 @@ func openStore[T any](server *Server, types entryType[T]) *store[T] {
 	for id, value := range readEntries[T](server.History, s.kind) {
 		e := &entry[T]{value: value}
 		if !s.record(&e.value).isFinal() || !s.isComplete(&e.value) || !fillLists(reflect.ValueOf(&e.value)) {
-			continue // the file is not one of ours, so it is ignored and kept
+			continue // this program did not write the file, so ignore it and do not remove it
 		}
-		s.record(&e.value).ID = id // the name counts, because people may rename files
+		s.record(&e.value).ID = id // people may rename files, so the id is taken from the file's name
 		s.entries = append(s.entries, e)
 	}
 	slices.SortFunc(s.entries, func(a, b *entry[T]) int {
@@ -112,9 +112,8 @@ func (s *store[T]) addEntry(e *entry[T]) {
 	s.markChanged(e)
 }
 
-// perform adds an entry, and runs work in the background. work returns the final value of the
-// entry. Then perform calls release, which gives up the lab. After Server.Close the error is
-// game.LabCloses.
+// perform adds an entry, and runs work in the background. The function work returns the final value of the entry. Then
+// perform calls release, which releases the labLock. After Server.Close, perform returns game.LabCloses.
 func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
 	b := &s.server.background
 	b.starting.Lock()
@@ -128,7 +127,7 @@ func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
 		defer e.stop()
 		final := work()
 		s.saveEntry(final)
-		release() // precedes the change below, so that a page that sees the end can begin the next run at once
+		release() // release before pages get the final state, because a page may then start the next run at once
 		s.changeEntry(e, func(value *T) { *value = final })
 	})
 	return nil
@@ -156,7 +155,7 @@ func (s *store[T]) saveEntry(final T) {
 	}
 }
 
-// stopEntry asks the work of an entry to end. If e is nil, it stops every entry that is under way.
+// stopEntry cancels the work of an entry. If e is nil, it cancels the work of every entry that is under way.
 func (s *store[T]) stopEntry(e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +196,7 @@ func (s *store[T]) answerEntry(c *gin.Context) error {
 	return err
 }
 
-// answerStop stops an entry. The entry ends later, because its sale so far is judged first.
+// answerStop stops an entry. The entry ends later than the call, because its sale so far is judged first.
 func (s *store[T]) answerStop(c *gin.Context) error {
 	e, err := s.findEntry(c)
 	if err == nil {
@@ -224,8 +223,9 @@ func (s *store[T]) listEntries() []T {
 	return all
 }
 
-// revisionBeforeNewest returns the revision after which a new page needs all changes. The page has
-// the summaries of all entries. So it needs only the newest entry as a whole.
+// revisionBeforeNewest returns the revision just before the last change of the newest entry. A page that has just been
+// opened gets all changes after this revision. It has the summaries of all entries, so it needs only the newest entry
+// as a whole.
 func (s *store[T]) revisionBeforeNewest() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,8 +248,8 @@ func (s *store[T]) changedSince(revision int) ([]T, int) {
 	return changed, s.revision
 }
 
-// A notifier wakes all pages' streams, which then read what has changed. A slow page may miss
-// intermediate states, and never delays a run.
+// A notifier wakes the event streams of all pages, which then read the changes. A slow page may miss intermediate
+// states, but does not delay a run.
 type notifier struct {
 	mu         sync.Mutex
 	changed    chan struct{}
@@ -265,8 +265,8 @@ func (n *notifier) notifyAll() {
 	n.changed = make(chan struct{})
 }
 
-// nextChange returns a channel that is closed at the next change. Call nextChange before you read
-// the state. Then no change is missed.
+// nextChange returns a channel that is closed at the next change. Call nextChange before you read the state, so that
+// you miss no change.
 func (n *notifier) nextChange() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

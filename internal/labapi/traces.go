@@ -23,12 +23,12 @@ var traceType = entryType[LiveTrace]{kind: kindTrace, record: (*LiveTrace).recor
 	summary:    func(t LiveTrace) LiveTrace { return LiveTrace{Record: t.Record} },
 	isComplete: func(t *LiveTrace) bool { return t.Trace != nil && t.Strategy != "" }}
 
-// traceTimeout bounds a trace. It is longer than any wait for a lock.
+// traceTimeout bounds the time of a trace. It is longer than any wait for a lock.
 const traceTimeout = 20 * time.Second
 
-// makeTrace lets one buyer, or two at the same time, purchase, and answers with every command that
-// was sent. The purchases run in this process and on a SKU of their own. makeTrace takes the lab's
-// lock, because a run at the same time would distort the times.
+// makeTrace makes one purchase, or two at the same time, and answers with every command that was sent. The purchases
+// run in this process and on a SKU of their own. makeTrace takes the labLock, because a run at the same time would
+// distort the times of the commands.
 func (s *Server) makeTrace(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`
