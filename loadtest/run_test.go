@@ -658,8 +658,6 @@ func TestRestocksThatCannotBeRead(t *testing.T) {
 	for _, text := range []string{"", "50", "50@", "@1s", "0@1s", "-1@1s", "50@1", "50@-1s", "50@2h", "1.5@1s"} {
 		s := DefaultScenario()
 		s.Restock = []string{text}
-		if err := s.Check(); !errors.Is(err, ErrConfig) {
-			t.Errorf("%q is taken: %v", text, err)
-		}
+		labtest.Check(t, s.Check(), ErrConfig, "the restock %q", text)
 	}
 }

@@ -147,13 +147,10 @@ func (h *harness) beforeTheStart(t *testing.T) {
 	h.Reset(t, 5)
 	h.Start = nil
 	for i, s := range h.Processes {
-		err := insist(func() error {
+		labtest.Check(t, insist(func() error {
 			_, err := s.Deduct(t.Context(), h.Purchase(int64(i+1), 1))
 			return err
-		})
-		if !errors.Is(err, seckill.ErrNotStarted) {
-			t.Errorf("buying an hour early in process %d: %v, want %v", i+1, err, seckill.ErrNotStarted)
-		}
+		}), seckill.ErrNotStarted, "buying an hour early in process %d", i+1)
 	}
 	if r := h.Judge(t); r.Orders > 0 || r.Remaining != 5 && !h.Info.Broken() {
 		t.Errorf("before the start there are %d orders, and %d of 5 are left", r.Orders, r.Remaining)
@@ -239,9 +236,7 @@ func (h *harness) oneByOne(t *testing.T) {
 			_, err = s.Deduct(t.Context(), h.Purchase(3, 2))
 		}
 	}
-	if err != nil {
-		t.Errorf("buying the last 2: %v", err)
-	}
+	labtest.Check(t, err, nil, "buying the last 2")
 	held(t, "after five units for two buyers", h.Judge(t))
 }
 
@@ -259,9 +254,7 @@ func (h *harness) givesBackOnce(t *testing.T) {
 			}
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Errorf("cancelling the same order eight times at once: %v", err)
-	}
+	labtest.Check(t, g.Wait(), nil, "cancelling the same order eight times at once")
 	report := h.Judge(t)
 	held(t, "after cancelling", report)
 	if report.Remaining != 5 || report.Cancelled != 1 {
@@ -271,9 +264,8 @@ func (h *harness) givesBackOnce(t *testing.T) {
 		seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.SKU)}); err != nil {
 		t.Errorf("buying again after cancelling: %v", err)
 	}
-	if err := h.Processes[0].Restore(t.Context(), "no-such-order"); !errors.Is(err, seckill.ErrUnknownOrder) {
-		t.Errorf("cancelling an order that is not there: %v, want %v", err, seckill.ErrUnknownOrder)
-	}
+	labtest.Check(t, h.Processes[0].Restore(t.Context(), "no-such-order"), seckill.ErrUnknownOrder,
+		"cancelling an order that is not there")
 }
 
 // Copies of one call add units to a sale. A buyer of another process gets these units, once.
@@ -296,9 +288,7 @@ func (h *harness) restocked(t *testing.T) {
 			}
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Errorf("adding units by four calls with one key: %v", err)
-	}
+	labtest.Check(t, g.Wait(), nil, "adding units by four calls with one key")
 	told = append(told, judge.Call{Kind: judge.CallRestock, RequestID: units.Key, User: judge.OperatorOf(units.Key),
 		Quantity: 3, Outcome: judge.OutcomeRestocked})
 	r, err = h.Processes[1].Deduct(t.Context(), h.Purchase(2, 3))
@@ -550,9 +540,8 @@ func (h *harness) resetMeanwhile(t *testing.T) {
 		if err != nil && !seckill.NothingTaken(err) {
 			t.Errorf("%s: %v", reached, err)
 		}
-		if _, err := h.Processes[1].Deduct(t.Context(), h.Purchase(2, 1)); err != nil {
-			t.Errorf("after a reset before %s: the next buyer was told %v", reached, err)
-		}
+		labtest.Value(h.Processes[1].Deduct(t.Context(), h.Purchase(2, 1))).Check(t, nil,
+			"after a reset before %s: the next buyer", reached)
 		held(t, "reset before "+reached, h.Judge(t))
 		return true
 	})

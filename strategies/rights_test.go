@@ -158,9 +158,7 @@ func (u *user) losesFor(t *testing.T, command string) {
 			err = try()
 			return !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrUnknown)
 		})
-		if !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", what, err, want)
-		}
+		labtest.Check(t, err, want, "%s", what)
 	}
 	again("the cancellation", func() error { return s.Processes[0].Restore(t.Context(), order) }, nil)
 	for user := range int64(3) {

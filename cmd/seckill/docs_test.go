@@ -66,9 +66,7 @@ func TestLinksOfThePages(t *testing.T) {
 			if path != "" {
 				to = filepath.ToSlash(filepath.Join(filepath.Dir(name), path))
 			}
-			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
-				t.Errorf("%s links to %s: %v", name, m[1], err)
-			}
+			labtest.Value(os.Stat(filepath.Join(root, to))).Check(t, nil, "%s links to %s", name, m[1])
 			if anchor != "" && !slices.Contains(anchors(texts[to]), anchor) {
 				t.Errorf("%s links to %s: there is no such heading, only %q", name, m[1], anchors(texts[to]))
 			}
@@ -136,10 +134,8 @@ func TestCommandsOfThePages(t *testing.T) {
 				continue
 			}
 			known[line] = true
-			if err := accepted(strings.Fields(strings.NewReplacer("'", "", `"`, "", "STRATEGY.QUESTION",
-				"naive.oversell").Replace(line))[1:]); err != nil {
-				t.Errorf("%s: %s: %v", name, line, err)
-			}
+			labtest.Check(t, accepted(strings.Fields(strings.NewReplacer("'", "", `"`, "", "STRATEGY.QUESTION",
+				"naive.oversell").Replace(line))[1:]), nil, "%s: %s", name, line)
 		}
 	}
 	if checked < 50 {

@@ -102,9 +102,7 @@ func servicesOf(t *testing.T, l *lab.Lab, args ...string) (urls []string, proces
 	t.Cleanup(func() {
 		for _, p := range processes {
 			if p.Alive() {
-				if err := p.Terminate(context.Background()); err != nil {
-					t.Errorf("end a service process: %v", err)
-				}
+				labtest.Check(t, p.Terminate(context.Background()), nil, "end a service process")
 			}
 		}
 	})

@@ -128,9 +128,7 @@ func (in *trouble) sell(c loadtest.Config) {
 }
 
 func (in *trouble) must(what string, err error) {
-	if err != nil {
-		in.t.Errorf("%s: %v", what, err)
-	}
+	labtest.Check(in.t, err, nil, "%s", what)
 }
 
 func (in *trouble) kill(p *lab.Process) {

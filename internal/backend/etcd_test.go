@@ -57,9 +57,7 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 
 	stopped := errors.New("stopped")
 	r.OnBefore = func(*tap.Command) error { return stopped }
-	if _, err := c.Put(tap.With(t.Context(), r), key, "x"); !errors.Is(err, stopped) {
-		t.Errorf("a command that the tap refused: got %v, want %v", err, stopped)
-	}
+	labtest.Value(c.Put(tap.With(t.Context(), r), key, "x")).Check(t, stopped, "a command that the tap refused")
 	if got, err := c.Get(t.Context(), key); err != nil || got.Count != 0 {
 		t.Errorf("a command that the tap refused was sent: %+v, %v", got, err)
 	}

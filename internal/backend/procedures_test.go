@@ -40,9 +40,7 @@ func TestEnsureProcedure(t *testing.T) {
 		t.Errorf("without the right: %v", err)
 	}
 	do("GRANT CREATE ROUTINE, EXECUTE ON shop.* TO 'poor'@'127.0.0.1'")
-	if err := ensure(procedure); err != nil {
-		t.Errorf("with the right: %v", err)
-	}
+	labtest.Check(t, ensure(procedure), nil, "with the right")
 	poor := labtest.Value(sql.Open("mysql", address.FormatDSN())).Must(t)
 	defer poor.Close()
 	poor.SetMaxOpenConns(1)
@@ -54,9 +52,7 @@ func TestEnsureProcedure(t *testing.T) {
 			labtest.Value(poor.Exec(statement)).Must(t)
 		}
 		for _, comment := range []string{"", "it was kept"} {
-			if err := ensure(procedure); err != nil {
-				t.Errorf("with %s in the database: %v", what, err)
-			}
+			labtest.Check(t, ensure(procedure), nil, "with %s in the database", what)
 			var body, mode, said string
 			if err := poor.QueryRow("SELECT routine_definition, sql_mode, routine_comment FROM information_schema.routines "+
 				"WHERE routine_schema = 'shop'").Scan(&body, &mode, &said); err != nil {
@@ -75,7 +71,5 @@ func TestEnsureProcedure(t *testing.T) {
 	}
 	labtest.Must(t, ensure(procedure))
 	do("REVOKE CREATE ROUTINE ON shop.* FROM 'poor'@'127.0.0.1'")
-	if err := ensure(procedure); err != nil {
-		t.Errorf("without the right, but with the procedure: %v", err)
-	}
+	labtest.Check(t, ensure(procedure), nil, "without the right, but with the procedure")
 }

@@ -127,10 +127,7 @@ func TestArticles(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := RunArticles(ctx, o)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("with a cancelled context: %v", err)
-	}
+	labtest.Value(RunArticles(ctx, o)).Check(t, context.Canceled, "with a cancelled context")
 }
 
 // Two holders of different names do not overlap, because each name has its own counter.

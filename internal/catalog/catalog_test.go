@@ -144,9 +144,8 @@ func TestAuditReadsTheCounters(t *testing.T) {
 			t.Errorf("%s: the audit left the row at %+v, %v", name, now, err)
 		}
 	}
-	if _, err := catalog.Audit(t.Context(), s.Store, 2, sellers); !errors.Is(err, seckill.ErrUnknownSKU) {
-		t.Errorf("a SKU that is not there: %v", err)
-	}
+	labtest.Value(catalog.Audit(t.Context(), s.Store, 2, sellers)).Check(t, seckill.ErrUnknownSKU,
+		"a SKU that is not there")
 }
 
 func TestBrokenFollowsFromTheQuestions(t *testing.T) {

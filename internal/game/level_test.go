@@ -43,9 +43,7 @@ func TestLevelsAreComplete(t *testing.T) {
 		}) {
 			t.Errorf("%s uses %s, which no chapter up to %d shows", level.Name, level.Setting.Strategy, last)
 		}
-		if err := level.Setting.Check(); err != nil {
-			t.Errorf("%s: %v", level.Name, err)
-		}
+		labtest.Check(t, level.Setting.Check(), nil, "%s", level.Name)
 		if len(level.Breaks) == 0 || level.Impossible > 0 && level.Schedule != "" {
 			t.Errorf("%s names no rule to break, or is impossible and has a solution: %+v", level.Name, level)
 		}
@@ -111,9 +109,7 @@ func TestGamesLeaveNoDatabase(t *testing.T) {
 		if s, err = findGame(t, games, id).Move(t.Context(), s.Moves[0].Move); err != nil || s.MovesMade != 4 {
 			t.Errorf("%s: %v, %s", name, err, formatState(s))
 		}
-		if _, err := findGame(t, games, id).Undo(t.Context(), 1); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		labtest.Value(findGame(t, games, id).Undo(t.Context(), 1)).Check(t, nil, "%s", name)
 		ids = append(ids, id)
 	}
 	if len(gameDatabases(t, in)) != len(used) {

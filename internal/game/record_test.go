@@ -62,9 +62,7 @@ func playLevels(t *testing.T, all bool) {
 			if err == nil {
 				err = errors.Join(playLevel(t, g, level, r, all), g.Close(t.Context()))
 			}
-			if err != nil {
-				t.Errorf("%s: %v", level.Name, err)
-			}
+			labtest.Check(t, err, nil, "%s", level.Name)
 			return nil
 		})
 	}

@@ -140,9 +140,7 @@ func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	if r := <-answered; r.status != http.StatusOK {
 		t.Errorf("the purchase in flight was answered %d %s", r.status, r.body)
 	}
-	if err := s.end(); err != nil {
-		t.Errorf("Serve: %v", err)
-	}
+	labtest.Check(t, s.end(), nil, "Serve")
 	select {
 	case <-b.ended:
 	default:

@@ -98,9 +98,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	l.serving.Poll, l.services[0].Up = unluckyPoll, false
 	s, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	call{method: "POST", path: comparisonsPath, body: goodComparison}.wants(t, h.URL, 503, "backend_unavailable")
-	if _, err := s.labLock.acquire("anything"); err != nil {
-		t.Errorf("after it: %v", err)
-	}
+	labtest.Value(s.labLock.acquire("anything")).Check(t, nil, "the lab afterwards")
 }
 
 func TestComparisonIsSeenByAllPages(t *testing.T) {
@@ -174,9 +172,7 @@ func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	if len(s.runs.listEntries()) > 0 || len(s.comparisons.listEntries()) > 0 || len(f.options) > 0 {
 		t.Error("something has begun all the same")
 	}
-	if _, err := s.labLock.acquire("anything"); err != nil {
-		t.Errorf("after it: %v", err)
-	}
+	labtest.Value(s.labLock.acquire("anything")).Check(t, nil, "the lab afterwards")
 }
 
 func TestTraces(t *testing.T) {

@@ -51,9 +51,7 @@ func TestOpenPagesAndTheEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*writeTimeout) // long, as the machine may be busy
 	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		t.Errorf("the server does not end: %v", err)
-	}
+	labtest.Check(t, server.Shutdown(ctx), nil, "the end of the server")
 	if n, _ := io.Copy(io.Discard, stuck); n >= 1<<20 { // the rest of the stream, which was cut
 		t.Errorf("who reads nothing was sent all of %d bytes", n)
 	}

@@ -46,12 +46,10 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		found, err := s.FindRequest(ctx, sku, 1, "k")
 		wantRefused(t, "the look-up", found, err)
 
-		if _, err := sell(ctx, s, first.Purchase, set.Run); !errors.Is(err, seckill.ErrDuplicate) {
-			t.Errorf("an order after the refusal: %v, want %v", err, seckill.ErrDuplicate)
-		}
-		if _, err := s.RecordAlone(ctx, first.Purchase, set.Run, 4); !errors.Is(err, seckill.ErrDuplicate) {
-			t.Errorf("an order of one command after the refusal: %v, want %v", err, seckill.ErrDuplicate)
-		}
+		labtest.Value(sell(ctx, s, first.Purchase, set.Run)).Check(t, seckill.ErrDuplicate,
+			"an order after the refusal")
+		labtest.Value(s.RecordAlone(ctx, first.Purchase, set.Run, 4)).Check(t, seckill.ErrDuplicate,
+			"an order of one command after the refusal")
 		labtest.Must(t, s.Tx(ctx, func(tx *gorm.DB) error {
 			batch := []*ledger.Entry{{Purchase: first.Purchase}, {Purchase: soldOut(2, 0).Purchase}}
 			if ok, err := s.PlaceAll(tx, set.Run, 5, batch); err != nil || ok || !batch[0].Refused || batch[1].Refused {
@@ -59,9 +57,8 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 			}
 			return ledger.Refuse(tx, soldOut(3, set.Run))
 		}))
-		if err := s.Tx(ctx, func(tx *gorm.DB) error { return ledger.Refuse(tx, first) }); !errors.Is(err, seckill.ErrDuplicate) {
-			t.Errorf("a refusal in a transaction, of an answered request: %v, want %v", err, seckill.ErrDuplicate)
-		}
+		labtest.Check(t, s.Tx(ctx, func(tx *gorm.DB) error { return ledger.Refuse(tx, first) }), seckill.ErrDuplicate,
+			"a refusal in a transaction, of an answered request")
 		sold := labtest.Value(sell(ctx, s, soldOut(4, 0).Purchase, set.Run)).Must(t)
 		if o, err = refusals.Write(ctx, soldOut(4, set.Run)); err != nil || o.PublicID != sold.OrderID || o.Status != judge.Active {
 			t.Errorf("a refusal after the order: %+v, %v, want order %s", o, err, sold.OrderID)
@@ -79,12 +76,9 @@ func TestARefusalBelongsToItsRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
 		set := labtest.Value(s.Reset(ctx, sku, "", 5)).Must(t)
-		if _, err := ledger.NewRefusals(s).Write(ctx, soldOut(1, set.Run-1)); !errors.Is(err, ledger.ErrRunOver) {
-			t.Errorf("a refusal of the run before: %v, want %v", err, ledger.ErrRunOver)
-		}
-		if _, err := sell(ctx, s, soldOut(1, 0).Purchase, set.Run); err != nil {
-			t.Errorf("the same request in the new run: %v", err)
-		}
+		labtest.Value(ledger.NewRefusals(s).Write(ctx, soldOut(1, set.Run-1))).Check(t, ledger.ErrRunOver,
+			"a refusal of the run before")
+		labtest.Value(sell(ctx, s, soldOut(1, 0).Purchase, set.Run)).Check(t, nil, "the same request in the new run")
 	})
 }
 
@@ -109,9 +103,7 @@ func TestARefusalWaitsForACopy(t *testing.T) {
 		got := make(chan judge.Order, 1)
 		go func() {
 			o, err := ledger.NewRefusals(s).Write(t.Context(), r)
-			if err != nil {
-				t.Errorf("beside an open transaction: %v", err)
-			}
+			labtest.Check(t, err, nil, "beside an open transaction")
 			got <- o
 		}()
 		labtest.Soon(t, "the refusal waits for the row", func() bool {
@@ -178,9 +170,7 @@ func TestARefusedBuyerLeavesTheQueue(t *testing.T) {
 		}()
 		labtest.Soon(t, "the other waits", func() bool { return refusals.Waiting() == 1 })
 		leave()
-		if err := <-left; !errors.Is(err, seckill.ErrUnavailable) {
-			t.Errorf("a buyer who left: %v, want %v", err, seckill.ErrUnavailable)
-		}
+		labtest.Check(t, <-left, seckill.ErrUnavailable, "a buyer who left")
 	})
 	labtest.Value(refusals.Write(ctx, soldOut(1, set.Run))).Must(t)
 	o, err := refusals.Write(t.Context(), soldOut(3, set.Run))

@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -63,9 +62,7 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 				return err
 			}),
 		} {
-			if !errors.Is(err, seckill.ErrUnknownOrder) {
-				t.Errorf("%s of an order of an earlier run: %v, want %v", what, err, seckill.ErrUnknownOrder)
-			}
+			labtest.Check(t, err, seckill.ErrUnknownOrder, "%s of an order of an earlier run", what)
 		}
 		again, err := sell(ctx, s, p, second.Run)
 		if err != nil || again.OrderID == old.OrderID {
@@ -107,9 +104,7 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 		}
 		return s.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
 	})
-	if !errors.Is(err, seckill.ErrUnknownOrder) {
-		t.Errorf("giving back to a run that is over: %v, want %v", err, seckill.ErrUnknownOrder)
-	}
+	labtest.Check(t, err, seckill.ErrUnknownOrder, "giving back to a run that is over")
 	if now, _ := s.SKU(ctx, sku); now.Num != 5 {
 		t.Errorf("the new sale has %d, want the 5 that were set", now.Num)
 	}

@@ -97,9 +97,8 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 		if !errors.Is(err, seckill.ErrUnknown) || seckill.NothingTaken(err) {
 			t.Errorf("a COMMIT without an answer: %v, want %v", err, seckill.ErrUnknown)
 		}
-		if _, err := s.FindRequest(t.Context(), sku, 1, "a"); err != nil {
-			t.Errorf("the order was committed and cannot be found: %v", err)
-		}
+		labtest.Value(s.FindRequest(t.Context(), sku, 1, "a")).Check(t, nil,
+			"finding the order that was committed")
 		p = seckill.Purchase{SKU: sku, User: 2, Quantity: 1, RequestID: "b"}
 		if _, err = sell(loses("INSERT"), s, p, st.Run); !seckill.NothingTaken(err) {
 			t.Errorf("an INSERT without an answer is rolled back: %v, want one that proves it", err)
@@ -237,13 +236,9 @@ func TestNoOrderBeforeTheStart(t *testing.T) {
 		if err != nil || st.StartsAt == nil || *st.StartsAt != starts || clock().Wait() <= 0 {
 			t.Fatalf("scheduling at %d gave %+v, %v", starts, st, err)
 		}
-		if err := buy(old.Run); !errors.Is(err, seckill.ErrConflict) {
-			t.Errorf("a purchase of the run before: %v", err)
-		}
+		labtest.Check(t, buy(old.Run), seckill.ErrConflict, "a purchase of the run before")
 		for _, run := range []int64{st.Run, ledger.AnyRun} {
-			if err := buy(run); !errors.Is(err, seckill.ErrNotStarted) {
-				t.Errorf("a purchase a minute early: %v", err)
-			}
+			labtest.Check(t, buy(run), seckill.ErrNotStarted, "a purchase a minute early")
 		}
 		labtest.Must(t, s.DB(t.Context()).Exec("UPDATE stock SET starts_at = ? WHERE id = ?", clock().Now, sku).Error)
 		if err := buy(st.Run); err != nil || clock().Wait() > 0 {

@@ -100,13 +100,9 @@ func TestLaterHolderIsNotOverwritten(t *testing.T) {
 			}
 			s.has(6, 8, 1, 3)
 			ctx = taptest.Before(t.Context(), point, func() { s.sells(4, 1) })
-			if err := s.Restore(ctx, placed.OrderID); !errors.Is(err, seckill.ErrConflict) {
-				t.Errorf("the earlier holder cancels: %v, want a conflict", err)
-			}
+			labtest.Check(t, s.Restore(ctx, placed.OrderID), seckill.ErrConflict, "the earlier holder cancels")
 			s.has(5, 10, 1, 3, 4)
-			if err := s.Restore(t.Context(), placed.OrderID); err != nil {
-				t.Errorf("the cancellation is repeated: %v", err)
-			}
+			labtest.Check(t, s.Restore(t.Context(), placed.OrderID), nil, "the cancellation is repeated")
 			s.has(8, 11, 3, 4)
 		})
 	}
@@ -137,12 +133,8 @@ func TestSameTokenTwice(t *testing.T) {
 func TestTokensOfAnotherLock(t *testing.T) {
 	s := newFencedSale(t, 5, 1_000, 0, 3, 4)
 	s.sells(1, 1)
-	if _, err := s.buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrUnavailable) {
-		t.Errorf("a lock without tokens: %v, want ErrUnavailable", err)
-	}
-	if _, err := s.buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrConflict) {
-		t.Errorf("a smaller token: %v, want a conflict", err)
-	}
+	labtest.Value(s.buy(t.Context(), 2, 1)).Check(t, seckill.ErrUnavailable, "a lock without tokens")
+	labtest.Value(s.buy(t.Context(), 2, 1)).Check(t, seckill.ErrConflict, "a smaller token")
 	s.has(4, 1_000, 1)
 	s.reset(8)
 	s.has(8, 0)
@@ -168,15 +160,12 @@ func TestResetDuringPurchase(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, seckill.ErrConflict) {
-				t.Errorf("a purchase with a reset in it: %v, want a conflict", err)
-			}
+			labtest.Check(t, err, seckill.ErrConflict, "a purchase with a reset in it")
 			s.has(5, 0)
 			s.sells(3, 1)
 			s.has(4, 2, 3)
-			if err := s.Restore(t.Context(), placed.OrderID); !errors.Is(err, seckill.ErrUnknownOrder) {
-				t.Errorf("cancelling an order of the previous run: %v", err)
-			}
+			labtest.Check(t, s.Restore(t.Context(), placed.OrderID), seckill.ErrUnknownOrder,
+				"cancelling an order of the previous run")
 
 			placed = s.sells(4, 1)
 			ctx = taptest.Before(t.Context(), point, func() { s.reset(7) })

@@ -71,9 +71,7 @@ func TestLost(t *testing.T) {
 				t.Errorf("%s: the lease ended with %v, want %v", name, context.Cause(h.Context()), ErrLost)
 			}
 			<-h.renewerDone // without a release
-			if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
-				t.Errorf("%s: Release returned %v, want %v", name, err, ErrNotHeld)
-			}
+			labtest.Check(t, h.Release(t.Context()), ErrNotHeld, "%s: Release", name)
 		})
 	}
 }
@@ -84,9 +82,8 @@ func TestGateForgets(t *testing.T) {
 		closed := 0
 		g := Gate[int]{Close: func(int) { closed++ }}
 		inside := labtest.Value(g.Acquire(t.Context(), "key", 0)).Must(t)
-		if _, err := g.Acquire(t.Context(), "key", time.Second); !errors.Is(err, seckill.ErrBusy) {
-			t.Errorf("Acquire of a held key, with a wait of a second: %v, want ErrBusy", err)
-		}
+		labtest.Value(g.Acquire(t.Context(), "key", time.Second)).Check(t, seckill.ErrBusy,
+			"Acquire of a held key, with a wait of a second")
 		inside.Release()
 		if closed != 1 || len(g.permits) != 0 {
 			t.Errorf("closed %d times, %d permits are kept; want 1 and 0", closed, len(g.permits))

@@ -107,9 +107,7 @@ func TestLostReplyOfBeginLeavesNothingOpen(t *testing.T) {
 		t.Fatalf("BEGIN said %v, want %v", err, lost)
 	}
 	// If the transaction were still open, this BEGIN would fail on its connection.
-	if _, err := db.Exec("BEGIN IMMEDIATE; ROLLBACK"); err != nil {
-		t.Errorf("after a BEGIN whose reply was lost: %v", err)
-	}
+	labtest.Value(db.Exec("BEGIN IMMEDIATE; ROLLBACK")).Check(t, nil, "after a BEGIN whose reply was lost")
 }
 
 func openRedis(t testing.TB) *redis.Client {
@@ -153,9 +151,7 @@ func TestSQLReplies(t *testing.T) {
 	var n, m sql.NullInt64
 	labtest.Must(t, db.QueryRowContext(ctx, "SELECT n, n + 1 AS m FROM t WHERE n = 2").Scan(&n, &m))
 	labtest.Must(t, db.QueryRowContext(ctx, "SELECT n, 7 AS seven FROM t WHERE n IS NULL").Scan(&n, &m))
-	if err := db.QueryRowContext(ctx, "SELECT n FROM t WHERE n = 99").Scan(&n); !errors.Is(err, sql.ErrNoRows) {
-		t.Errorf("no row: %v", err)
-	}
+	labtest.Check(t, db.QueryRowContext(ctx, "SELECT n FROM t WHERE n = 99").Scan(&n), sql.ErrNoRows, "no row")
 	want := []string{"SELECT: 1; 2; 3; …", "SELECT: n = 2, m = 3", "SELECT: n = NULL, seven = 7", "SELECT: no row"}
 	if !slices.Equal(r.replies, want) {
 		t.Errorf("the replies are %q, want %q", r.replies, want)

@@ -76,9 +76,8 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 
 	stopped := errors.New("stopped")
 	r.OnBefore = func(*tap.Command) error { return stopped }
-	if _, err := c.Create(ctx, dir+"/never", nil, zk.FlagPersistent); !errors.Is(err, stopped) {
-		t.Errorf("a command that the tap stops gave %v", err)
-	}
+	labtest.Value(c.Create(ctx, dir+"/never", nil, zk.FlagPersistent)).Check(t, stopped,
+		"a command that the tap stops")
 	if stat, err := c.Exists(t.Context(), dir+"/never"); stat != nil || err != nil {
 		t.Errorf("a command that the tap stopped was sent: %+v, %v", stat, err)
 	}

@@ -86,9 +86,7 @@ func (sh *shop) mustBuy(t *testing.T, user, quantity int64) seckill.Receipt {
 
 func (sh *shop) refused(t *testing.T, user, quantity int64, want error) {
 	t.Helper()
-	if _, err := sh.buy(t.Context(), user, quantity); !errors.Is(err, want) {
-		t.Errorf("user %d wanted %d and was told %v, want %v", user, quantity, err, want)
-	}
+	labtest.Value(sh.buy(t.Context(), user, quantity)).Check(t, want, "user %d wanted %d", user, quantity)
 }
 
 // reconnect drops the connections to a Redis that has ended meanwhile. A command on such a
@@ -170,9 +168,7 @@ func TestRefusalsCorrectTheNumber(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 3)
 	labtest.Must(t, sh.in.Redis.IncrBy(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.SKU), 5).Err())
 	meanwhile := taptest.Before(t.Context(), "BEGIN", func() { sh.mustBuy(t, 1, 1) })
-	if _, err := sh.buy(meanwhile, 2, 4); !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("who wanted 4 of 2 was told %v", err)
-	}
+	labtest.Value(sh.buy(meanwhile, 2, 4)).Check(t, seckill.ErrSoldOut, "who wanted 4 of 2")
 	// 7 without the units of the four refused buyers, but with the two units of the row
 	sh.numberIs(t, "5")
 	sh.refused(t, 3, 4, seckill.ErrSoldOut)
@@ -192,9 +188,7 @@ func TestARefusedCancellationLeavesNothingOpen(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := sh.Restore(tap.With(t.Context(), &fails), r.OrderID); !errors.Is(err, seckill.ErrConflict) {
-		t.Errorf("the cancellation: %v, want %v", err, seckill.ErrConflict)
-	}
+	labtest.Check(t, sh.Restore(tap.With(t.Context(), &fails), r.OrderID), seckill.ErrConflict, "the cancellation")
 	sh.refused(t, 2, 1, seckill.ErrSoldOut)
 	sh.settled(t, 0)
 }
@@ -205,9 +199,8 @@ func TestWhoHearsNothingHoldsNothing(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 6)
 	sh.mustBuy(t, 1, 1)
 	lost := &taptest.Nth{N: 1, OnAfter: func(error) error { return taptest.ErrLostReply }}
-	if _, err := sh.buy(tap.With(t.Context(), lost), 2, 5); !errors.Is(err, seckill.ErrUnavailable) {
-		t.Errorf("a buyer who hears nothing of Redis was told %v", err)
-	}
+	labtest.Value(sh.buy(tap.With(t.Context(), lost), 2, 5)).Check(t, seckill.ErrUnavailable,
+		"a buyer who hears nothing of Redis")
 	sh.mustBuy(t, 3, 5)
 	sh.settled(t, 0)
 }
@@ -263,9 +256,8 @@ func loses(t *testing.T) (sh *shop, before seckill.Receipt) {
 	// Two processes rebuild the number. The slower one has read the row already, and must not set
 	// the number any more.
 	late := &taptest.Nth{N: 3, OnBefore: func() { sh.mustBuy(t, 2, 1) }}
-	if _, err := sh.buy(tap.With(t.Context(), late), 9, 3); !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("the one who is late wanted 3 of 2: %v", err)
-	}
+	labtest.Value(sh.buy(tap.With(t.Context(), late), 9, 3)).Check(t, seckill.ErrSoldOut,
+		"the one who is late wanted 3 of 2")
 	sh.settled(t, 2)
 	return sh, before
 }
@@ -277,9 +269,7 @@ func (sh *shop) flush(t *testing.T) {
 
 func (sh *shop) cancels(t *testing.T, ctx context.Context, r seckill.Receipt) {
 	t.Helper()
-	if err := sh.Restore(ctx, r.OrderID); err != nil {
-		t.Errorf("cancel: %v", err)
-	}
+	labtest.Check(t, sh.Restore(ctx, r.OrderID), nil, "cancel")
 }
 
 func TestCancelWhatRedisForgot(t *testing.T) {
@@ -291,9 +281,7 @@ func TestCancelWhatRedisForgot(t *testing.T) {
 		sh.settled(t, 4)
 	}
 	anew := seckill.Purchase{SKU: sh.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", sh.SKU)}
-	if _, err := sh.Deduct(t.Context(), anew); err != nil {
-		t.Errorf("the same buyer may buy again: %v", err)
-	}
+	labtest.Value(sh.Deduct(t.Context(), anew)).Check(t, nil, "the same buyer may buy again")
 	sh.cancels(t, t.Context(), before)
 	sh.settled(t, 3)
 	sh.mustBuy(t, 3, 3)
@@ -391,9 +379,8 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		if err := sh.Restore(t.Context(), mine.OrderID); err != nil {
 			t.Error(err)
 		}
-		if _, err := sh.Strategy.(seckill.Counter).Count(t.Context(), sh.SKU); !errors.Is(err, seckill.ErrUnknownSKU) {
-			t.Errorf("the count of another database's number: %v, want unknown SKU", err)
-		}
+		labtest.Value(sh.Strategy.(seckill.Counter).Count(t.Context(), sh.SKU)).Check(t, seckill.ErrUnknownSKU,
+			"the count of another database's number")
 		o.numberIs(t, "15")
 		judged(t, o.Judge(t), judge.Held)
 

@@ -2,7 +2,6 @@ package etcdlock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -83,12 +82,8 @@ func TestLeaseIsRevoked(t *testing.T) {
 			labtest.Value(b.In.Etcd.Revoke(t.Context(), b.sessions().last.id)).Must(t)
 			notice.by(b)
 			labtest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
-			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
-				t.Errorf("the lease ended with %v", err)
-			}
-			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-				t.Errorf("releasing a lock that is lost gave %v", err)
-			}
+			labtest.Check(t, context.Cause(l.Context()), lock.ErrLost, "the lease")
+			labtest.Check(t, l.Release(t.Context()), lock.ErrNotHeld, "releasing a lock that is lost")
 			locktest.Free(t, b.Take(t, lock.Options{}))
 		})
 	}
@@ -135,9 +130,8 @@ func TestTryingOncePutsNoKey(t *testing.T) {
 			t.Errorf("the keys are %q, want the holder's alone", keys)
 		}
 	})
-	if _, err := b.Acquire(look, b.Key, lock.Options{}); !errors.Is(err, seckill.ErrBusy) {
-		t.Errorf("while the lock is held, who tries once is told %v", err)
-	}
+	labtest.Value(b.Acquire(look, b.Key, lock.Options{})).Check(t, seckill.ErrBusy,
+		"while the lock is held, who tries once")
 	locktest.Free(t, held)
 }
 
@@ -165,9 +159,7 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 	wire.Cut()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := l.Release(ctx); !errors.Is(err, seckill.ErrUnavailable) {
-		t.Errorf("releasing without a server gave %v", err)
-	}
+	labtest.Check(t, l.Release(ctx), seckill.ErrUnavailable, "releasing without a server")
 	wire.Pass()
 	other.queued(t, 0)
 	if b.sessions().last.alive.Err() != nil {

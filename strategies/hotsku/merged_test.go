@@ -56,9 +56,7 @@ func (c *crowd) buy(t *testing.T) []answer {
 	var all sync.WaitGroup
 	all.Go(func() {
 		ctx := taptest.Before(t.Context(), "", func() { <-release })
-		if _, err := m.Deduct(ctx, c.first); err != nil {
-			t.Errorf("the first buyer was told %v", err)
-		}
+		labtest.Value(m.Deduct(ctx, c.first)).Check(t, nil, "the first buyer")
 	})
 	m.await(t, c.SKU, 0)
 	var leave []context.CancelFunc
@@ -304,7 +302,5 @@ func TestMergedEarlyIsCancelledTooEarly(t *testing.T) {
 		}), b)
 	}
 	says(t, c.buy(t), 8, 7)
-	if err := <-told; !errors.Is(err, seckill.ErrUnknownOrder) {
-		t.Errorf("cancelling between the answer and the COMMIT: %v", err)
-	}
+	labtest.Check(t, <-told, seckill.ErrUnknownOrder, "cancelling between the answer and the COMMIT")
 }

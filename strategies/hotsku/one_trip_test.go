@@ -71,9 +71,7 @@ func TestOneTripMeanwhile(t *testing.T) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 			_, err = s.Store.FindRequest(t.Context(), s.SKU, 1, s.Purchase(1, 1).RequestID)
-			if !errors.Is(err, seckill.ErrUnknownOrder) {
-				t.Errorf("looking for the order gave %v, want %v", err, seckill.ErrUnknownOrder)
-			}
+			labtest.Check(t, err, seckill.ErrUnknownOrder, "looking for the order")
 		})
 	}
 }
@@ -106,9 +104,7 @@ func TestOneTripIsKilledInTheServer(t *testing.T) {
 		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
 	}
 	for user := range int64(3) { // one of them gets that connection
-		if _, err := s.Buy(t.Context(), user+2, 1); err != nil {
-			t.Errorf("user %d: %v", user+2, err)
-		}
+		labtest.Value(s.Buy(t.Context(), user+2, 1)).Check(t, nil, "user %d", user+2)
 	}
 	s.Held(t)
 	if r := s.Judge(t); r.Orders != 3 {

@@ -41,9 +41,7 @@ func TestTheQueueServesInOrder(t *testing.T) {
 			}()
 			synctest.Wait() // the buyers come one after the other
 		}
-		if err := s.waitForTurn(t.Context(), 8); err != nil {
-			t.Errorf("a buyer of another SKU: %v", err)
-		}
+		labtest.Check(t, s.waitForTurn(t.Context(), 8), nil, "a buyer of another SKU")
 		s.leaveLine(8, time.Now())
 		for n := range 5 {
 			if synctest.Wait(); len(served) > 0 {

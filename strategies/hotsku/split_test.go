@@ -32,7 +32,7 @@ func TestBucketsAreLevelled(t *testing.T) {
 // would prefer another index.
 func TestAHeldUnitHindersNoOther(t *testing.T) {
 	s := open(t, UnitRows, 50)
-	err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
+	labtest.Check(t, s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
 		err := tx.Exec("SELECT id FROM stock_units WHERE sku_id = ? AND run = ? AND id = ? FOR UPDATE", s.SKU, s.Run, startUnit(1, 50)).Error
 		if err != nil {
 			return err
@@ -41,10 +41,7 @@ func TestAHeldUnitHindersNoOther(t *testing.T) {
 		defer cancel()
 		_, err = s.Buy(ctx, 1, 3)
 		return err
-	})
-	if err != nil {
-		t.Errorf("the neighbours of a held unit: %v", err)
-	}
+	}), nil, "the neighbours of a held unit")
 	s.Held(t)
 }
 

@@ -138,9 +138,8 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 				}
 				soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 				defer cancel()
-				if err := held.Release(soon); !errors.Is(err, seckill.ErrUnavailable) {
-					t.Errorf("while somebody is at %s, a release: %v", row, err)
-				}
+				labtest.Check(t, held.Release(soon), seckill.ErrUnavailable,
+					"while somebody is at %s, a release", row)
 				for key, waits := range map[string]bool{one: true, other: c.waits} {
 					l, err := b.Acquire(t.Context(), key, lock.Options{Lease: time.Minute})
 					if errors.Is(err, seckill.ErrBusy) != waits {
@@ -193,9 +192,7 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 			begun++
 		}
 		if strings.Contains(c.Text, "GET_LOCK") {
-			if _, err := s.Buy(context.WithoutCancel(t.Context()), 1, 3); err != nil {
-				t.Errorf("the buyer who overtakes: %v", err)
-			}
+			labtest.Value(s.Buy(context.WithoutCancel(t.Context()), 1, 3)).Check(t, nil, "the buyer who overtakes")
 		}
 	})
 	_, err := s.Buy(overtaken, 2, 1)
@@ -244,15 +241,12 @@ func TestCommit(t *testing.T) {
 			b := newBench(t, info)
 			l := b.Take(t, lock.Options{Lease: time.Minute})
 			in := ledger.NewStore(nil).On(l.(lock.SessionLease).Session())
-			if err := in.Tx(t.Context(), func(*gorm.DB) error { return fails }); !errors.Is(err, fails) {
-				t.Errorf("%s: the transaction gave %v, want %v", info.Name, err, fails)
-			}
+			labtest.Check(t, in.Tx(t.Context(), func(*gorm.DB) error { return fails }), fails,
+				"%s: the transaction", info.Name)
 			err := in.Tx(t.Context(), func(*gorm.DB) error { return nil })
 			if info.Name == "get-lock" {
 				b.Busy(t)
-				if err != nil {
-					t.Errorf("a second transaction under the lock: %v", err)
-				}
+				labtest.Check(t, err, nil, "a second transaction under the lock")
 			} else {
 				locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
 				if !errors.Is(err, seckill.ErrConflict) || !errors.Is(err, lock.ErrLost) {
@@ -318,9 +312,7 @@ func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 				<-asked
 				<-asked // the server has ended the first wait
 				locktest.Free(t, holder)
-				if err := <-got; err != nil {
-					t.Errorf("waiting %v: %v", wait, err)
-				}
+				labtest.Check(t, <-got, nil, "waiting %v", wait)
 			}
 		})
 	}

@@ -29,9 +29,7 @@ func TestRegistryTurns(t *testing.T) {
 	l := locktest.Open(t, RedisRegistry, catalog.Deps{})
 	left := l.Take(t, lock.Options{Lease: locktest.Long})
 	lost := &taptest.Tap{OnBefore: func(*tap.Command) error { return taptest.ErrLostReply }}
-	if err := left.Release(tap.With(t.Context(), lost)); !errors.Is(err, seckill.ErrUnavailable) {
-		t.Errorf("a release that was not sent gave %v", err)
-	}
+	labtest.Check(t, left.Release(tap.With(t.Context(), lost)), seckill.ErrUnavailable, "a release that was not sent")
 	held := l.Take(t, lock.Options{Lease: locktest.Long})
 	defer locktest.Free(t, held)
 	registry := l.Locker.(*registryLock)
@@ -89,9 +87,8 @@ func TestOneOfAProcessAsks(t *testing.T) {
 			}
 			leave()
 		})
-		if _, err := b.Acquire(ctx, b.Key, lock.Options{Wait: -1}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: one who left was told %v", info.Name, err)
-		}
+		labtest.Value(b.Acquire(ctx, b.Key, lock.Options{Wait: -1})).Check(t, context.Canceled,
+			"%s: one who left", info.Name)
 		locktest.Free(t, holder)
 		locktest.Free(t, locktest.In(t, first))
 	}
@@ -152,9 +149,7 @@ func TestRedlockDoesNotWaitForOneNode(t *testing.T) {
 				t.Errorf("one node is silent, and a buyer is told %v", err)
 				return
 			}
-			if err := lease.Release(ctx); err != nil {
-				t.Errorf("one node is silent, and the release gives %v", err)
-			}
+			labtest.Check(t, lease.Release(ctx), nil, "one node is silent, and the release")
 		}
 	}()
 	select {

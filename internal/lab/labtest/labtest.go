@@ -5,6 +5,7 @@ package labtest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -227,6 +228,14 @@ func Must(t testing.TB, err error) {
 	}
 }
 
+// Check fails the test if err is not the wanted error, or nil. The text says what was done.
+func Check(t testing.TB, err, want error, text string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: %v, want %v", fmt.Sprintf(text, args...), err, want)
+	}
+}
+
 // A Result is the value and the error that a call has returned.
 type Result[T any] struct {
 	value T
@@ -241,6 +250,12 @@ func (r Result[T]) Must(t testing.TB) T {
 	t.Helper()
 	Must(t, r.err)
 	return r.value
+}
+
+// Check checks the error, as the function Check does.
+func (r Result[T]) Check(t testing.TB, want error, text string, args ...any) {
+	t.Helper()
+	Check(t, r.err, want, text, args...)
 }
 
 // Patience limits how long tests wait for an event. It is long enough for a busy machine.

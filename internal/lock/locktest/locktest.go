@@ -4,7 +4,6 @@ package locktest
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -58,17 +57,14 @@ func (p *Process) Take(t testing.TB, o lock.Options) lock.Lease {
 // Busy checks that an attempt to take the lock fails because another contender holds it.
 func (p *Process) Busy(t testing.TB) {
 	t.Helper()
-	if _, err := p.Acquire(t.Context(), p.Key, lock.Options{Lease: Long}); !errors.Is(err, seckill.ErrBusy) {
-		t.Errorf("%s is held, and another was told %v, want busy", p.Key, err)
-	}
+	labtest.Value(p.Acquire(t.Context(), p.Key, lock.Options{Lease: Long})).Check(t, seckill.ErrBusy,
+		"%s is held, and another", p.Key)
 }
 
 // Free releases a lock. The test fails if the lock was not held any more.
 func Free(t testing.TB, l lock.Lease) {
 	t.Helper()
-	if err := l.Release(context.Background()); err != nil {
-		t.Errorf("release: %v", err)
-	}
+	labtest.Check(t, l.Release(context.Background()), nil, "release")
 }
 
 // A Waiter waits for a lock.
