@@ -97,8 +97,7 @@ func TestRestockFails(t *testing.T) {
 	}
 	ask(t, s, "POST", "/api/v1/skus/1/restock", `{"units":49}`, moreKey).want(t, "the same key for other units", 422,
 		"idempotency_mismatch")
-	var report judge.Report
-	ask(t, s, "GET", "/api/v1/audit?sku_id=1", "").into(t, &report)
+	report := read[judge.Report](t, ask(t, s, "GET", "/api/v1/audit?sku_id=1", ""))
 	if report.Verdict != judge.Held || report.Arriving != 50 || report.Remaining != 10 {
 		t.Errorf("the audit says %+v, want 50 units on their way", report)
 	}

@@ -25,16 +25,15 @@ import (
 
 const another = "Idempotency-Key: another-purchase"
 
-// lookUp asks what became of the request with the given key.
-func lookUp(t *testing.T, s *httpapi.Server, user int) (r struct {
-	Request struct {
-		Status, Code string
-		RefusedAt    time.Time `json:"refused_at"`
-	}
-}) {
+type outcome struct {
+	Status, Code string
+	RefusedAt    time.Time `json:"refused_at"`
+}
+
+// lookUp asks what became of a request of user 1.
+func lookUp(t *testing.T, s *httpapi.Server, key string) outcome {
 	t.Helper()
-	ask(t, s, "GET", fmt.Sprintf("/api/v1/orders?user_id=%d&request_id=one-purchase", user), "").into(t, &r)
-	return r
+	return read[struct{ Request outcome }](t, ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id="+key, "")).Request
 }
 
 // sold_out and duplicate are final for a key, even if the strategy would sell to the next copy.
@@ -72,7 +71,7 @@ func TestWhichRefusalsAreFinal(t *testing.T) {
 			(again.status == 200) == c.final {
 			t.Errorf("%v, and the same key again: %d %s", c.err, again.status, again.body)
 		}
-		if now := lookUp(t, s, 1).Request; c.final != (now.Status == "refused" && now.Code == c.code &&
+		if now := lookUp(t, s, "one-purchase"); c.final != (now.Status == "refused" && now.Code == c.code &&
 			!now.RefusedAt.IsZero()) {
 			t.Errorf("%v: the look-up says %+v", c.err, now)
 		}
@@ -126,15 +125,12 @@ func TestACopyInAnotherProcess(t *testing.T) {
 	s := process(t, 0)
 	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict,
 		seckill.ErrUnavailable} {
-		f := sells()
-		f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) { return seckill.Receipt{}, refusal }
-		there := serverWith(t, f, httpapi.Config{Instance: onMySQL(t)})
+		there := serverWith(t, refuses(refusal), httpapi.Config{Instance: onMySQL(t)})
 		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`)
-		var first, second sale
-		ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
+		first := read[sale](t, ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key))
 		r := ask(t, there, "POST", "/api/v1/seckill", purchase(1, 1), key)
-		if r.into(t, &second); second != first || r.header.Get("Idempotency-Replayed") != "true" {
-			t.Errorf("%v: the copy was answered %+v, the first %+v", refusal, second, first)
+		if second := read[sale](t, r); second != first || r.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("%v: the copy was answered %s, the first %+v", refusal, r.body, first)
 		}
 		ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), key).want(t, "another buyer", 409, "sold_out")
 		if errors.Is(refusal, seckill.ErrSoldOut) || errors.Is(refusal, seckill.ErrDuplicate) {
@@ -149,7 +145,7 @@ func TestARefusalAfterAResetElsewhere(t *testing.T) {
 	for stock := range 3 {
 		ask(t, other, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, stock))
 		ask(t, s, "POST", "/api/v1/seckill", purchase(1, stock+1), key).want(t, "more than there are", 409, "sold_out")
-		if now := lookUp(t, s, 1).Request; now.Code != "sold_out" {
+		if now := lookUp(t, s, "one-purchase"); now.Code != "sold_out" {
 			t.Errorf("sale %d: the look-up says %+v, want the refusal", stock, now)
 		}
 	}
@@ -160,16 +156,14 @@ func TestARefusalAfterAResetElsewhere(t *testing.T) {
 func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 	s, hasty := process(t, 0), process(t, 300*time.Millisecond)
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`)
-	var first, second sale
-	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
+	first := read[sale](t, ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key))
 	labtest.Must(t, s.Instance.DB.Connection(func(session *gorm.DB) error {
 		labtest.Must(t, session.Exec("LOCK TABLES orders WRITE, stock READ").Error)
 		ask(t, hasty, "POST", "/api/v1/seckill", purchase(1, 1), key).want(t, "a copy that cannot be looked up", 503,
 			"backend_unavailable")
 		return session.Exec("UNLOCK TABLES").Error
 	}))
-	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &second)
-	if second != first {
+	if second := read[sale](t, ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key)); second != first {
 		t.Errorf("the copy was answered %+v, the first %+v", second, first)
 	}
 }
@@ -219,9 +213,7 @@ func TestRedisIsSilent(t *testing.T) {
 		"buying", http.StatusAccepted, "")
 	ask(t, s, "GET", "/readyz", "").want(t, "being ready", http.StatusOK, "")
 	labtest.Must(t, in.Redis.Close())
-	var look struct{ Request struct{ Status string } }
-	if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=one-purchase", "").into(t,
-		&look); look.Request.Status != "unknown" {
+	if look := lookUp(t, s, "one-purchase"); look.Status != "unknown" {
 		t.Errorf("the look-up says %+v, want unknown", look)
 	}
 	var ready struct {
@@ -263,9 +255,8 @@ func TestWhatBecameOfARequest(t *testing.T) {
 		seckill.ErrBusy: "unknown", seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown",
 		seckill.ErrUnknown: "unknown"} {
 		a.became = err
-		var look struct{ Request struct{ Status string } }
-		if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=r", "").into(t, &look); look.Request.Status != want {
-			t.Errorf("%v: the look-up says %q, want %q", err, look.Request.Status, want)
+		if look := lookUp(t, s, "r"); look.Status != want {
+			t.Errorf("%v: the look-up says %q, want %q", err, look.Status, want)
 		}
 	}
 }

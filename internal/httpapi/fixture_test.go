@@ -72,6 +72,13 @@ func sells() *fake {
 	}
 }
 
+// refuses returns a fake that refuses every purchase with an error.
+func refuses(err error) *fake {
+	f := sells()
+	f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) { return seckill.Receipt{}, err }
+	return f
+}
+
 var settings = catalog.DefaultSettings()
 
 // embedded returns an instance on a SQLite file of its own. That is enough for tests about HTTP.
@@ -140,14 +147,16 @@ func purchase(user, quantity int) string {
 	return fmt.Sprintf(`{"sku_id":1,"user_id":%d,"quantity":%d}`, user, quantity)
 }
 
-func (r reply) into(t testing.TB, v any) {
+// read returns what an answer says. The answer must have the status 200.
+func read[T any](t testing.TB, r reply) (v T) {
 	t.Helper()
 	if r.status != http.StatusOK {
 		t.Fatalf("answered %d %s, want 200", r.status, r.body)
 	}
-	if err := json.Unmarshal(r.body, v); err != nil {
+	if err := json.Unmarshal(r.body, &v); err != nil {
 		t.Fatalf("%v: %s", err, r.body)
 	}
+	return v
 }
 
 func (r reply) want(t testing.TB, what string, status int, code string) {

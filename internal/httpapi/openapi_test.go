@@ -22,12 +22,8 @@ import (
 // The OpenAPI description and the routes name the same calls, on both listeners.
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{Points: &point.Points{}})
-	var doc struct {
-		Paths      map[string]map[string]json.RawMessage
-		Components map[string]map[string]json.RawMessage
-	}
 	r := ask(t, s, "GET", "/openapi.json", "")
-	r.into(t, &doc)
+	doc := read[struct{ Paths, Components map[string]map[string]json.RawMessage }](t, r)
 	var described []string
 	for path, item := range doc.Paths {
 		for method := range item {
@@ -79,8 +75,7 @@ func TestStrategies(t *testing.T) {
 		Files                      []file
 		Titles, Lesson             map[string]string
 	}
-	var list struct{ Strategies []strategy }
-	ask(t, s, "GET", "/api/v1/strategies", "").into(t, &list)
+	list := read[struct{ Strategies []strategy }](t, ask(t, s, "GET", "/api/v1/strategies", ""))
 	if len(list.Strategies) != len(strategies.All()) {
 		t.Fatalf("%d strategies are listed, want %d", len(list.Strategies), len(strategies.All()))
 	}
@@ -93,8 +88,7 @@ func TestStrategies(t *testing.T) {
 			got.Available != available || available != (len(got.Missing) == 0) {
 			t.Errorf("%s is listed as %+v", info.Name, got)
 		}
-		var one strategy
-		ask(t, s, "GET", "/api/v1/strategies/"+info.Name, "").into(t, &one)
+		one := read[strategy](t, ask(t, s, "GET", "/api/v1/strategies/"+info.Name, ""))
 		if len(one.Files) == 0 || !strings.Contains(one.Files[0].Content, info.Name) ||
 			slices.ContainsFunc(one.Files, func(f file) bool { return f.Name == "fenced.go" }) != info.Fenced {
 			t.Errorf("%s comes without the source that runs", info.Name)

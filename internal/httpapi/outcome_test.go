@@ -107,8 +107,7 @@ func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 		if r.want(t, "an order "+what, c.status, c.code); c.status != http.StatusOK {
 			continue
 		}
-		var got sale
-		if r.into(t, &got); got.OrderID == "" || got.SKU != 1 || got.Quantity != 1 || got.Remaining != 3 ||
+		if got := read[sale](t, r); got.OrderID == "" || got.SKU != 1 || got.Quantity != 1 || got.Remaining != 3 ||
 			got.Strategy != fakeName {
 			t.Errorf("an order that is in the ledger was answered %+v", got)
 		}
@@ -116,10 +115,7 @@ func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 }
 
 func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
-	f := sells()
-	f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
-		return seckill.Receipt{}, seckill.ErrUnknown
-	}
+	f := refuses(seckill.ErrUnknown)
 	s := serverWith(t, f, httpapi.Config{})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
 	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"}} {
@@ -132,8 +128,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		// The buyer looks up the unknown outcome at the path that the answer names.
 		p := seckill.Purchase{SKU: 1, User: 42, Quantity: 1, RequestID: r.RequestID}
 		labtest.Must(t, f.record(t.Context(), p))
-		var page orders
-		ask(t, s, "GET", r.Ask, "").into(t, &page)
+		page := read[orders](t, ask(t, s, "GET", r.Ask, ""))
 		if len(page.Orders) != 1 || page.Orders[0].RequestID != r.RequestID {
 			t.Errorf("%v: %s shows %+v", headers, r.Ask, page.Orders)
 		}
@@ -255,8 +250,7 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	f.restore = func(context.Context, string) error { return seckill.ErrUnknown }
 	r := ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "")
 	r.want(t, "nothing happened, or not yet", 504, "unknown_outcome")
-	var page orders
-	if ask(t, s, "GET", r.Ask, "").into(t, &page); len(page.Orders) != 1 || page.Orders[0].PublicID != o.PublicID {
+	if page := read[orders](t, ask(t, s, "GET", r.Ask, "")); len(page.Orders) != 1 || page.Orders[0].PublicID != o.PublicID {
 		t.Errorf("%s shows %+v", r.Ask, page.Orders)
 	}
 	// A cancellation that used up all its time is still reported, and not as busy.
@@ -269,9 +263,7 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 		return err
 	}
 	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 2 * time.Second, Instance: s.Instance})
-	var got judge.Order
-	ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, "").into(t, &got)
-	if got.Status != judge.Cancelled {
+	if got := read[judge.Order](t, ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, "")); got.Status != judge.Cancelled {
 		t.Errorf("a cancellation that took long is answered %+v", got)
 	}
 	f.restore = func(context.Context, string) error { return seckill.ErrBusy }

@@ -289,14 +289,13 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %v, want %v", series, got, want)
 		}
 	}
-	var stats struct {
+	stats := read[struct {
 		ProcessorSeconds float64 `json:"processor_seconds"`
 		Strategies       map[string]struct {
 			Purchases int
 			Commands  map[string]int
 		}
-	}
-	ask(t, s, "GET", "/stats", "").into(t, &stats)
+	}](t, ask(t, s, "GET", "/stats", ""))
 	if fake := stats.Strategies["fake"]; fake.Purchases != 2 || fake.Commands[tap.Redis] != 6 ||
 		fake.Commands[tap.SQL] != 0 || len(fake.Commands) != 4 || stats.ProcessorSeconds <= 0 {
 		t.Errorf("/stats says %+v", stats)

@@ -16,6 +16,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -140,14 +141,13 @@ func TestUserOfRedisLacksARight(t *testing.T) {
 // which must name a reason.
 func sellsAll(t *testing.T, s *httpapi.Server, reason string) (unavailable []string) {
 	t.Helper()
-	var all struct {
+	all := read[struct {
 		Strategies []struct {
 			Name      string
 			Available bool
 			Missing   []string
 		}
-	}
-	ask(t, s, "GET", "/api/v1/strategies", "").into(t, &all)
+	}](t, ask(t, s, "GET", "/api/v1/strategies", ""))
 	if len(all.Strategies) != len(strategies.All()) {
 		t.Errorf("%d strategies are listed, want %d", len(all.Strategies), len(strategies.All()))
 	}
@@ -165,7 +165,7 @@ func sellsAll(t *testing.T, s *httpapi.Server, reason string) (unavailable []str
 			body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d}`, i+1, user)
 			r := ask(t, s, "POST", "/api/v1/seckill?strategy="+is.Name, body, headers...)
 			if r.want(t, is.Name+": "+what, status, code); status == 200 {
-				r.into(t, &sold)
+				sold = read[sale](t, r)
 			}
 			return sold
 		}
@@ -175,8 +175,8 @@ func sellsAll(t *testing.T, s *httpapi.Server, reason string) (unavailable []str
 		buy("nothing is left", 3, 409, "sold_out")
 		ask(t, s, "DELETE", "/api/v1/orders/"+first.OrderID, "").want(t, is.Name+": a cancellation", 200, "")
 		buy("the returned unit", 3, 200, "")
-		var report struct{ Verdict string }
-		if ask(t, s, "GET", fmt.Sprint("/api/v1/audit?sku_id=", i+1), "").into(t, &report); report.Verdict != "held" {
+		r := ask(t, s, "GET", fmt.Sprint("/api/v1/audit?sku_id=", i+1), "")
+		if report := read[judge.Report](t, r); report.Verdict != judge.Held {
 			t.Errorf("%s: the verdict is %s", is.Name, report.Verdict)
 		}
 	}

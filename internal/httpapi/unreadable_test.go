@@ -60,11 +60,11 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 		for i, call := range []struct{ method, at, path, state string }{{"POST", held, "/pay", "paid"},
 			{"DELETE", held, "", "cancelled"},
 			{"DELETE", "/api/v1/orders/", "", "cancelled"}} {
-			var r, now reservation
-			ask(t, s, "POST", reserve, fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)).into(t, &r)
+			body := fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)
+			r := read[reservation](t, ask(t, s, "POST", reserve, body))
 			req := newRequest(call.method, call.at+r.ID+call.path, "")
 			got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", cause)))
-			ask(t, s, "GET", held+r.ID, "").into(t, &now)
+			now := read[reservation](t, ask(t, s, "GET", held+r.ID, ""))
 			if now.State != call.state || got.status != 504 {
 				t.Errorf("%s %s%s, then %v: answered %d %s %q, and it is %s", call.method, call.at, call.path, cause,
 					got.status, got.Code, got.Detail, now.State)
@@ -81,8 +81,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 	req = newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
 	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // the fake keeps nothing outside of the row
 	got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", context.DeadlineExceeded)))
-	var is judge.Stock
-	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &is)
+	is := read[judge.Stock](t, ask(t, s, "GET", "/api/v1/skus/1", ""))
 	if is.Initial != 20 || got.status != 504 || !strings.Contains(got.Detail, "was reset") {
 		t.Errorf("a reset to 20: answered %d %s %q, and it is %d", got.status, got.Code, got.Detail, is.Initial)
 	}
@@ -108,14 +107,10 @@ func TestLookUpDuringACommit(t *testing.T) {
 		})
 	}()
 	<-written
-	var during, afterwards struct {
-		Request struct{ Status string }
-	}
-	ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=committing&sku_id=1", "").into(t, &during)
+	during := lookUp(t, s, "committing&sku_id=1")
 	close(commit)
 	labtest.Must(t, <-done)
-	ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=committing&sku_id=1", "").into(t, &afterwards)
-	if during.Request.Status != "unknown" || afterwards.Request.Status != "ordered" {
-		t.Errorf("during the COMMIT %q, want unknown; afterwards %q", during.Request.Status, afterwards.Request.Status)
+	if afterwards := lookUp(t, s, "committing&sku_id=1"); during.Status != "unknown" || afterwards.Status != "ordered" {
+		t.Errorf("during the COMMIT %q, want unknown; afterwards %q", during.Status, afterwards.Status)
 	}
 }
