@@ -6,7 +6,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// These are errors for refusals that package seckill has no error for.
+// These errors are answers of the service that package seckill does not define.
 var (
 	ErrForbidden           = errors.New("forbidden")
 	ErrNotFound            = errors.New("not found")
@@ -16,7 +16,7 @@ var (
 	ErrMediaType           = errors.New("unsupported media type")
 	ErrStrategyUnavailable = errors.New("this strategy cannot run here")
 	ErrInternal            = errors.New("internal error")
-	// ErrInProgress means that another copy of the same request is being worked on.
+	// ErrInProgress means that the same request was sent before and is still in progress.
 	ErrInProgress = errors.New("another copy of this request is in progress")
 )
 
@@ -26,11 +26,11 @@ type ErrorCode struct {
 	Status  int
 	Code    string
 	Outcome Outcome
-	Detail  string // the text for the buyer if the error has no detail of its own
+	Detail  string // the text for the buyer if the error itself has no text for them
 }
 
-// ErrorCodes is the table of all errors. An error belongs to the first row whose Err it matches. So
-// an error that wraps ErrUnknown stays unknown, whatever else it wraps.
+// ErrorCodes is the table of all errors. An error belongs to the first row whose Err it matches. ErrUnknown
+// is in the first row, so an error that wraps ErrUnknown stays unknown, whatever else it wraps.
 var ErrorCodes = []ErrorCode{
 	{seckill.ErrUnknown, 504, "unknown_outcome", OutcomeUnknown,
 		"This may have happened or not: look before you try again."},
@@ -87,7 +87,7 @@ func CodeOf(err error) ErrorCode {
 	return InternalError
 }
 
-// CallOf returns a purchase, together with the answer of Deduct, as evidence.
+// CallOf returns the Call for the purchase p, which Deduct answered with r and err.
 func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Call {
 	t := Call{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
 		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: OutcomeSold}

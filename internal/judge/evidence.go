@@ -16,12 +16,12 @@ import (
 // Evidence has everything that the judge reads.
 type Evidence struct {
 	Snapshot Snapshot
-	// If a sale is large, Snapshot.Orders is empty, and ByAge and ByUnit read the orders one at a
-	// time. ByAge yields all orders by run and age. ByUnit yields the active orders from the
-	// highest unit down. Otherwise both may be nil.
+	// If a sale is large, Snapshot.Orders is empty, and ByAge and ByUnit read the orders one at a time. ByAge
+	// yields all orders, sorted by run and then by age. ByUnit yields the active orders from the highest unit
+	// down (see Holders). In a small sale both may be nil.
 	ByAge, ByUnit iter.Seq[*Order]
-	// Initial is the stock with which the run began. If Calls is nil, it also includes the units of
-	// restocks, as the number in the stock row does. If Calls is set, it does not: the judge adds them.
+	// Initial is the stock with which the run began. If Calls is nil, Initial must include the units of
+	// restocks, as Stock.Initial does. Otherwise the judge adds these units.
 	Initial int64
 	// Run is the number of the run to judge; 0 means the current run.
 	Run int64
@@ -30,17 +30,17 @@ type Evidence struct {
 	// Calls has the calls of all buyers with their answers. If only the ledger is judged, Calls is
 	// nil. An empty slice that is not nil means that no buyer asked to buy.
 	Calls []Call
-	// Ours reports whether an order belongs to one of the buyers in Calls; nil means that all do.
+	// Ours reports whether an order belongs to one of the buyers in Calls. If Ours is nil, all orders do.
 	// Orders of other buyers count only in the balance of the stock.
 	Ours func(*Order) bool
-	// Patience is the longest time for which a sale may rightly stand still. It covers the longest
-	// wait for a lock, the longest lease, and a planned outage. A sale that stands still for longer
-	// is blocked. If Patience is 0, Report.Served is ServedNotKnown. If a sale has a start time
-	// (Stock.StartsAt), the watch begins with its first order.
+	// Patience is the longest time for which a sale may rightly stand still. It covers the longest wait for a
+	// lock, the longest lease, and a planned outage. A sale that stands still for longer is blocked. If
+	// Patience is 0, Report.Served is ServedNotKnown. If a sale has a start time (Stock.StartsAt), the time
+	// before its first order does not count.
 	Patience time.Duration
 }
 
-// A Call is one call of a buyer with its answer. Each copy and each retry of a request is a Call of
+// A Call is one call of a buyer with its answer. If a request is sent several times, each time is a Call of
 // its own, with the same user and request id.
 type Call struct {
 	Kind      CallKind
@@ -48,17 +48,17 @@ type Call struct {
 	User      int64
 	Quantity  int64 // units asked for, or the units of the order to cancel
 	Outcome   Outcome
-	OrderID   string // the order in the answer to a purchase that succeeded; for other calls the order that they name
-	Remaining int64  // the units left, in the answer to a purchase that succeeded
-	Late      bool   // true for a payment that was sent certainly after the deadline
-	Early     bool   // true for a payment that was answered certainly before the deadline
-	Replayed  bool   // true for a purchase that was answered with the order of an earlier call
-	ThisCall  bool   // true for a refusal that concerns this call only, not the whole request
+	OrderID   string // for CallBuy: the order in the answer; for CallCancel and CallPay: the order to cancel or pay
+	Remaining int64  // for CallBuy: the units left, as the answer says
+	Late      bool   // true if this payment was certainly sent after the deadline
+	Early     bool   // true if this payment was certainly answered before the deadline
+	Replayed  bool   // true if this purchase was answered with the order of an earlier call
+	ThisCall  bool   // true if this refusal concerns one call only, not the whole request
 	CallTimes
 }
 
-// CallTimes are times since the start of the run, by one clock. Answered is 0 if there was no
-// answer or its time is not known. Both are 0 if neither time is known.
+// CallTimes are times since the start of the run, by one clock. Answered is 0 if the call got no answer, or
+// if the time of its answer is not known. Sent and Answered are both 0 if no time is known.
 type CallTimes struct{ Sent, Answered time.Duration }
 
 // A CallKind is the kind of a call.
@@ -68,7 +68,7 @@ const (
 	CallBuy    CallKind = ""
 	CallCancel CallKind = "cancel"
 	CallPay    CallKind = "pay" // pays a reservation
-	// CallRestock is a call of the operator. Its User is OperatorOf of the restock's key.
+	// CallRestock adds units to the stock. The operator sends it, not a buyer; its User is OperatorOf(RequestID).
 	CallRestock CallKind = "restock"
 )
 
@@ -82,11 +82,11 @@ const (
 	OutcomeBusy       Outcome = "busy"
 	OutcomeConflict   Outcome = "conflict"
 	OutcomeDuplicate  Outcome = "duplicate"
-	OutcomeInProgress Outcome = "in_progress" // another copy of the request is under way
-	OutcomeAccepted   Outcome = "accepted"    // the order, or the refusal, is written later
-	OutcomeExpired    Outcome = "expired"     // the payment came after the deadline
+	OutcomeInProgress Outcome = "in_progress" // the same request was sent before and is still in progress
+	OutcomeAccepted   Outcome = "accepted"    // the service writes the order or the refusal later
+	OutcomeExpired    Outcome = "expired"     // the payment arrived after the deadline
 	OutcomeCancelled  Outcome = "cancelled"   // the order is cancelled
-	OutcomeRestocked  Outcome = "restocked"   // the units are in the stock
+	OutcomeRestocked  Outcome = "restocked"   // the restock's units were added to the stock
 	OutcomeUnknown    Outcome = "unknown"     // no answer, or the answer unknown_outcome
 	OutcomeError      Outcome = "error"       // any other refusal; nothing was taken or given back
 )
@@ -96,8 +96,8 @@ const never = time.Duration(math.MaxInt64)
 // hasTimes reports whether it is known when the call was sent.
 func (c *Call) hasTimes() bool { return c.Sent != 0 || c.Answered != 0 }
 
-// answeredAt returns when the call was answered, or never if there was no answer or its time is
-// not known.
+// answeredAt returns when the call was answered. It returns the constant never if there was no answer, or if
+// the time of the answer is not known.
 func (c *Call) answeredAt() time.Duration {
 	if c.Answered == 0 {
 		return never
@@ -114,7 +114,7 @@ func (c *Call) maySucceed() bool {
 	return false
 }
 
-// succeeded reports whether the answer gave the buyer units, for good or until they are paid.
+// succeeded reports whether the answer said that the buyer has the units, bought or reserved.
 func (c *Call) succeeded() bool { return c.Outcome == OutcomeSold || c.Outcome == OutcomeReserved }
 
 // evidence is Evidence in the form that the rules read. It has totals over all orders, each order
@@ -124,27 +124,27 @@ type evidence struct {
 	report         Report
 	unitsCancelled int64                         // units of cancelled orders
 	unitsExpired   int64                         // units of expired orders
-	records        []*orderRecord                // the run's orders; if Calls is nil, only those that break a rule
-	sellers        []string                      // the strategies of the run's orders
-	restocks       []*Order                      // the rows of the run's restocks
-	stores         map[seckill.StockStore]*Order // each stock store of the run, with one order that was sold from it
-	counterSays    int64                         // the units left by the counter of the stock store
-	stockKnown     bool                          // the run used one stock store, and its counter could be read
+	records        []*orderRecord                // the orders; if Calls is nil, only orders that break a rule
+	sellers        []string                      // the strategies that sold orders of the run
+	restocks       []*Order                      // the order rows that record the run's restocks
+	stores         map[seckill.StockStore]*Order // each stock store from which an order was sold, with one such order
+	counterSays    int64                         // the units left, as the counter of the stock store says
+	stockKnown     bool                          // true if the units left in the run's only stock store are known
 	conflicts
 	matchedCalls // empty if Calls is nil
 }
 
-// conflicts has conflicts among active orders, found while the orders are counted.
+// conflicts has conflicts between active orders. countBuyer finds them.
 type conflicts struct {
-	hasSeveral        map[int64]bool // has every user with an active order; the value is true if the user has several
+	hasSeveral        map[int64]bool // user → true if the user has several active orders, false if one
 	severalOrders     examples       // examples of users with several active orders
 	ordersBeyondStock examples       // examples of orders for units beyond the initial stock
-	ordersBelowZero   examples       // examples of orders whose buyer was told that less than 0 units are left
+	ordersBelowZero   examples       // examples of orders whose buyer was told a number of units left below 0
 }
 
-// matchedCalls has the calls by their kind, and by the order that they are about.
+// matchedCalls has the calls by their kind. It says to which order or request each call belongs.
 type matchedCalls struct {
-	purchases      []*Call // calls to buy, by user, request and time
+	purchases      []*Call // calls to buy, sorted by user, request and the time when they were sent
 	requests       []request
 	recordsByUser  map[int64][]*orderRecord
 	restockCalls   []*Call
@@ -156,18 +156,18 @@ type matchedCalls struct {
 // An orderRecord is an order with the calls about it.
 type orderRecord struct {
 	*Order
-	isOurs        bool     // true if the order's buyer is one of those in Calls
-	request       *request // nil if no call asked for the order
+	isOurs        bool     // true if the order belongs to a buyer in Calls
+	request       *request // the request that asked for the order; nil if no call did
 	cancellations []*Call  // the calls that may have cancelled the order
 	payments      []*Call  // the calls to pay the order
 }
 
-// A request is a purchase with one idempotency key: all its copies and retries.
+// A request has all calls of one purchase. They carry the same idempotency key.
 type request struct {
 	user  int64
 	key   string
 	calls []*Call      // at least one call
-	order *orderRecord // nil if there is no order
+	order *orderRecord // the request's order; nil if there is none
 }
 
 func collectEvidence(given Evidence) *evidence {
@@ -175,7 +175,7 @@ func collectEvidence(given Evidence) *evidence {
 	e := &evidence{Evidence: given, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run}}
 	e.stores, e.hasSeveral = map[seckill.StockStore]*Order{}, map[int64]bool{}
-	if given.Calls != nil { // if not, Initial comes from the stock row, which includes the units of restocks
+	if given.Calls != nil { // With calls, Initial does not include the restocks yet (see Evidence.Initial).
 		e.Initial += s.Restocked()
 	}
 	e.report.Initial = e.Initial
@@ -201,7 +201,7 @@ func collectEvidence(given Evidence) *evidence {
 	return e
 }
 
-// eachOrder yields all orders by run and age.
+// eachOrder yields all orders, sorted by run and then by age.
 func (e *Evidence) eachOrder() iter.Seq[*Order] {
 	return func(yield func(*Order) bool) {
 		if e.ByAge != nil {
@@ -234,7 +234,7 @@ func (e *evidence) countOrder(o *Order) {
 	case o.isRestockIn(e.Snapshot.Stock.Run):
 		e.restocks = append(e.restocks, o)
 		e.report.Restocked += o.Quantity
-		if o.Status == Active { // its units are neither sold nor left
+		if o.Status == Active { // An active restock row means that its units are not in the stock yet.
 			e.report.Arriving += o.Quantity
 		}
 	case o.Status == Cancelled:
@@ -254,7 +254,7 @@ func (e *evidence) countOrder(o *Order) {
 	}
 }
 
-// countBuyer notes conflicts between the active order o and the active orders before it.
+// countBuyer records whether the active order o conflicts with the active orders that were counted before.
 func (e *evidence) countBuyer(o *Order) {
 	several, again := e.hasSeveral[o.UserID]
 	e.hasSeveral[o.UserID] = again
@@ -269,7 +269,7 @@ func (e *evidence) countBuyer(o *Order) {
 	}
 }
 
-// storeOf returns the stock store of a strategy. An unknown strategy has a store of its own.
+// storeOf returns the stock store of a strategy. A strategy that StockStoreOf does not have gets a store of its own.
 func (e *evidence) storeOf(strategy string) seckill.StockStore {
 	if e.StockStoreOf == nil {
 		return seckill.InRow
@@ -277,8 +277,8 @@ func (e *evidence) storeOf(strategy string) seckill.StockStore {
 	return cmp.Or(e.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
 }
 
-// findStock finds the stock store of the run. It also finds the units left there, from the stock
-// row or a counter.
+// findStock finds the stock store of the run. It also finds how many units are left there, as the stock row
+// or a counter says.
 func (e *evidence) findStock() {
 	e.report.StockStore, e.report.Remaining = seckill.InRow, e.Snapshot.Stock.Num
 	if len(e.stores) > 0 {
@@ -298,16 +298,16 @@ func (e *evidence) findStock() {
 // hasMixedStores reports whether orders were sold from several stock stores.
 func (e *evidence) hasMixedStores() bool { return len(e.stores) > 1 }
 
-// unitsHeld returns the units of active orders, paid or not, and of restocks that have not arrived.
+// unitsHeld returns the units of active orders, paid or not, and of restocks that are not in the stock yet.
 func (e *evidence) unitsHeld() int64 { return e.report.Sold + e.report.Reserved + e.report.Arriving }
 
-// matchCalls finds the order that each call is about, and the calls about each order.
+// matchCalls finds the order that each call is about, and for each order the calls about it.
 func (e *evidence) matchCalls() {
 	e.refused = make(map[Request]bool, len(e.Snapshot.Refused))
 	for _, r := range e.Snapshot.Refused {
 		e.refused[r] = true
 	}
-	naming := map[string][]*Call{} // order id → calls that name an order which is not found yet
+	naming := map[string][]*Call{} // order id → cancellations and payments of an order that was not found yet
 	e.purchases = make([]*Call, 0, len(e.Calls))
 	for i := range e.Calls {
 		switch c := &e.Calls[i]; c.Kind {
@@ -387,8 +387,8 @@ func (rec *orderRecord) addCalls(calls []*Call) {
 	}
 }
 
-// returnedAt returns when a cancellation of rec was first acknowledged: then its units had certainly
-// been given back. It returns never if no cancellation was acknowledged, or if rec is still active.
+// returnedAt returns when a buyer was first told that rec is cancelled. By then its units had certainly been
+// given back. It returns never if no buyer was told so, or if rec is still active.
 func (rec *orderRecord) returnedAt() time.Duration {
 	first := never
 	for _, c := range rec.cancellations {
@@ -409,12 +409,12 @@ func anyOutcome(calls []*Call, outcomes ...Outcome) bool {
 	return slices.ContainsFunc(calls, func(c *Call) bool { return slices.Contains(outcomes, c.Outcome) })
 }
 
-// Holders tells which orders hold which units. Units are numbered down to 1, the last unit. An
-// active order of q units whose buyer was told that r are left holds the units r+1 to r+q. If a
-// unit has two holders, it was sold twice. A unit below 1 never existed.
+// Holders tells which orders hold which units. The number of a unit is how many units were left before it was
+// sold, so the last unit has the number 1. An active order of q units whose buyer was told that r are left
+// holds the units r+1 to r+q. If a unit has two holders, it was sold twice. A unit below 1 never existed.
 type Holders struct {
-	orders    iter.Seq[*Order] // the active orders, from the highest unit down
-	ambiguous bool             // true if units were returned and may be sold again, or orders do not name their units
+	orders    iter.Seq[*Order] // the active orders, sorted by their highest unit, the highest first
+	ambiguous bool             // true if the orders do not show which units they hold (see Known)
 }
 
 // HoldersOf returns the holders of units in a run with these orders, sold from this stock store.
@@ -435,12 +435,11 @@ func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 // highestUnit returns the highest unit that o holds.
 func (o *Order) highestUnit() int64 { return o.Remaining + o.Quantity }
 
-// Known reports whether each order names its units. No order does if units were given back, or if
-// the stock is in pieces (StockStore.Split): two buyers may then be told the same number.
+// Known reports whether the orders show which units they hold. They do not if units were given back, or if
+// the stock is in pieces (StockStore.Split), because two buyers may then rightly be told the same number.
 func (holders *Holders) Known() bool { return !holders.ambiguous }
 
-// CountSharing returns how many active orders hold a unit of o, including o. It returns 0 if
-// orders do not name their units.
+// CountSharing returns how many active orders hold a unit of o, including o. It returns 0 if Known returns false.
 func (holders *Holders) CountSharing(o Order) int {
 	orders := 0
 	if holders.ambiguous || o.Status != Active {
@@ -454,15 +453,14 @@ func (holders *Holders) CountSharing(o Order) int {
 	return orders
 }
 
-// UnitsSoldTwice returns how many units have two holders or more. It returns 0 if orders do not
-// name their units.
+// UnitsSoldTwice returns how many units have two holders or more. It returns 0 if Known returns false.
 func (holders *Holders) UnitsSoldTwice() int64 {
 	units := int64(0)
 	holders.visitShared(func(_, _ *Order, shared int64) { units += shared })
 	return units
 }
 
-// findShared returns examples of two orders that hold the same unit.
+// findShared returns examples of pairs of orders that hold the same unit.
 func (holders *Holders) findShared() examples {
 	var found examples
 	holders.visitShared(func(a, b *Order, _ int64) {
@@ -472,16 +470,15 @@ func (holders *Holders) findShared() examples {
 	return found
 }
 
-// visitShared visits each order b that shares units with an order a that was visited before b. The
-// argument units is the number of these units that had one holder until then. The orders come by
-// their highest units, from the top down. So the units visited so far have no gap, and those with
-// two holders are the upper part of them.
+// visitShared calls visit for each order b that shares units with an order a before it. The argument units is
+// how many of the shared units had only one holder until then. The orders are visited by their highest units,
+// from the top down, so visit counts each shared unit once.
 func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if holders.ambiguous {
 		return
 	}
 	var lowest *Order             // the order that holds the lowest unit so far
-	twice := int64(math.MaxInt64) // of the units visited so far, those above unit number twice have two holders
+	twice := int64(math.MaxInt64) // shared units above this number are counted already
 	for o := range holders.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)

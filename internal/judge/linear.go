@@ -1,8 +1,8 @@
 package judge
 
 // CheckLinearizable decides whether a stock that serves one buyer at a time could have given all
-// answers of a history, each at some moment between the call and its answer. That is
-// linearizability (Herlihy and Wing, 1990). Judge reads the final state of the ledger only;
+// answers of a history, each at some moment between the call and its answer. Such a history is called
+// linearizable (Herlihy and Wing, 1990). Judge reads the final state of the ledger only;
 // CheckLinearizable reads the `remaining` of every answer.
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// An OpKind is the kind of an operation with its result.
+// An OpKind says what an operation asked for and what result it got.
 type OpKind string
 
 const (
 	OpSold     OpKind = "sold"
 	OpSoldOut  OpKind = "sold out"
 	OpGaveBack OpKind = "gave back" // a cancellation
-	// OpRefused is a purchase that was refused, but may have taken units for a while before that.
-	// Meanwhile the counter showed too few units. A strategy that takes units before it decides does
-	// so for every refusal: in a history with such purchases, an OpSoldOut may have taken units, too.
+	// OpRefused is a purchase that was refused, but may have taken units for a while before that. Meanwhile
+	// the counter showed too few units. If a history has an OpRefused, its strategy takes units before it
+	// decides. So each OpSoldOut may have taken units for a while, too.
 	OpRefused OpKind = "refused"
 )
 
@@ -37,11 +37,11 @@ type Op struct {
 	Client       int
 	Kind         OpKind
 	Quantity     int64
-	Remaining    int64 // the units left in the answer of an OpSold
-	SawBefore    bool  // true if Remaining was read before the sale, so it does not give the order of sales
+	Remaining    int64 // the units left, as the answer of an OpSold says
+	SawBefore    bool  // true if Remaining was read before the sale: it then does not show the order of the sales
 	Call, Return int64
-	Name         string // names the operation in messages
-	optional     bool   // true if the operation may have taken effect after the end of the window
+	Name         string // the operation's name in messages
+	optional     bool   // true if the operation may have taken effect after the checked part of the history
 	held         int64  // units that other purchases may have held for a while during the operation
 }
 
@@ -54,8 +54,8 @@ func stockModel(initial int64) porcupine.Model {
 	return m.ToModel()
 }
 
-// nextStocks returns the possible stocks after o. It returns none if o cannot have its result when
-// only the given number of units is left.
+// nextStocks returns how many units may be left after o if the given number of units was left before. It
+// returns none if o cannot have had its result then.
 func nextStocks(left int64, o Op) []any {
 	var after []any
 	switch o.Kind {
@@ -89,24 +89,23 @@ func porcupineOperations(ops []Op) []porcupine.Operation {
 // A Linearity is the result of CheckLinearizable.
 type Linearity struct {
 	Linearizable bool
-	Decided      bool // false if the time limit ended the search
-	Checked      int  // operations that were checked
+	Decided      bool // false if the time limit ended the search for a sequence
+	Checked      int  // the number of operations that were checked
 	Reason
 }
 
-// A Reason says why no order of the operations explains the answers.
+// A Reason says why no sequence of the operations explains the answers.
 type Reason struct {
 	Why    string
-	Params map[string]any // the parameters of Why; their "case" selects its translation
+	Params map[string]any // the values in Why; the value "case" selects the text in another language
 }
 
-// maxWindow bounds the operations of a history in which units are given back.
+// maxWindow is the maximum number of operations that are checked if units were given back.
 const maxWindow = 5000
 
-// CheckLinearizable checks the whole history if no units were given back. Then `remaining` shows
-// which units each sale took, so the order of sales is known and one pass decides. If units were
-// given back, the order must be searched for. In this case only the first maxWindow operations are
-// checked.
+// CheckLinearizable checks the whole history if no units were given back. Then `remaining` shows which units each
+// sale took, so the sequence of the sales is known and one pass decides. If units were given back, a sequence must be
+// searched for, which ends undecided after limit. In this case only the first maxWindow operations are checked.
 func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpRefused })
 	if refused {
@@ -136,9 +135,9 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	return f
 }
 
-// checkInOrder decides a history in which no units were given back. If the history is linearizable,
-// the Reason is empty. The sales take effect in the order of their units, and each as early as
-// possible: at its call, or right after the sale before it.
+// checkInOrder decides a history in which no units were given back. It lets the sales take effect from the
+// highest unit to the lowest. Each takes effect as early as possible: at its call, or right after the sale of
+// the unit above. If this explains all answers, the history is linearizable, and the Reason is empty.
 func checkInOrder(initial int64, ops []Op) Reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int {
@@ -147,7 +146,7 @@ func checkInOrder(initial int64, ops []Op) Reason {
 	})
 	left, now := initial, int64(math.MinInt64)
 	course := []moment{{left, now}}
-	var before *Op // the latest sale so far that took effect at its call, not right after the sale before it
+	var before *Op // the sale whose call determined the time now
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -171,7 +170,7 @@ func checkInOrder(initial int64, ops []Op) Reason {
 	return checkSoldOut(course, ops)
 }
 
-// salesOf returns pointers to the sales of a history, which may be too large to copy.
+// salesOf returns pointers to the sales of a history. It copies no sale, because a history may be large.
 func salesOf(ops []Op) []*Op {
 	var sales []*Op
 	for i := range ops {
@@ -182,7 +181,7 @@ func salesOf(ops []Op) []*Op {
 	return sales
 }
 
-// A moment says when the stock first fell to left or fewer units: at the time at.
+// A moment is the time at which the stock first fell to left units or fewer.
 type moment struct{ left, at int64 }
 
 // checkSoldOut checks that each buyer who was told "sold out" got this answer after the stock had
@@ -213,8 +212,8 @@ func newReason(kind string, params map[string]any, format string, args ...any) R
 	return Reason{fmt.Sprintf(format, args...), params}
 }
 
-// firstWindow returns the n operations that were called first. An operation that had no answer when
-// the window ended is optional: it may have taken effect later.
+// firstWindow returns the n operations that were called first. An operation that had no answer when the next
+// one was called is optional, because it may have taken effect later.
 func firstWindow(ops []Op, n int) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	if len(ops) <= n {
@@ -228,10 +227,10 @@ func firstWindow(ops []Op, n int) []Op {
 	return ops
 }
 
-// checkAnyOrder decides a history in which no units were given back and sales do not show which
-// units they took. It lets every sale take effect at its call, and every sold out at its answer.
-// That is best for every sold out, because the stock is then as small as possible. It harms a sale
-// only if more units were sold than there were.
+// checkAnyOrder decides a history in which no units were given back and sales do not show which units they
+// took. It lets every sale take effect at its call, and every refusal as sold out at its answer. The stock is
+// then as small as it can be, so a refusal that fails here cannot be explained at all. A sale fails only if
+// more units were sold than there were.
 func checkAnyOrder(initial int64, ops []Op) Reason {
 	course := []moment{{initial, math.MinInt64}}
 	left := initial
@@ -246,8 +245,8 @@ func checkAnyOrder(initial int64, ops []Op) Reason {
 	return checkSoldOut(course, ops)
 }
 
-// noteHeld sets the field held of each operation: the units of overlapping purchases that may have
-// held units for a while. It returns the operations except those that are OpRefused.
+// noteHeld sets the field held of each operation to the units that overlapping refused purchases may have
+// held. It returns the operations except those of the kind OpRefused.
 func noteHeld(ops []Op) []Op {
 	var rest []Op
 	var holders []*Op
@@ -261,7 +260,7 @@ func noteHeld(ops []Op) []Op {
 	for _, o := range ops {
 		o.held = called(o.Return) - answered(o.Call-1)
 		if o.Kind == OpSoldOut {
-			o.held -= o.Quantity // without the operation's own units
+			o.held -= o.Quantity // The sum includes o itself, which is no other purchase.
 		}
 		if o.Kind != OpRefused {
 			rest = append(rest, o)
@@ -270,8 +269,7 @@ func noteHeld(ops []Op) []Op {
 	return rest
 }
 
-// unitsUntil returns a function that sums the units of those ops that have happened at a given
-// time. when returns the time of an op.
+// unitsUntil returns a function that sums the units of the ops up to a given time. when returns the time of an op.
 func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
 	sums, times := make([]int64, len(ops)+1), make([]int64, len(ops))
 	for i, o := range sortBy(ops, when) {
@@ -286,20 +284,19 @@ func sortBy(ops []*Op, number func(*Op) int64) []*Op {
 	return ops
 }
 
-// checkBounds looks for sales whose Remaining no counter can have shown. The number is too high if
-// fewer units were left. It is too low even if the units are subtracted that other purchases held
-// meanwhile. checkBounds does not know which units a sale took, so a wrong number passes if refused
-// purchases can explain it.
+// checkBounds looks for sales whose Remaining the counter cannot have shown. A Remaining is too high if fewer units
+// were left. It is too low if even the units that other purchases held meanwhile do not explain it. checkBounds does
+// not know which units a sale took, so it does not find a wrong Remaining that refused purchases can explain.
 func checkBounds(initial int64, ops []Op) Reason {
 	sales, left := salesOf(ops), initial
 	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
-		if s.Remaining+s.Quantity > left { // left: what the sales with a higher Remaining have left over
+		if s.Remaining+s.Quantity > left { // left is the initial stock less the sales with a higher Remaining.
 			return toldLeft(s, left)
 		}
 		left -= s.Quantity
 	}
 	for _, s := range sortBy(sales, func(s *Op) int64 { return s.Remaining + s.held + s.Quantity }) {
-		// left: what sales with a lower Remaining took, and units never sold
+		// left is the units never sold, plus the units of the sales that this loop has passed.
 		if s.Remaining < 0 || s.Remaining+s.held < left {
 			return toldLeft(s, left+s.Quantity)
 		}
@@ -310,15 +307,16 @@ func checkBounds(initial int64, ops []Op) Reason {
 		for ; ended[0].Return < s.Call; ended = ended[1:] {
 			left = min(left, ended[0].Remaining+ended[0].held)
 		}
-		if s.Remaining+s.Quantity > left { // the sales that ended before this call have taken the other units
+		// After the sales that ended before this call, at most left units were there.
+		if s.Remaining+s.Quantity > left {
 			return toldLeft(s, left)
 		}
 	}
 	return checkAnyOrder(initial, ops)
 }
 
-// toldLeft returns the reason for a sale whose Remaining is too high. The parameter there is the
-// number of units that were left before the sale.
+// toldLeft returns the Reason for a sale whose Remaining is wrong. The parameter named there is how many
+// units were left before the sale.
 func toldLeft(s *Op, there int64) Reason {
 	return newReason("left", map[string]any{
 		"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},

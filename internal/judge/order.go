@@ -21,7 +21,7 @@ const (
 type Stock struct {
 	ID        int64     `json:"id" gorm:"primaryKey"`
 	Name      string    `json:"name"`
-	Initial   int64     `json:"initial"` // the units at the last reset, and the units that restocks have added since
+	Initial   int64     `json:"initial"` // the units at the last reset, plus all restocks since then
 	Num       int64     `json:"num"`     // units left
 	Version   int64     `json:"version"`
 	Fence     int64     `json:"fence"`
@@ -43,7 +43,7 @@ type Order struct {
 	Quantity  int64     `json:"quantity"`
 	Remaining int64     `json:"remaining"` // the units left after the order, as the buyer was told
 	Status    string    `json:"status"`
-	Reason    string    `json:"-"` // the problem's code, if Status is Refused
+	Reason    string    `json:"-"` // if Status is Refused, the code of the refusal (see ErrorCodes)
 	Strategy  string    `json:"strategy"`
 	CreatedAt time.Time `json:"created_at"`
 	// Reservation is the reservation that the order began as. It is nil if the order began as a
@@ -53,17 +53,16 @@ type Order struct {
 
 func (Order) TableName() string { return "orders" }
 
-// OperatorOf returns the user id of the order row that records a restock. The ledger writes the new
-// units as an order of this user. Cancelling that order puts the units into the stock. The id is
-// negative, so it is no buyer's. It is a hash of the restock's key, so that restocks with different
-// keys do not wait for each other.
+// OperatorOf returns the user id of the order row that records a restock. The ledger writes the new units as an
+// active order of this user. Cancelling this order puts the units into the stock. The id is negative, so no buyer has
+// it. It is a hash of the restock's key, so restocks with different keys do not wait for each other.
 func OperatorOf(key string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key)) // Write of a hash never fails
 	return -1 - int64(h.Sum64()>>1)
 }
 
-// IsRestock reports whether o is the row of a restock and no buyer's order.
+// IsRestock reports whether o records a restock and is no buyer's order.
 func (o *Order) IsRestock() bool { return o.UserID < 0 }
 
 // Receipt returns the answer that the buyer of o got. A repeated request gets it again.
@@ -85,8 +84,8 @@ type Snapshot struct {
 	Orders []Order `json:"orders"`
 	// Refused lists the requests that have a final refusal.
 	Refused []Request `json:"refused,omitempty"`
-	// StockStores has the units left in each counter outside the row, even if this run did not use
-	// the counter. A counter that could not be read is missing.
+	// StockStores has the units left in each counter outside the stock row, even if this run did not use the
+	// counter. A counter that could not be read is missing.
 	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
 }
 

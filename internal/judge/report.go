@@ -23,13 +23,13 @@ const (
 )
 
 var (
-	// The worst verdict on one SKU is NotValid, because the other findings cannot be trusted.
+	// orderOfRun ranks the verdicts on one SKU. NotValid is the worst, because other findings then cannot be trusted.
 	orderOfRun = []Verdict{Held, Lost, Oversold, NotValid}
-	// In a sale of several SKUs, a violation that one SKU proves stays proven.
+	// orderOfSale ranks the verdicts on several SKUs. What one SKU proves stays proven if another SKU is not valid.
 	orderOfSale = []Verdict{Held, NotValid, Lost, Oversold}
 )
 
-// Worse returns the one of a and b that comes later in an order from the best to the worst.
+// Worse returns the worse of a and b. order lists all values from the best to the worst.
 func Worse[T comparable](order []T, a, b T) T {
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
@@ -44,15 +44,15 @@ type Violation struct {
 	Message  string   `json:"message"`
 	Params   Params   `json:"params,omitempty"`
 	Count    int      `json:"count"`
-	Examples []string `json:"examples,omitempty"` // a few ids of orders, users or requests
-	Cases    []Case   `json:"cases,omitempty"`    // Examples as values, for pages in other languages
+	Examples []string `json:"examples,omitempty"` // ids of up to maxExamples orders, users or requests
+	Cases    []Case   `json:"cases,omitempty"`    // the same examples for pages in other languages
 }
 
-// Params has the numbers and the stock store in a violation's message, so that a page can write
-// the message in another language. Each rule has its own names; "sku" is set if several SKUs were sold.
+// Params has the numbers and the stock store in a violation's message, so that a page can write the message in
+// another language. Each rule has its own parameters. The parameter "sku" is set if several SKUs were sold.
 type Params map[string]any
 
-// A Report is the judge's finding.
+// A Report is the result of Judge.
 type Report struct {
 	Verdict   Verdict `json:"verdict"`
 	SKU       int64   `json:"sku_id"`
@@ -64,22 +64,22 @@ type Report struct {
 	// Served says whether buyers were served while there were units. It is nil if Calls was nil.
 	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
-	// Warning is set if several strategies sold in the run. Several strategies are not a violation,
-	// but the report then describes none of them.
+	// Warning is set if several strategies sold in the run. Several strategies are not a violation, but the
+	// report then says nothing about any single strategy.
 	Warning string `json:"warning,omitempty"`
 }
 
 // Totals counts the orders of a run, and their units.
 type Totals struct {
-	Sold      int64 `json:"sold"`      // the units of active orders, without Reserved
+	Sold      int64 `json:"sold"`      // the units of active orders, without the units in Reserved
 	Orders    int   `json:"orders"`    // the number of active orders
 	Cancelled int   `json:"cancelled"` // the number of cancelled orders
-	// Reserved counts the units of active orders that are not paid yet. They are neither sold nor
-	// left. Expired counts the orders that were not paid in time.
+	// Reserved counts the units of active orders that are not paid yet. Such units count neither as sold nor
+	// as remaining. Expired counts the orders that were not paid in time.
 	Reserved int64 `json:"reserved,omitempty"`
 	Expired  int   `json:"expired,omitempty"`
-	// Restocked counts the units that restocks have added. Initial includes all of them. Arriving
-	// counts those of them that are not in the stock yet.
+	// Restocked counts the units of all restocks. Initial includes all of them. Arriving counts the units of
+	// restocks that are not in the stock yet.
 	Restocked int64 `json:"restocked,omitempty"`
 	Arriving  int64 `json:"arriving,omitempty"`
 }
@@ -91,8 +91,8 @@ func (r *Report) add(broken Rule, e examples, args []any) {
 	r.Verdict = Worse(orderOfRun, r.Verdict, v.Verdict)
 }
 
-// WithViolation returns r with a violation that Judge does not look for, such as one of
-// linearizability.
+// WithViolation returns r with a violation that Judge does not look for, such as an error that
+// CheckLinearizable found.
 func (r Report) WithViolation(rule, message string, params Params) Report {
 	r.Violations = append(slices.Clip(r.Violations),
 		Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
@@ -100,8 +100,8 @@ func (r Report) WithViolation(rule, message string, params Params) Report {
 	return r
 }
 
-// SumReports returns the report on a sale of several SKUs. It has the worst verdict, and every
-// violation with its SKU.
+// SumReports returns the report on a sale of several SKUs. It has the worst verdict, and all
+// violations, each with its SKU.
 func SumReports(reports []Report) Report {
 	if len(reports) == 1 {
 		return reports[0]
@@ -141,7 +141,8 @@ type Case struct {
 	Params Params `json:"params"`
 }
 
-// A form is a kind of example. The words of params name the arguments; format need not use all of them.
+// A form is a kind of example: its code, its text for fmt.Sprintf and the names of its arguments. The
+// text need not use every argument.
 type form struct{ code, format, params string }
 
 var (
@@ -176,7 +177,7 @@ func (e *examples) addOrder(o *Order) {
 	e.add(ofOrder, o.PublicID, o.UserID, o.Quantity, o.Remaining, o.Status, o.Strategy, o.Run)
 }
 
-// nameParams returns the first args under the names in params. It is nil if there are no names.
+// nameParams returns the first args, each under its name in params. It returns nil if params is empty.
 func nameParams(params string, args []any) Params {
 	var all Params
 	for i, name := range strings.Fields(params) {
@@ -188,8 +189,8 @@ func nameParams(params string, args []any) Params {
 	return all
 }
 
-// A ServedState says whether a sale served its buyers. The Verdict does not say so: the stock of a
-// sale that stands still can be right to the last unit.
+// A ServedState says whether a sale served its buyers. The Verdict does not say this, because the stock can
+// be right to the last unit while nobody can buy.
 type ServedState string
 
 const (
@@ -203,14 +204,14 @@ const (
 type Served struct {
 	State      ServedState `json:"state"`
 	PatienceMs float64     `json:"patience_ms"`
-	// LongestMs is the longest time in which no unit was sold although buyers asked, all the time,
-	// for no more units than were left. FromMs is when it began. It ended with the last answer or
-	// the next sale. Both are 0 if there was no such time.
+	// LongestMs is the longest time in which no unit was sold although buyers always asked for no more units
+	// than were left. FromMs is when this time began. It ended with the last answer or the next sale. Both
+	// are 0 if there was no such time.
 	LongestMs float64 `json:"longest_ms"`
 	FromMs    float64 `json:"from_ms"`
 }
 
-// Blocked reports whether the sale was blocked. A nil Served was not.
+// Blocked reports whether the sale was blocked. It returns false if s is nil.
 func (s *Served) Blocked() bool { return s != nil && s.State == ServedBlocked }
 
 // worseOf returns the worse of s and o, the results of two SKUs.
@@ -234,10 +235,11 @@ func (s span) length() time.Duration { return s.to - s.from }
 // A change is a sale or a return of units.
 type change struct {
 	at    time.Duration
-	units int64 // sold if positive, returned if negative
+	units int64 // units sold if positive, units returned if negative
 }
 
-// soldAfter returns a function of a time: the units sold later, less the units returned later.
+// soldAfter returns a function that takes a time. It returns the units sold after that time, less the units
+// returned after it.
 func soldAfter(all []change) func(time.Duration) int64 {
 	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	after := make([]int64, len(all)+1) // after[i] is the sum of the units of all[i:]
@@ -251,25 +253,25 @@ func soldAfter(all []change) func(time.Duration) int64 {
 
 // traffic has the times at which units were sold and returned, and at which buyers asked.
 type traffic struct {
-	changes []change // each sale as early and each return as late as possible: the fewest units left
+	changes []change // sales at their earliest and returns at their latest possible time
 	sold    []span   // for each order, the time during which it may have been sold
-	asks    []ask    // in the order in which they begin
+	asks    []ask    // sorted by when they begin
 }
 
-// An ask is the time during which a call waited for units.
+// An ask is the time during which a call waited for units, and their number.
 type ask struct {
 	span
 	units int64
 }
 
-// collectTraffic collects the times of sales and calls. In doubt it assumes that the sale went on:
+// collectTraffic collects the times of sales and calls. If a time is not certain, it assumes that the sale went on:
 //
 //   - An order is sold at the moment of the buyer's answer. If the call may have lost its answer,
 //     the order may have been sold at any time from its first call until the answer to a retry, or
 //     until Patience after the buyer gave up. All that time counts as selling.
 //   - A buyer waits from sending a call until its answer. A call does not count if it was told
 //     duplicate, if its request had a final answer before, or if its buyer holds another order. A
-//     call that waited and bought in the end does count.
+//     call that bought in the end counts for the time until its answer.
 func (e *evidence) collectTraffic() *traffic {
 	t := &traffic{changes: make([]change, 0, len(e.records)), sold: make([]span, 0, len(e.records)),
 		asks: make([]ask, 0, len(e.purchases))}
@@ -310,10 +312,10 @@ func (e *evidence) collectTraffic() *traffic {
 	return t
 }
 
-// acknowledgedAt returns when a call of r was first told of its order, or never.
+// acknowledgedAt returns when a call of r was first told of its order. It returns never if no call was.
 func (r *request) acknowledgedAt() time.Duration { return r.firstToldAt(OutcomeSold, OutcomeReserved) }
 
-// firstToldAt returns when a call of r first got one of the given outcomes, or never.
+// firstToldAt returns when a call of r first got one of the given outcomes. It returns never if no call did.
 func (r *request) firstToldAt(outcomes ...Outcome) time.Duration {
 	first := never
 	for _, c := range r.calls {
@@ -335,22 +337,21 @@ func (t *traffic) addSale(rec *orderRecord, patience time.Duration) {
 	switch {
 	case told == never:
 		sold = span{asked, latest + patience}
-	// A call without an answer may have bought, and a later call was told of the order.
+	// An unanswered call may have bought the units, so the sale may have happened at any time since the first call.
 	case doubt:
 		sold.from = asked
 	}
 	t.changes, t.sold = append(t.changes, change{sold.from, rec.Quantity}), append(t.sold, sold)
 }
 
-// findStandstill finds the longest time in which no unit was sold although buyers asked for no more
-// units than were left. A pause of up to a quarter of Patience between two calls still counts as
-// asking. The units left at a time are the units left at the end, plus those sold later, less those
-// returned later. If a time is not certain, a sale counts as early and a return as late. So a sale
-// is called blocked only if that is certain.
+// findStandstill finds the longest time in which no unit was sold although buyers asked for no more units than were
+// left. A pause of up to a quarter of Patience between two calls still counts as asking. The units left at a time are
+// the units left at the end, plus the units sold later, less the units returned later. If a time is not certain, a
+// sale counts as early and a return as late. So a sale is called blocked only if that is certain.
 func (e *evidence) findStandstill() *Served {
 	t := e.collectTraffic()
 	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(e.Patience)}
-	// A sale with a start time is watched from its first order on: before the start no unit can be sold.
+	// If a sale has a start time, the time before its first order does not count: before the start nobody can buy.
 	starts := e.Snapshot.Stock.StartsAt != nil
 	if e.Patience <= 0 || len(t.asks) == 0 || !e.stockKnown || starts && len(t.sold) == 0 {
 		return s
@@ -378,13 +379,13 @@ func (e *evidence) findStandstill() *Served {
 	return s
 }
 
-// findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which
-// buyers always asked for no more units than were left. Breaks of up to pause between two calls do
-// not count. The caller must pass gaps from the earliest to the latest, because findAskedSpan
-// forgets calls that ended before the gap.
+// findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which buyers
+// always asked for no more units than were left. A break between two calls does not end this part if it is no
+// longer than pause. The caller must pass gaps from the earliest to the latest, because findAskedSpan forgets
+// calls that ended before the gap.
 func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Duration) int64) span {
 	var longest span
-	now := span{0, -pause - 1} // ends so early that the first call begins a new span
+	now := span{0, -pause - 1} // now ends so early that the first call begins a new span.
 	for len(t.asks) > 0 && t.asks[0].to <= gap.from {
 		t.asks = t.asks[1:]
 	}

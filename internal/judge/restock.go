@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Restocked returns how many units restocks have added to the run. It counts the restocks' rows in Orders.
+// Restocked returns the units of all restocks of the run. Each restock is a row of Orders. Units that
+// are not in the stock yet count, too.
 func (s *Snapshot) Restocked() int64 {
 	units := int64(0)
 	for i := range s.Orders {
@@ -29,7 +30,7 @@ func (e *evidence) callsAbout(o *Order) []*Call {
 	return calls
 }
 
-// restockedAt returns when a restock's units had certainly arrived; never if no call was told so.
+// restockedAt returns when the units of the restock o had certainly arrived. It returns never if no answer said so.
 func (e *evidence) restockedAt(o *Order) time.Duration {
 	first := never
 	for _, c := range e.callsAbout(o) {
@@ -40,8 +41,8 @@ func (e *evidence) restockedAt(o *Order) time.Duration {
 	return first
 }
 
-// unitsRestockedAfter returns how many units may have arrived after the purchase c was sent. If
-// such units are left at the end, a refusal of c may have been right nevertheless.
+// unitsRestockedAfter returns how many units may have arrived after the purchase c was sent. Even if these
+// units are left at the end, it may have been right to refuse c.
 func (e *evidence) unitsRestockedAfter(c *Call) int64 {
 	units := int64(0)
 	for _, o := range e.restocks {
@@ -52,9 +53,9 @@ func (e *evidence) unitsRestockedAfter(c *Call) int64 {
 	return units
 }
 
-// restocksDiffer finds restocks for which the calls and the ledger differ. Either a call was told
-// that units were added, and they are not in the stock. Or the ledger has a restock that no call
-// asked for, or of which every call was told that nothing was added.
+// restocksDiffer finds restocks for which the answers and the ledger differ. Either an answer said that units
+// were added, and the ledger has no such restock. Or the ledger has a restock that no call asked for, or
+// whose calls were all told that nothing was added.
 func restocksDiffer(e *evidence, broken *examples) {
 	for _, c := range e.restockCalls {
 		arrived := slices.ContainsFunc(e.restocks, func(o *Order) bool {
@@ -72,8 +73,8 @@ func restocksDiffer(e *evidence, broken *examples) {
 	}
 }
 
-// soldBeforeRestock finds orders for units that a restock added only later. Once units were added,
-// the balance of a sale does not show such orders.
+// soldBeforeRestock finds orders for units that a restock added only later. After the restock, stock and
+// orders balance again, so no other rule finds such orders.
 func soldBeforeRestock(e *evidence, broken *examples) {
 	if e.report.Restocked > 0 {
 		*broken = e.ordersBelowZero

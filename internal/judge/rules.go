@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// The IDs of the rules. A comment says what the rule demands; Σ active is the units of active
-// orders.
+// The IDs of the rules. Each comment says what the rule demands. Σ active means the sum of the units of
+// active orders.
 const (
 	RuleOversold     = "oversold"            // Σ active ≤ initial
 	RuleNegative     = "negative_stock"      // remaining ≥ 0
@@ -23,20 +23,20 @@ const (
 	RuleTwice        = "bought_twice"        // each user has at most one active order
 	RuleBadOrder     = "bad_order"           // an order has a quantity of at least 1 and a known state
 	RuleMissingOrder = "missing_order"       // every acknowledged sale has its order
-	// an acknowledged sale's order says what the buyer was told, each time
+	// an order agrees with every answer that acknowledged its sale
 	RuleWrongReceipt     = "wrong_receipt"
-	RuleUnacknowledged   = "unacknowledged_order"   // no order of a buyer who was told that nothing was taken
-	RuleInvented         = "invented_order"         // every order was asked for
-	RuleUndersold        = "undersold"              // no buyer is told sold out while enough units stay to the end
-	RuleNothingSold      = "nothing_sold"           // if buyers asked for units that were there, there is an order
-	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
+	RuleUnacknowledged   = "unacknowledged_order"   // no buyer who was told that nothing was taken has an order
+	RuleInvented         = "invented_order"         // every order was asked for by a buyer
+	RuleUndersold        = "undersold"              // no buyer is told sold out if enough units are always left
+	RuleNothingSold      = "nothing_sold"           // if buyers asked for units that were there, one got an order
+	RuleInitialChanged   = "initial_changed"        // nobody else reset the sale during the run
 	RuleMixedStores      = "mixed_stocks"           // one run sells from one stock store
 	RuleStraggler        = "straggler"              // all orders belong to this run
-	RuleUnknownStore     = "unknown_stock"          // the stock store's own count could be read
+	RuleUnknownStore     = "unknown_stock"          // the units left in the stock store could be read
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter and the stock row that follows it agree
 	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order used has the initial stock
-	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
-	RuleKeyRefused       = "key_refused"            // no copy of a request that has an order is refused
+	RuleNotLinearizable  = "not_linearizable"       // some sequence of the purchases explains every answer
+	RuleKeyRefused       = "key_refused"            // a request that has an order is not refused when it is sent again
 	RuleFalseDuplicate   = "false_duplicate"        // a buyer who is told duplicate has another order
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
@@ -44,22 +44,21 @@ const (
 	RulePaidReleased     = "paid_released"          // no order that was paid, or acknowledged as paid, expires
 	RulePaidLate         = "paid_late"              // no payment succeeds after the deadline
 	RuleNotPaid          = "not_paid"               // every acknowledged payment took place
-	RulePaidUnasked      = "paid_unasked"           // every payment was asked for
+	RulePaidUnasked      = "paid_unasked"           // every paid order was paid by its buyer
 	RuleExpiredEarly     = "expired_early"          // no reservation expires before its deadline
 	RuleExpiredHeld      = "expired_held"           // an expired reservation holds no units
 	RuleReleasedTwice    = "released_twice"         // a reservation gives back no more units than it held
-	RuleRestock          = "restock_differs"        // every restock was asked for, and took place if a call was told so
+	RuleRestock          = "restock_differs"        // every restock was asked for, and took place if an answer said so
 )
 
 // A Rule is one promise of a sale. It is checked independently of the other rules.
 type Rule struct {
 	ID      string
 	Verdict Verdict // the verdict on a run that breaks only this rule
-	Says    string  // the message of a violation: a format for the arguments that tell gets
-	Params  string  // the names of the first of these arguments, as keys of Violation.Params
-	// A rule about single orders has an Order: it returns true for an order that breaks the rule.
-	// Without recorded calls, the evidence keeps only orders for which an Order returns true.
-	// Every other rule has a Check.
+	Says    string  // the message: a fmt format for the arguments of tell
+	Params  string  // the names of the first arguments of tell, for Violation.Params
+	// Order returns true for an order that breaks the rule. Rules about single orders have an Order, all others have
+	// a Check. If Evidence.Calls is nil, the judge keeps only orders for which some Order returns true.
 	Order func(*orderRecord) bool
 	Check check
 }
@@ -69,7 +68,8 @@ type check func(e *evidence, tell func(broken examples, args ...any))
 
 // rules has all rules, in the order in which a report lists their violations.
 //
-// When paying, cancelling and expiring a reservation meet, its order must agree with the answer:
+// Paying, cancelling and expiring a reservation may happen at the same time. The order must then
+// agree with the buyer's answer:
 //
 //	the buyer was told      the order must be
 //	paid                    active and paid, or cancelled by the buyer
@@ -78,9 +78,8 @@ type check func(e *evidence, tell func(broken examples, args ...any))
 //	nothing                 anything but cancelled (RuleCancelledUnasked), and paid
 //	                        only if a payment was asked for
 //
-// The balance is an equation: the units left and the units sold are the initial stock. The
-// units left are counted by the run's stock store, which is the row or a counter. Separate
-// rules compare a counter with the row.
+// The balance of a run is: units left + units sold = initial stock. The run's stock store counts the
+// units left. It is the stock row or a counter. Separate rules compare a counter with the row.
 var rules = []Rule{
 	{ID: RuleBadOrder, Verdict: Lost, Order: (*orderRecord).isMalformed,
 		Says: "orders that cannot be: no units, or an unknown state"},
@@ -199,14 +198,14 @@ func (e *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
 	}
 }
 
-// own limits the Order of a rule to the orders of buyers whose answers are known.
+// own returns breaks, limited to orders of buyers whose calls are in the evidence.
 func own(breaks func(*orderRecord) bool) func(*orderRecord) bool {
 	return func(rec *orderRecord) bool { return rec.isOurs && breaks(rec) }
 }
 
-// undone returns the check of a rule about acknowledged calls: cancellations if told is OutcomeCancelled,
-// payments if told is OutcomeSold. Such a call breaks the rule if breaks returns true for its order, or if
-// its order does not exist.
+// undone returns the check of a rule that acknowledged calls took effect. The argument told is the
+// acknowledgement: OutcomeCancelled for cancellations, OutcomeSold for payments. breaks returns true for an
+// order whose acknowledged call had no effect. A call whose order does not exist breaks the rule, too.
 func undone(told Outcome, breaks func(*orderRecord) bool) check {
 	return listing(func(e *evidence, broken *examples) {
 		e.addOrders(broken, breaks)
@@ -218,8 +217,8 @@ func undone(told Outcome, breaks func(*orderRecord) bool) check {
 	})
 }
 
-// perRequest returns the check of a rule about single requests. A request breaks the rule if breaks returns
-// true for it.
+// perRequest returns the check of a rule about single requests. Each request for which breaks returns true
+// breaks the rule.
 func perRequest(breaks func(*evidence, *request) bool) check {
 	return listing(func(e *evidence, broken *examples) {
 		for i := range e.requests {
@@ -235,8 +234,8 @@ func (o *Order) isMalformed() bool {
 	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
 }
 
-// overdueGrace bounds how long a reservation may hold its units after its deadline, in
-// microseconds. It leaves a margin: strategies look for expired reservations twice a second.
+// overdueGrace bounds how long a reservation may hold its units after its deadline, in microseconds. The
+// bound is wide, because strategies look for expired reservations twice a second.
 const overdueGrace = 5_000_000
 
 // isUnpaid reports whether o is an active reservation that its buyer has not paid.
@@ -247,12 +246,12 @@ func (o *Order) isUnpaid() bool {
 // isPaid reports whether o began as a reservation and is paid in the ledger.
 func (o *Order) isPaid() bool { return o.Reservation != nil && o.Reservation.State == seckill.Paid }
 
-// MayChange reports whether o is an unpaid reservation that may still be paid, or whose units may
-// still be given back in time.
+// MayChange reports whether o is an unpaid reservation that may still be paid, or whose units may still be
+// given back in time.
 func (o *Order) MayChange() bool { return o.isUnpaid() && o.Reservation.Left >= -overdueGrace }
 
-// wasToldPaid reports whether an answer acknowledged the payment, or sold the order without a
-// reservation.
+// wasToldPaid reports whether an answer said that rec is paid: the answer to a payment, or to a purchase that
+// pays at once.
 func (rec *orderRecord) wasToldPaid() bool {
 	return anyOutcome(rec.payments, OutcomeSold) || rec.request != nil && anyOutcome(rec.request.calls, OutcomeSold)
 }
@@ -267,8 +266,8 @@ func isExpiredEarly(rec *orderRecord) bool {
 	return slices.ContainsFunc(rec.payments, func(c *Call) bool { return c.Early && c.Outcome == OutcomeExpired })
 }
 
-// isPaidUnasked reports whether rec is paid although no call asked for that. If a payment was
-// answered as too late, isExpiredHeld and isPaidReleased check the order instead.
+// isPaidUnasked reports whether rec is paid although no call asked for that. If the buyer was told that a
+// payment was too late, isExpiredHeld and isPaidReleased check the order instead.
 func isPaidUnasked(rec *orderRecord) bool {
 	if !rec.isPaid() || rec.request == nil || anyOutcome(rec.payments, OutcomeInProgress, OutcomeExpired) {
 		return false
@@ -313,8 +312,7 @@ func mixedStores(e *evidence, broken *examples) {
 	}
 }
 
-// oversold finds orders beyond the initial stock, wherever the stock is kept. The units of a
-// reservation count as sold.
+// oversold finds orders beyond the initial stock, in whatever store the stock is kept. Reserved units count as sold.
 func oversold(e *evidence, tell func(examples, ...any)) {
 	if sold := e.unitsHeld(); e.ordersBeyondStock.count > 0 {
 		tell(e.ordersBeyondStock, sold, e.Initial, sold-e.Initial)
@@ -339,9 +337,9 @@ func unknownStore(e *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// counterDisagrees compares the counter with the stock row. Some purchases write both: the count of
-// a lock table and the row, or a number in Redis and the row behind it. Then both must be equal. If
-// purchases write the counter only (StockStore.Aside), the row must have its initial value.
+// counterDisagrees compares the counter with the stock row. Some strategies write both: a counter in a lock
+// table or in Redis, and the row. Then both must have the same number. Other strategies write the counter
+// only (StockStore.Aside), so the row must have its initial value.
 func counterDisagrees(e *evidence, tell func(examples, ...any)) {
 	counter, row := e.report.StockStore.Counter(), e.Snapshot.Stock.Num
 	untouched := e.report.StockStore.Aside() && row == e.Snapshot.Stock.Initial-e.report.Restocked
@@ -379,8 +377,8 @@ func hasWrongReceipt(rec *orderRecord) bool {
 	})
 }
 
-// isUnacknowledged reports whether rec can only have been bought by a call that was answered "nothing
-// was taken". A call that was answered in_progress or replays the order did not buy it.
+// isUnacknowledged reports whether rec can only have been bought by a call that was answered "nothing was taken". A
+// call did not buy rec if it was told in_progress, or if it was answered with the order of an earlier call.
 func isUnacknowledged(rec *orderRecord) bool {
 	if rec.request == nil {
 		return false
@@ -390,8 +388,8 @@ func isUnacknowledged(rec *orderRecord) bool {
 	return slices.ContainsFunc(rec.request.calls, tookNothing) && !slices.ContainsFunc(rec.request.calls, mayHaveBought)
 }
 
-// isKeyRefused reports whether a call of r was refused although r has an order, or was told
-// that it has one:
+// isKeyRefused reports whether a call of r was refused although r has an order, or although
+// another call was told of an order:
 //
 //   - sold_out and duplicate are final. No call of a request that has an order may get them,
 //     neither before nor after the order.
@@ -414,15 +412,15 @@ func isKeyRefused(_ *evidence, r *request) bool {
 	})
 }
 
-// isFalseDuplicate reports whether r was told duplicate although its buyer cannot have had another
-// order. Two things can explain duplicate during a call:
+// isFalseDuplicate reports whether r was told duplicate although its buyer cannot have had another order. Two
+// things can explain why a call was told duplicate:
 //
 //   - an order of another request of the buyer was active, or
 //   - another call of the buyer may have counted as an order for a while: a call that overlaps, or
 //     an earlier call without an answer.
 //
-// duplicate is a final answer: a retry gets it again. So it is enough that one such answer can be
-// explained. If r itself has the order, isKeyRefused checks the refusal.
+// The answer duplicate is final, and a retry gets it again. So it is enough that one such answer can
+// be explained. If r itself has the order, isKeyRefused checks the refusal.
 func isFalseDuplicate(e *evidence, r *request) bool {
 	return anyOutcome(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(c *Call) bool {
 		return c.Outcome == OutcomeDuplicate && (e.hadOrderDuring(c) || e.mayHaveHadOrderDuring(c))
@@ -432,7 +430,7 @@ func isFalseDuplicate(e *evidence, r *request) bool {
 // hadOrderDuring reports whether the buyer may have had an order of another request during c.
 func (e *evidence) hadOrderDuring(c *Call) bool {
 	return slices.ContainsFunc(e.recordsByUser[c.User], func(rec *orderRecord) bool {
-		born := time.Duration(0) // the earliest time of the order; 0 if it is not known
+		born := time.Duration(0) // the earliest time at which the order can exist; 0 if that is not known
 		if rec.request != nil {
 			born = rec.request.calls[0].Sent
 		}
@@ -440,8 +438,8 @@ func (e *evidence) hadOrderDuring(c *Call) bool {
 	})
 }
 
-// mayHaveHadOrderDuring reports whether another call of the buyer may have counted as an order
-// while c was under way, although it left no order in the end.
+// mayHaveHadOrderDuring reports whether another call of the buyer may have counted as an order while c was
+// under way, although that call left no order in the end.
 func (e *evidence) mayHaveHadOrderDuring(c *Call) bool {
 	byUser := func(other *Call, user int64) int { return cmp.Compare(other.User, user) }
 	first, _ := slices.BinarySearchFunc(e.purchases, c.User, byUser)
@@ -449,7 +447,7 @@ func (e *evidence) mayHaveHadOrderDuring(c *Call) bool {
 		switch {
 		case other.User != c.User:
 			return false
-		case other.Outcome == OutcomeDuplicate: // other left no order; c is one of these calls
+		case other.Outcome == OutcomeDuplicate: // A call that was told duplicate, as c was, never counted as an order.
 		case other.RequestID == c.RequestID && other.succeeded():
 			return true
 		case other.Sent <= c.answeredAt() && (c.Sent <= other.answeredAt() || other.maySucceed() && !other.succeeded()):
@@ -467,9 +465,9 @@ func isCancelledUnasked(rec *orderRecord) bool {
 	return rec.Status == Cancelled && len(rec.cancellations) == 0
 }
 
-// undersold finds buyers who were told sold out although enough units were there during the whole
-// run. If no units are returned, a stock only shrinks. So the units left at the end, less all units
-// that were returned, were there all the time.
+// undersold finds buyers who were told sold out although enough units were there during the whole run.
+// If no units are returned, a stock only shrinks. So the units left at the end, less all units that
+// were returned, were there all the time.
 func undersold(e *evidence, tell func(examples, ...any)) {
 	always := e.report.Remaining - max(e.unitsCancelled, e.unitsReturned) - e.unitsExpired - e.unitsMaybeUndone()
 	var broken examples
@@ -483,9 +481,9 @@ func undersold(e *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// mayBeUndone reports whether a purchase of r may have taken units for a while, although r was
-// refused in the end. The counter in Redis does not know requests: one copy may take the last
-// units, learn that another copy was told sold out, and give the units back.
+// mayBeUndone reports whether a purchase of r may have taken units for a while, although r was refused in the
+// end. The counter in Redis does not know requests. So one call may take the last units, find that another
+// call of r was refused, and give the units back.
 func (e *evidence) mayBeUndone(r *request) bool {
 	if r.order != nil || len(r.calls) < 2 || !anyOutcome(r.calls, OutcomeSoldOut, OutcomeDuplicate) {
 		return false
@@ -493,7 +491,8 @@ func (e *evidence) mayBeUndone(r *request) bool {
 	if len(e.stores) > 0 {
 		return e.report.StockStore == seckill.InRedis
 	}
-	// Without an order, the ledger does not say which store this run used.
+	// Without an order, the ledger does not say which store the run used. So r counts if any strategy sells
+	// from Redis.
 	return slices.Contains(slices.Collect(maps.Values(e.StockStoreOf)), seckill.InRedis)
 }
 
