@@ -11,26 +11,26 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An Entry is one purchase of a batch, with the receipt of its order. The caller may set
-// Receipt.Strategy; otherwise it becomes the Store's strategy.
+// An Entry is one purchase of a batch, with the receipt of its order. If the caller does not set
+// Receipt.Strategy, PlaceAll sets it to the Store's strategy.
 type Entry struct {
 	Purchase seckill.Purchase
 	Receipt  seckill.Receipt
-	Refused  bool // set by PlaceAll if the order was not written
+	Refused  bool // true if PlaceAll did not write the order
 	id       int64
 }
 
-// PlaceAll does what Place does, for a batch: purchases of one SKU by different users, in the order
-// in which they came. num is the number of units left before the first order. From it PlaceAll
-// computes what remains after each order. If num turns out to be wrong, Shift corrects the orders.
+// PlaceAll does what Place does, for a batch of purchases. They are purchases of one SKU by different users,
+// in the order in which they arrived. num is the number of units left before the first order. From num
+// PlaceAll computes the units left after each order. If num turns out to be wrong, Shift corrects the orders.
 //
 // If a unique key forbids some of the orders, PlaceAll sets Refused in their Entries and returns
 // false. The remaining units of the other orders are then wrong, so the caller must roll back and
-// try without the refused purchases. Refused does not tell the reason. Perhaps another process has
-// made the same order id. So each refused purchase needs a transaction of its own.
+// try without the refused purchases. Refused does not tell the reason, which may only be that another
+// process made the same order id. So each refused purchase needs a transaction of its own.
 //
-// PlaceAll writes the orders by user. Two processes with the same users in their batches then wait
-// for each other's keys in the same order, and do not deadlock.
+// PlaceAll writes the orders sorted by user. Two processes with the same users in their batches then
+// wait for each other's keys in the same sequence, so they do not deadlock.
 func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (bool, error) {
 	for _, e := range batch {
 		num -= e.Purchase.Quantity
@@ -50,8 +50,8 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (bool, err
 	return false, markMissing(tx, run, batch)
 }
 
-// insertAll returns one INSERT of all orders. It writes numbers and public ids into the statement,
-// because placeholders cost more. That is safe: these values come from this program.
+// insertAll returns one INSERT of all orders. It writes numbers and public ids into the statement, because
+// placeholders cost more. This is safe, because the program makes these values itself.
 func insertAll(verb string, run int64, batch []*Entry) (string, []any) {
 	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
 	b = append(b, " INTO orders "+orderColumns("")+" VALUES "...)
@@ -68,8 +68,8 @@ func insertAll(verb string, run int64, batch []*Entry) (string, []any) {
 	return string(b), args
 }
 
-// markMissing sets Refused in the entries whose order was not written. It looks for public ids,
-// because an order of another process may have the same id.
+// markMissing sets Refused in the entries whose order was not written. It compares public ids, because a row
+// with the same id may be the order of another process.
 func markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	ids := make([]int64, len(batch))
 	for i, e := range batch {
@@ -84,12 +84,13 @@ func markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	return err
 }
 
-// Shift changes the remaining units of each order of a batch by the number in the parameter by,
-// which may be negative. It runs in the transaction that has placed the orders.
+// Shift changes the remaining units of each order of a batch by the number in the parameter by, which may be
+// negative. It runs in the transaction that has placed the orders.
 //
-// It inserts the orders again, so that the database finds each by its primary key. The database may
-// run an UPDATE with a list of ids as a scan of the whole sale. That scan would deadlock: it waits
-// for the orders of other batches, which wait for the stock row that this transaction holds.
+// Shift inserts the orders again, with ON DUPLICATE KEY UPDATE, so that the database finds each order
+// by its primary key. The database may run an UPDATE with a list of ids as a scan of the whole sale.
+// That scan would wait for the orders of other batches, whose transactions wait for the stock row
+// that this transaction holds: a deadlock.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
 	statement, args := insertAll("INSERT", run, batch)
 	statement += " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"

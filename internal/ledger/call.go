@@ -10,12 +10,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-// SellBy sells by a stored procedure that begins and ends the transaction itself. call is a CALL
-// with seven placeholders: the order's id and public id, the request, user, SKU, quantity and
+// SellBy sells by a stored procedure that begins and ends the transaction itself. call is a CALL with seven
+// placeholders: the order's id and public id, the request's id, the user, the SKU, the quantity and the
 // strategy. The procedure answers with an outcome and, if it sold, the units left.
 //
-// One command takes the units and commits. If it gets no answer, SellBy returns ErrUnknown, as Tx
-// does for a COMMIT. A deadlock rolls everything back, so SellBy tries again.
+// The CALL takes the units and commits in one command. If it gets no answer, SellBy returns
+// ErrUnknown, as Tx does for a COMMIT. A deadlock rolls everything back, so SellBy tries again.
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (string, seckill.Receipt, error) {
 	var outcome string
 	var r seckill.Receipt
@@ -29,8 +29,8 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (st
 	return outcome, r, err
 }
 
-// RecordAlone does what Record does, for a strategy that writes nothing else. One command writes
-// and commits the order; a transaction needs three. Without an answer it returns ErrUnknown.
+// RecordAlone does what Record does, for a strategy that writes nothing else. It writes and commits the order with
+// one command; a transaction needs three commands. If the command gets no answer, RecordAlone returns ErrUnknown.
 func (s *Store) RecordAlone(
 	ctx context.Context, p seckill.Purchase, run, remaining int64,
 ) (seckill.Receipt, error) {
@@ -42,9 +42,9 @@ func (s *Store) RecordAlone(
 	return r, err
 }
 
-// runAlone runs one command that commits by itself, on a connection of its own. If the command fails
-// and may have left a transaction open, runAlone closes the connection. Otherwise the next
-// transaction on the connection would commit what a procedure left open.
+// runAlone runs one command that commits by itself, on a connection of its own. If the command fails and may
+// have left a transaction open, runAlone closes the connection. Otherwise the next transaction on this
+// connection would also commit what the procedure left open.
 func runAlone(db *gorm.DB, command func(tx *gorm.DB) error) error {
 	sent := false
 	err := retry(db.Statement.Context, func() error {

@@ -9,17 +9,18 @@ import (
 // MaxOrders bounds the length of a list of orders.
 const MaxOrders = 1000
 
-// A Filter selects orders of the current runs: of a SKU, of a user, or of both.
+// A Filter selects orders of the current runs by SKU, user and request. An empty field selects all of them.
 type Filter struct {
 	SKU, User int64
 	RequestID string
 }
 
-// Orders lists orders by age, with their reservations and without restocks. Every filter reads a range
-// of one key: the primary key for a SKU, and a unique key for a user or a request.
+// Orders lists orders from the oldest to the newest, with their reservations and without restocks. Every
+// filter reads a range of one key: of the primary key for a SKU, and of a unique key for a user or a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	where, args := "o.user_id > 0 AND o.run = (SELECT run FROM stock WHERE stock.id = o.sku_id)", []any{}
-	if f.SKU != 0 { // if the SKU is a constant, the database runs the inner SELECT only once
+	// The SKU is a constant in the inner SELECT, so the database runs it only once.
+	if f.SKU != 0 {
 		where = "o.user_id > 0 AND o.sku_id = ? AND o.run = (SELECT run FROM stock WHERE id = ?)"
 		args = []any{f.SKU, f.SKU}
 	}

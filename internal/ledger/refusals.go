@@ -23,17 +23,17 @@ var ErrRunOver = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConfl
 type Refusal struct {
 	seckill.Purchase
 	Run      int64  // the run in which the request was refused
-	Strategy string // the strategy that refused it
+	Strategy string // the strategy that refused the request
 	Reason   string // the code of the refusal in package judge: sold_out or duplicate
 }
 
-// Refusals writes final refusals as rows of the table orders. The unique key on (request, user, SKU,
-// run) decides which answer a request has: the order or the refusal that is written first. After a
-// refusal is committed, no process and no database node can write an order for the request.
+// Refusals writes final refusals as rows of the table orders. The unique key on (request, user, SKU, run)
+// decides which answer a request has: the order or the refusal that is written first. After a refusal is
+// committed, no process and no database node can write an order for the request.
 //
-// The refused buyers of one process share INSERTs. A buyer who finds no INSERT under way leads one
-// at once. Buyers who come during that INSERT wait and share the next one, which the first of them
-// leads. This needs no goroutine and no timer.
+// The refused buyers of one process share INSERTs. If no INSERT is under way, a buyer starts one at
+// once, as its leader. Buyers who arrive during that INSERT wait and share the next one. The first of
+// them is its leader. So no goroutine and no timer is needed.
 type Refusals struct {
 	store *Store
 
@@ -46,7 +46,7 @@ type Refusals struct {
 type writtenRefusal struct {
 	Refusal
 	id     int64     // the id of the refusal's row
-	turn   chan bool // receives true to lead the next INSERT, or false when the other fields are set
+	turn   chan bool // receives true if this buyer leads the next INSERT, or false if the INSERT is done
 	alone  bool      // the shared INSERT failed, so this refusal needs an INSERT of its own
 	answer Order
 	err    error
@@ -58,11 +58,11 @@ const maxRefusals = 256
 // NewRefusals returns a writer of refusals into the given store.
 func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 
-// Write writes a refusal and returns the row that the request has now: this refusal, or an order or
-// refusal that was written before. If another transaction has written such a row and not ended,
-// Write waits for it. If Write has written the refusal, CreatedAt in the result is empty, because
-// the database sets it. Write returns ErrRunOver if the sale was reset. After any other error the
-// refusal may have been written or not, so the buyer must not be told of it.
+// Write writes a refusal and returns the row that the request has now. This is the refusal, or an order or
+// refusal that was written before. If another transaction has written such a row and not ended, Write waits
+// for its end. If Write has written the refusal, CreatedAt in the result is empty, because the database sets
+// it. Write returns ErrRunOver if the sale was reset. After any other error the refusal may have been written
+// or not, so the caller must not tell the buyer that the refusal is final.
 func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	mine := &writtenRefusal{Refusal: r, turn: make(chan bool, 1)}
 	lead := w.join(mine)
@@ -82,9 +82,9 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	return mine.answer, mine.err
 }
 
-// lead writes the leader's own refusal and the refusals that wait, and wakes their buyers. A shared
-// INSERT can fail, for instance because one row waits too long for a copy of its request. Then
-// every refusal needs an INSERT of its own.
+// lead writes the leader's own refusal and the refusals that wait, and wakes their buyers. A shared INSERT
+// can fail, for instance because another transaction holds the key of one request for too long. Then every
+// refusal needs an INSERT of its own.
 func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 	batch := w.take(mine)
 	defer w.handOver(batch[1:])
@@ -95,7 +95,7 @@ func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 	}
 }
 
-// join reports whether r must lead an INSERT because none is under way. Otherwise r now waits.
+// join reports whether r must lead an INSERT because none is under way. Otherwise it puts r into the queue.
 func (w *Refusals) join(r *writtenRefusal) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *Refusals) join(r *writtenRefusal) bool {
 	return false
 }
 
-// take returns the leader's batch: the leader's own refusal, and the refusals that wait.
+// take returns the leader's batch: the leader's own refusal, and up to maxRefusals-1 refusals that wait.
 func (w *Refusals) take(mine *writtenRefusal) []*writtenRefusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,7 +130,8 @@ func (w *Refusals) handOver(batch []*writtenRefusal) {
 	}
 }
 
-// leave takes r out of the queue. If r got the lead at the same moment, the next buyer leads.
+// leave takes r out of the queue. If r was made the leader at the same moment, leave passes the lead to the
+// next buyer.
 func (w *Refusals) leave(r *writtenRefusal) {
 	w.mu.Lock()
 	w.waiting = slices.DeleteFunc(w.waiting, func(other *writtenRefusal) bool { return other == r })
@@ -153,7 +154,7 @@ func (r *writtenRefusal) values() []any {
 	return []any{r.id, r.RequestID, r.User, r.SKU, r.Quantity, r.Strategy, r.Run, Refused, r.Reason}
 }
 
-// Refuse writes a refusal in the transaction that has decided it. It returns ErrDuplicate if the
+// Refuse writes a refusal in the transaction that decided it. It returns ErrDuplicate if the
 // request has an answer already.
 func Refuse(tx *gorm.DB, r Refusal) error {
 	_, _, err := exec(tx, "INSERT"+intoRefusals+refusalRow, (&writtenRefusal{Refusal: r}).values()...)
@@ -198,8 +199,8 @@ func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) er
 	return findAnswers(db, batch)
 }
 
-// confirmRuns makes each written refusal the answer of its request. It does so only if the run in
-// which the refusal was decided is still the current run.
+// confirmRuns makes each written refusal the answer of its request, if the run of the refusal is still the
+// current run.
 func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
 	var skus []int64
 	for _, one := range batch {
@@ -222,7 +223,8 @@ func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
 
 // findAnswers reads the rows that the requests of the batch have in the current runs.
 func findAnswers(db *gorm.DB, batch []*writtenRefusal) error {
-	index := "FORCE INDEX (orders_request_in_run) " // early in a sale, old statistics make a scan look cheaper
+	// Early in a sale, old statistics would make the database scan the table, so the query names the index.
+	index := "FORCE INDEX (orders_request_in_run) "
 	if db.Name() == "sqlite" {
 		index = ""
 	}

@@ -10,10 +10,10 @@ import (
 
 // reservationSchema creates the table of reservations. On SQLite no strategy uses it.
 //
-// A reservation is an active order with a row in this table: like every order it holds its units,
-// and the user can have no other order. The row has the state, the deadline by the database's
-// clock, and the units given back. If one call bought and paid there is no deadline, and ends_at
-// is the beginning of 1970. Orders of strategies without reservations have no row.
+// A reservation is an active order with a row in this table. Like every order it holds its units, and
+// the user can have no other order. The row has the state, the deadline by the database's clock, and
+// the number of units given back. If one call bought and paid, there is no deadline, and ends_at is
+// the beginning of 1970. Orders of strategies without reservations have no row in this table.
 var reservationSchema = []string{
 	`CREATE TABLE IF NOT EXISTS reservations (
 	sku_id   BIGINT NOT NULL,
@@ -29,8 +29,8 @@ var reservationSchema = []string{
 ) ENGINE=InnoDB`,
 }
 
-// reservationColumns returns the SQL for the columns of a Reservation. SQLite gets
-// placeholders, because it has no reservations and lacks MySQL's functions of time.
+// reservationColumns returns the SQL for the columns of a Reservation. SQLite gets the number 0 for times,
+// because it has no reservations and lacks MySQL's functions of time.
 func reservationColumns(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "r.state, r.released, 0 AS ends, 0 AS `left` "

@@ -11,39 +11,38 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Restock says how many units to add to the stock of a SKU's current run. A call with a key that
-// was used before adds nothing.
+// A Restock says how many units to add to the stock of a SKU's current run. Key is its idempotency key: the
+// units of one key are added once, however often the call is repeated.
 type Restock struct {
 	SKU, Units int64
 	Key        string
 }
 
-// A RestockPreparer is a Strategy that keeps more of an order than its row in the table orders.
-// PrepareRestock writes what Restore will look for. It does so in the transaction that writes the
-// row of the restock.
+// A RestockPreparer is a Strategy that writes more for an order than a row of the table orders. Restore reads these
+// other records, so PrepareRestock writes them for a restock, in the transaction that writes the restock's row.
 type RestockPreparer interface {
 	PrepareRestock(tx *gorm.DB, o Order) error
 }
 
 // AddUnits adds the units of a Restock to the stock of a run, in two steps:
 //
-//  1. One transaction raises the run's initial stock and writes a row with the key: an order of
-//     the new units, which the operator holds.
-//  2. The strategy cancels that order. Restore puts the units where the strategy keeps its stock,
-//     once, and under the guard under which it sells.
+//  1. One transaction raises the run's initial stock and writes a row with the key: an active order
+//     of the operator for the new units.
+//  2. The strategy cancels this order by Restore, which adds the units to the strategy's stock once.
+//     Restore uses the same lock or version as a sale.
 //
-// Between the steps the units are neither left nor sold. If the call ends there, another call
-// with the same key goes on with step 2. Copies of a call may run at once, in any process.
+// Between the steps the units are neither left nor sold. If the call ends there, another call with
+// the same key goes on with step 2. Calls with one key may run at the same time, in any process.
 //
-// The Store must be bound to the strategy. AddUnits returns the row, whose Remaining is the initial
-// stock with the new units, and whether an earlier call had written the row. ErrPending means that the
-// row is written, and the units have not arrived. ErrMismatch means that the key belongs to other
-// units, or to another strategy. Other errors are as for Deduct.
+// The Store must be bound to the strategy. AddUnits returns the row and whether an earlier call wrote
+// it. The row's Remaining is the initial stock including the new units. ErrPending means that the row
+// is written, but the units are not in the stock yet. ErrMismatch means that the key was used for
+// another number of units, or with another strategy. Other errors are those of Strategy.Deduct.
 func AddUnits(ctx context.Context, s *Store, strategy seckill.Strategy, r Restock) (Order, bool, error) {
 	var o Order
 	var replayed bool
 	var err error
-	for range 2 { // a copy of the call may write the row after we have looked
+	for range 2 { // If another call with the same key writes the row after FindRequest, the second round finds it.
 		o, err = s.FindRequest(ctx, r.SKU, judge.OperatorOf(r.Key), r.Key)
 		replayed = err == nil
 		if !errors.Is(err, seckill.ErrUnknownOrder) {
@@ -62,16 +61,17 @@ func AddUnits(ctx context.Context, s *Store, strategy seckill.Strategy, r Restoc
 	return o, replayed, err
 }
 
-// placeRestock is the first step of AddUnits: it raises the initial stock and writes the row. A
-// reset first writes the stock row, and later the strategy's own count. placeRestock refuses in
-// between. Otherwise the reset would count the new units, and Restore would then add them a second
-// time.
+// placeRestock is the first step of AddUnits: it raises the initial stock and writes the row. A strategy may
+// keep a count of its own, which a reset writes later than the stock row. Until the count is written,
+// placeRestock returns ErrUnavailable. Otherwise the reset would write a count that includes the new units,
+// and Restore would add them again.
 func placeRestock(ctx context.Context, s *Store, strategy seckill.Strategy, r Restock) (Order, error) {
 	var o Order
 	set, err := s.SKU(ctx, r.SKU)
 	if c, counts := strategy.(seckill.Counter); err == nil && counts {
 		if _, err = c.Count(ctx, r.SKU); errors.Is(err, seckill.ErrUnknownSKU) {
-			err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err) // the SKU exists: with %v, this is no ErrUnknownSKU
+			// The SKU exists. So %v hides ErrUnknownSKU, which would tell the caller that it does not.
+			err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 		}
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func finishRestock(ctx context.Context, strategy seckill.Strategy, o Order) erro
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return ErrReset
-	case seckill.NothingTaken(err): // this step has added nothing
+	case seckill.NothingTaken(err): // Step 2 added nothing, but step 1 is committed.
 		return fmt.Errorf("%w: the restock is on record, and its units are not in the stock yet: %v",
 			seckill.ErrPending, err)
 	}

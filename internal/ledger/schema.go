@@ -19,24 +19,24 @@ import (
 
 // schema creates the tables stock and orders.
 //
-// The primary key of orders is (sku_id, run, id), so the orders of one run lie together by age. An
-// audit, a list, and the removal of an old run each read one range of it. The program makes an
+// The primary key of orders is (sku_id, run, id), so the orders of one run lie together, sorted by age.
+// An audit, a list, and the removal of an old run each read one range of this key. The program makes an
 // order's id (newOrderID), which is part of the public id, so public_id needs no index.
 //
-// Both unique keys contain the run, because a reset starts a new run and leaves the rows of the
-// old run to Sweep.
+// Both unique keys contain the run, because a reset starts a new run and leaves the rows of the old run
+// to Sweep.
 //
-//   - orders_request_in_run: one final answer per request, an order or a refusal
-//     (status 'refused', with its reason and the quantity asked for). Its prefixes
-//     serve the look-up of a request.
-//   - orders_one_active_in_run: one active order per user and SKU, through a
-//     generated column that is 1 while the order is active and NULL afterwards;
-//     a unique key ignores NULL. That works on MySQL, MariaDB and SQLite. Its
-//     prefix serves the list of a user's orders.
+//   - orders_request_in_run allows one final answer per request: an order or a refusal
+//     (status 'refused', with its reason and the quantity asked for). The look-up of a
+//     request uses a prefix of this key.
+//   - orders_one_active_in_run allows one active order per user and SKU, through a
+//     generated column that is 1 while the order is active and NULL afterwards. A unique
+//     key ignores NULL on MySQL, MariaDB and SQLite. The list of a user's orders uses a
+//     prefix of this key.
 //
-// In stock, code is the id under another name and has no index, on purpose: strategies that find
-// their row by code show what a scan locks. The database generates it, so it is right even in a row
-// written by hand. starts_at is a Moment; if it is NULL, the sale started at the reset.
+// The column code of stock repeats the id without an index, on purpose: strategies that find their row
+// by code show which rows a scan locks. The database computes code, so that code is right even in a
+// row written by hand. starts_at is a Moment; if it is NULL, the sale started at the reset.
 var schema = []string{
 	`CREATE TABLE IF NOT EXISTS stock (
 	id         BIGINT       NOT NULL PRIMARY KEY,
@@ -70,12 +70,12 @@ var schema = []string{
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
-// splitSchema creates the tables of stocks in pieces (StockStore.Split). On SQLite no strategy uses
-// them, because SQLite locks the whole database.
+// splitSchema creates the tables of stocks in pieces (StockStore.Split). On SQLite no strategy uses them,
+// because SQLite locks the whole database.
 //
-// A SKU keeps its few buckets for ever, and a reset writes the new run into them. Units belong to
-// one run. The index stock_units_free has all columns with which a buyer looks for a free unit, in
-// the same order, so that the buyer locks no other row on the way to it.
+// A SKU keeps its few rows of stock_buckets for ever, and a reset writes the new run into them. Rows of
+// stock_units belong to one run. The index stock_units_free has all columns with which a buyer looks
+// for a free unit, in the same order, so the buyer locks no other row during the search.
 var splitSchema = []string{
 	`CREATE TABLE IF NOT EXISTS stock_buckets (
 	sku_id BIGINT NOT NULL,
@@ -105,10 +105,11 @@ func forSQLite(statement string) string {
 		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now).Replace(statement), "")
 }
 
-// Migrate creates the missing tables. Several processes may do so at once. It returns ErrOtherBuild
-// if another build has made the tables.
+// Migrate creates the missing tables. Several processes may call it at once. It returns ErrOtherBuild if
+// another build has made the tables.
 func Migrate(ctx context.Context, db *gorm.DB) error {
-	// Another node of the database may be faster and cause a conflict. Every step can be repeated.
+	// Another process may create the tables on another database node at the same time, and the nodes then
+	// report a conflict. Every step of migrate can be repeated, so retry runs it again.
 	err := retry(ctx, func() error { return migrate(db.WithContext(ctx)) })
 	switch {
 	case err == nil, errors.Is(err, ErrOtherBuild):
@@ -138,11 +139,11 @@ func migrate(db *gorm.DB) error {
 	return nil
 }
 
-// identityTable has a random identity, which a database gets once. The state that strategies keep
-// elsewhere, such as a number in Redis, contains it, because runs of different databases have equal
-// numbers. A copy of a database has the identity of the original.
+// identityTable holds a random identity, which a database gets once. Data that strategies keep elsewhere,
+// such as a number in Redis, carries this identity, because two databases may have runs of the same number. A
+// copy of a database has the identity of the original.
 //
-// The table also names the schema of the other tables, and is written before they are made. If
+// The table also names the schema of the other tables, so it is written before they are created. If
 // there is a table stock without that name, another program may have made it, so Migrate refuses.
 const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
 	one      INTEGER     NOT NULL PRIMARY KEY,
@@ -153,8 +154,8 @@ const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
 // ErrOtherBuild means that Migrate refuses to change a database that another build has made.
 var ErrOtherBuild = errors.New("this build of seckill cannot use the tables of this database")
 
-// writeIdentity draws the database's identity if it has none. If the tables have another schema,
-// writeIdentity refuses them.
+// writeIdentity gives the database a random identity if it has none. If the tables have another
+// schema, writeIdentity refuses them.
 func writeIdentity(db *gorm.DB, schema []string) error {
 	made := db.Migrator().HasTable("stock")
 	if err := db.Exec(identityTable).Error; err != nil {
@@ -185,8 +186,8 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 		"or name another", ErrOtherBuild, name)
 }
 
-// Identity returns the identity of the database, a word without spaces that never changes. A Store
-// reads it only once. The statement is hidden from the purchase's Tap.
+// Identity returns the identity of the database, a word without spaces that never changes. A Store reads it only
+// once. The purchase's Tap does not see the statement, so it does not count as a command of the purchase.
 func (s *Store) Identity(ctx context.Context) (string, error) {
 	if id := s.identity.Load(); id != nil {
 		return *id, nil

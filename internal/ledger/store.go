@@ -23,17 +23,17 @@ import (
 type Store struct {
 	db       *gorm.DB
 	strategy string
-	identity *atomic.Pointer[string] // the identity of the database, once it has been read
-	view     *sql.TxOptions          // the isolation of Tx; nil means the database's default
+	identity *atomic.Pointer[string] // empty until the identity of the database has been read
+	view     *sql.TxOptions          // the isolation level of transactions in Tx; nil means the database's default
 	atRest   bool
 }
 
-// NewStore returns the ledger in db. For then binds the ledger to a strategy.
+// NewStore returns the ledger in db. The method For binds it to a strategy.
 func NewStore(db *gorm.DB) *Store {
 	return &Store{db: db, identity: &atomic.Pointer[string]{}}
 }
 
-// For returns the same ledger, bound to a strategy. It writes the strategy's name into orders.
+// For returns the same ledger, bound to a strategy. The Store writes the strategy's name into orders.
 func (s *Store) For(strategy string) *Store {
 	c := *s
 	c.strategy = strategy
@@ -47,17 +47,17 @@ func (s *Store) On(session *gorm.DB) *Store {
 	return &c
 }
 
-// ReadCommitted returns the same ledger with READ COMMITTED transactions, which lock the rows that
-// they find but not the gaps between rows. With gap locks, buyers who look for free rows would wait
-// for each other even if no row is free.
+// ReadCommitted returns the same ledger with READ COMMITTED transactions, which lock the rows that they
+// find but not the gaps between rows. If gaps were locked, buyers who look for free rows would wait for
+// each other even if no row is free.
 func (s *Store) ReadCommitted() *Store {
 	c := *s
 	c.view = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	return &c
 }
 
-// AtRest returns the same ledger for a time when no transaction is running. Then a Snapshot is
-// consistent without a transaction of its own.
+// AtRest returns the same ledger for a time when no transaction is running. Snapshot and View are then
+// consistent without a transaction of their own.
 func (s *Store) AtRest() *Store {
 	c := *s
 	c.atRest = true
@@ -73,8 +73,8 @@ func (s *Store) Strategy() string { return s.strategy }
 // maxRetries bounds how often retry repeats a transaction.
 const maxRetries = 5
 
-// Tx runs f in a transaction and commits it. It returns the errors of package seckill. A failure
-// before COMMIT was sent means that nothing was taken. A COMMIT without an answer is ErrUnknown.
+// Tx runs f in a transaction and commits it. It returns the errors of package seckill. If it fails before
+// COMMIT was sent, nothing was taken. If the COMMIT gets no answer, Tx returns ErrUnknown.
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return retry(ctx, func() error { return runOnce(s.DB(ctx), s.view, f) })
 }
@@ -98,20 +98,20 @@ func runOnce(db *gorm.DB, view *sql.TxOptions, f func(tx *gorm.DB) error) error 
 	}
 	committed := false
 	defer func() {
-		if !committed { // f returned an error or panicked
+		if !committed { // f returned an error or panicked, so its changes must not stay
 			tx.Rollback()
 		}
 	}()
 	if err := f(tx); err != nil {
 		return before(err)
 	}
-	committed = true // from here on only the server decides; a ROLLBACK would have no effect
+	committed = true // From here on the server decides, and a ROLLBACK would have no effect.
 	err := tx.Commit().Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrTxDone):
-		return before(err) // database/sql returns these errors only if it did not send COMMIT
+		return before(err) // database/sql returns these errors only if it did not send COMMIT, so nothing was taken.
 	}
 	return after("COMMIT", err)
 }
@@ -147,8 +147,8 @@ func scan(db *gorm.DB, dest any, query string, args ...any) error {
 }
 
 // Exec runs one statement in tx. It returns the number of matched rows and the value that
-// LAST_INSERT_ID(expr) has set. It sends the statement unchanged: gorm would build it byte by byte
-// while other buyers wait for the row that this buyer holds.
+// LAST_INSERT_ID(expr) has set. It sends the statement unchanged, because gorm would build it byte by byte
+// while other buyers wait for this buyer's row.
 func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
 	return exec(tx, statement, args...)
 }
@@ -180,10 +180,9 @@ func started(db *gorm.DB) string { return "starts_at IS NULL OR starts_at <= " +
 // AnyRun, given to Store.Record as the run, means that the stock row may be in any run.
 const AnyRun = 0
 
-// Record writes p's order, in the transaction that takes its units. run is the run in which the
-// caller read the stock. If the sale was reset since, Record returns ErrConflict, so that an old
-// purchase cannot write into the new run. The run does not guard the buyers of one run against each
-// other.
+// Record writes p's order, in the transaction that takes its units. run is the run in which the caller read
+// the stock. If the sale was reset since then, Record returns ErrConflict, so that an old purchase cannot
+// write into the new run. This check does not guard the buyers of one run against each other.
 //
 // The same statement checks the start of the sale by the database's clock. Before the start the
 // statement would write an order without a status, which the table does not allow. Record then
@@ -199,10 +198,10 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 	return r, err
 }
 
-// Look reads the run of a SKU and the units left, without a lock and outside any transaction. It is
-// for strategies that call Place before they change the stock row. The units may change at once. If
-// Look can tell without waiting for the row, it refuses with ErrUnknownSKU, ErrNotStarted (by the
-// database's clock) or ErrSoldOut.
+// Look reads the run of a SKU and the units left, without a lock and outside any transaction. It is for
+// strategies that call Place before they change the stock row. The units left may change right after Look has
+// read them. If Look can tell without waiting for the row, it refuses with ErrUnknownSKU, ErrNotStarted (by
+// the database's clock) or ErrSoldOut.
 func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, err error) {
 	var seen struct {
 		Run, Num int64
@@ -219,22 +218,22 @@ func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, e
 	return seen.Run, seen.Num, err
 }
 
-// Place writes p's order before its units are taken, in the run that Look has read, and returns
-// its id. If the remaining units are not known yet, the statement that takes the units must write
-// them later. That statement must take them from the same run; otherwise the caller rolls back.
+// Place writes p's order before its units are taken, in the run that Look has read, and returns the order's
+// id. If the remaining units are not known yet, the statement that takes the units must write them later.
+// That statement must take the units from the same run; if it cannot, the caller rolls back.
 //
-// Place does not read the stock row. Record does so in its INSERT, and InnoDB locks the rows that
-// an INSERT reads. If two buyers shared that lock before their UPDATE, they would deadlock.
+// Place does not read the stock row, but Record reads it in its INSERT. InnoDB locks the rows that an
+// INSERT reads. If two buyers shared that lock before their UPDATE, they would deadlock.
 func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (int64, seckill.Receipt, error) {
 	statement := "INSERT INTO orders " + orderColumns("") + " VALUES (" + eightValues + "?, ?)"
 	return s.insert(tx, p, remaining, statement, run, Active)
 }
 
-// eightValues are the placeholders of the columns id to strategy.
+// eightValues has the placeholders of the first eight columns of orderColumns, from id to strategy.
 const eightValues = "?, ?, ?, ?, ?, ?, ?, ?, "
 
-// insert writes an order. The values of the given statement are the eight columns id to strategy,
-// which insert makes, and then args. If the statement inserts no row, insert returns ErrReset.
+// insert writes an order. The arguments of the statement are the eight values from id to strategy, which
+// insert makes, and then args. If the statement inserts no row, insert returns ErrReset.
 func (s *Store) insert(
 	tx *gorm.DB, p seckill.Purchase, remaining int64, statement string, args ...any,
 ) (int64, seckill.Receipt, error) {
@@ -271,22 +270,22 @@ func newOrderID() int64 {
 	}
 }
 
-// newPublicID returns a public id from three parts. The SKU and the order's id find the row. A
-// random tag keeps the ids of orders from being guessed.
+// newPublicID returns a public id of three parts. The ledger finds the row by the SKU and the order's id. The
+// third part is random, so that nobody can guess the ids of orders.
 func newPublicID(sku, id int64) string { return fmt.Sprintf("o%d-%d-%s", sku, id, rand.Text()[:13]) }
 
-// orderColumns returns the columns of an INSERT of orders or refusals, in parentheses.
+// orderColumns returns the columns of an INSERT of orders or refusals, in parentheses. more names further columns.
 func orderColumns(more string) string {
 	return "(id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status" + more + ")"
 }
 
-// CancelOrder marks an order cancelled and calls giveBack to return its units, in one transaction.
-// If the order was cancelled before, it does nothing. For an order of an earlier run it returns
-// ErrUnknownOrder. If a reset comes after the order was read, GiveBack notices it.
+// CancelOrder marks an order cancelled and calls giveBack to return its units, in one transaction. If the
+// order was cancelled before, it does nothing. For an order of an earlier run it returns ErrUnknownOrder. If
+// the sale is reset after the order was read, GiveBack returns ErrUnknownOrder.
 //
-// CancelOrder reads the order before the transaction, so that the transaction begins with a lock.
-// With innodb_snapshot_isolation = ON, a transaction whose snapshot is older than the latest
-// purchase must not change the stock.
+// CancelOrder reads the order before the transaction, so that the transaction begins with a lock. With
+// innodb_snapshot_isolation = ON, a transaction cannot change the stock if its snapshot is older than
+// the latest purchase.
 func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(tx *gorm.DB, o Order) error) error {
 	o, err := s.Order(ctx, orderID)
 	if err != nil {
@@ -300,9 +299,9 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 	})
 }
 
-// Cancel marks an order cancelled, in a transaction of a caller who has locked the stock. It
-// returns the order as it was before. It also returns whether the caller must give its units back:
-// false if the order was cancelled before.
+// Cancel marks an order cancelled, in a transaction of a caller who has locked the stock. It returns
+// the order as it was before, and whether the caller must give the order's units back. The caller must
+// not if the order was cancelled before.
 func (s *Store) Cancel(tx *gorm.DB, orderID string) (Order, bool, error) {
 	o, err := order(tx, orderID)
 	if err != nil {
@@ -342,7 +341,7 @@ func noOrder(err error) error {
 	return err
 }
 
-// order reads an order by its public id.
+// order reads an order of the current run by its public id.
 func order(db *gorm.DB, publicID string) (Order, error) {
 	var o Order
 	var sku, id int64
@@ -367,10 +366,11 @@ func (s *Store) FindRequest(ctx context.Context, sku, user int64, requestID stri
 	return findRequest(s.DB(ctx), sku, user, requestID, "")
 }
 
-// AwaitRequest is FindRequest, but it waits for the end of a transaction that has written such a
-// row. It returns ErrBusy if that takes longer than a statement may wait for a row.
+// AwaitRequest does what FindRequest does, but if a transaction has written such a row, it waits for the
+// transaction's end. It returns ErrBusy if that takes longer than a statement may wait for a row.
 func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	if s.db.Name() == "sqlite" { // a writer locks the whole file, so there is nothing to wait for
+	// SQLite locks the whole file for a writer and has no FOR UPDATE, so there is no row to wait for.
+	if s.db.Name() == "sqlite" {
 		return s.FindRequest(ctx, sku, user, requestID)
 	}
 	return findRequest(s.DB(ctx), sku, user, requestID, " FOR UPDATE")
@@ -382,7 +382,8 @@ func findRequest(db *gorm.DB, sku, user int64, requestID, locking string) (Order
 	if sku != 0 {
 		where, args = where+" AND sku_id = ?", append(args, sku)
 	}
-	// For a join, the database might begin with the stock row and read every order of the run.
+	// A subquery reads the run: for a join, the database might begin with the stock row and read every order
+	// of the run.
 	err := scan(db, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = "+
 		"(SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
 	return o, noOrder(err)
@@ -400,14 +401,13 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 	return s.Schedule(ctx, id, name, stock, nil)
 }
 
-// Schedule creates the SKU, or starts its next run with a new stock and start time; nil means that
-// the sale starts at once. The orders of the old run stay in the table until Sweep removes them,
-// but no query finds them any more. Schedule waits for transactions that hold the row. Record
-// refuses purchases that read the stock before.
+// Schedule creates the SKU, or starts its next run with a new stock and start time. If starts is nil, the sale starts
+// at once. The orders of the old run stay in the table until Sweep removes them, but no query finds them any more.
+// Schedule waits for transactions that hold the row. Record refuses purchases that read the stock before the reset.
 //
-// The fence of a new run is 0, because the next lock may count its fencing tokens in another way.
-// A late holder of the old run cannot use the low fence: every check of a token also checks the
-// run, and the pair of run and fence never decreases (fenced.go in package lock).
+// The fence of a new run is 0, because the next lock may count its fencing tokens in another way. A
+// late holder of the old run cannot use the low fence: every check of a token also checks the run,
+// and the pair of run and fence never decreases (fenced.go in package lock).
 func (s *Store) Schedule(
 	ctx context.Context, id int64, name string, stock int64, starts *judge.Moment,
 ) (judge.Stock, error) {
@@ -426,7 +426,7 @@ func (s *Store) Schedule(
 	return st, err
 }
 
-// createSKU inserts the row if it is missing, in a statement of its own. In one transaction with the
+// createSKU inserts the row if it is missing, in a statement of its own. If it shared a transaction with the
 // UPDATE, two callers who find no row would both lock the gap, and each would wait for the other.
 func createSKU(db *gorm.DB, id int64) error {
 	return before(db.Exec(
@@ -451,16 +451,16 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 			snap.Orders = append(snap.Orders, *o)
 		}
 	})
-	if err == nil { // refusals are final, so they may be read later than the orders
+	if err == nil { // Refusals are final, so it is right to read them later than the orders.
 		err = before(s.DB(ctx).Raw("SELECT user_id, request_id FROM orders "+
 			"WHERE sku_id = ? AND run = ? AND status = ?", sku, snap.Stock.Run, Refused).Scan(&snap.Refused).Error)
 	}
 	return snap, err
 }
 
-// View does what Snapshot does, for a large sale: the function look reads the orders one at a time,
-// by Evidence.ByAge and ByUnit. The orders include those of higher runs. Such orders prove that
-// somebody put the stock row back to an older state, so that it cannot be trusted.
+// View does what Snapshot does, for a large sale. The function look gets Evidence.ByAge and ByUnit, which
+// read the orders one at a time. The orders include those of higher runs. Such orders prove that somebody put
+// the stock row back to an older state, so that the row cannot be trusted.
 func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) error {
 	var err error
 	read := func(tx *gorm.DB) error {
@@ -481,7 +481,7 @@ func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) 
 	}
 	if s.atRest {
 		err = read(s.DB(ctx))
-	} else { // the default isolation is a repeatable read
+	} else { // The default isolation is REPEATABLE READ, so every query sees the same state.
 		err = s.DB(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
 	}
 	return before(err)

@@ -14,16 +14,15 @@ import (
 // purchase waits for long.
 const sweepPiece = 1000
 
-// Sweep removes the orders and refusals of earlier runs, with their units (StockStore InUnits) and
-// reservations. It removes small pieces. After each piece it pauses for as long as the piece took,
-// so that at least half of the database's time is left for buyers. It returns the number of removed
-// orders. If the context ends first, it returns the context's error, and the next call goes on.
-// Several processes may sweep at once.
+// Sweep removes the orders and refusals of earlier runs, with their units (StockStore InUnits) and reservations. It
+// removes small pieces. After each piece it pauses for as long as the piece took, so that at least half of the
+// database's time is left for buyers. It returns the number of removed orders. If the context ends first, it returns
+// the context's error, and the next call of Sweep removes the rest. Several processes may sweep at once.
 func Sweep(ctx context.Context, db *gorm.DB) (int64, error) {
 	db = db.WithContext(ctx)
 	removed := int64(0)
 	for _, table := range []string{"orders", "stock_units", "reservations"} {
-		// The primary key of each table begins with SKU and run, so the subquery reads one row.
+		// The primary key of each table begins with SKU and run, so the subquery reads only one row for each SKU.
 		var stale []judge.Stock
 		err := db.Raw("SELECT id, run FROM stock WHERE run > " +
 			"(SELECT run FROM " + table + " WHERE sku_id = stock.id ORDER BY run LIMIT 1)").Scan(&stale).Error
@@ -43,9 +42,9 @@ func Sweep(ctx context.Context, db *gorm.DB) (int64, error) {
 	return removed, nil
 }
 
-// removeEarlierRuns removes the rows of a table that belong to earlier runs of the SKU st. It runs
-// with READ COMMITTED. A repeatable read would lock the gap before the first order of the current
-// run, and the first buyers would wait.
+// removeEarlierRuns removes the rows of a table that belong to earlier runs of the SKU st. It uses READ
+// COMMITTED, because a repeatable read would lock the gap before the first order of the current run,
+// and the first buyers would wait.
 func removeEarlierRuns(db *gorm.DB, table string, st judge.Stock) (int64, error) {
 	removed := int64(0)
 	statement := "DELETE FROM " + table + " WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?"
