@@ -10,12 +10,12 @@ import (
 	"seckill/internal/web"
 )
 
-// adminMark is the key that is set in the context of requests to the admin listener.
+// adminMark is the key under which asAdmin marks the context of a request to the admin listener.
 const adminMark = "seckill.admin"
 
-// admin refuses a call unless the operator makes it. On the public listener every admin call needs
-// the token. The caller's address proves nothing there: calls through a reverse proxy on this
-// machine come from 127.0.0.1, too.
+// admin returns an error unless the operator makes the call. On the public listener every admin call needs
+// the token. The caller's address proves nothing there, because calls through a reverse proxy on this machine
+// have the address 127.0.0.1, too.
 func (s *Server) admin(c *gin.Context) error {
 	if s.isAdmin(c) {
 		return nil
@@ -33,8 +33,8 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 	return c.GetBool(adminMark) || web.SameToken(web.Bearer(c.Request), s.Token)
 }
 
-// asAdmin marks the requests of the admin listener. A page of any web site can make a browser on
-// this machine call that listener, so asAdmin checks the headers Host and Origin.
+// asAdmin marks the requests of the admin listener as calls of the operator. A page of any web site can make a
+// browser on this machine send requests to the admin listener, so asAdmin checks the headers Host and Origin.
 func (s *Server) asAdmin(c *gin.Context) error {
 	if why := web.NotLocal(c.Request); why != "" {
 		return newProblem(judge.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
@@ -46,7 +46,8 @@ func (s *Server) asAdmin(c *gin.Context) error {
 	return nil
 }
 
-// CheckAdminAddr returns an error unless addr is a loopback address, as the admin listener needs.
+// CheckAdminAddr returns an error unless addr is a loopback address. The admin listener must have one,
+// because its calls need no token.
 func CheckAdminAddr(addr string) error {
 	tcp, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {

@@ -21,17 +21,18 @@ import (
 const auditTimeout = time.Minute
 
 // audits shares audits among callers. For each SKU at most one audit reads orders, and at most one
-// waits for its turn. A new caller joins the waiting audit. The reading audit may already have
-// passed by an order that the caller has seen.
+// waits to begin. A new caller shares the audit that waits, not the one that reads. That one may miss
+// an order that the caller has seen.
 type audits struct{ waiting, reading singleflight.Group }
 
 type auditor func(context.Context) (judge.Report, error)
 
-// share returns the report of an audit that begins after the call. An audit goes on when its callers leave.
+// share returns the report of an audit that begins after the call. An audit goes on when its callers hang up.
 func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Report, error) {
 	key := strconv.FormatInt(sku, 10)
 	shared := a.waiting.DoChan(key, func() (report any, err error) {
-		for began := false; !began; { // if another audit reads, Do only waits for its end
+		// If another audit reads the orders, Do waits for its end and returns its report. So the loop calls Do again.
+		for began := false; !began; {
 			report, err, _ = a.reading.Do(key, func() (any, error) {
 				began = true
 				a.waiting.Forget(key)

@@ -32,23 +32,23 @@ type Config struct {
 	Default  string // the strategy for purchases that name no strategy
 	Settings catalog.Settings
 
-	// Token must come with every admin call to Handler. If Token is empty, only AdminHandler takes
-	// admin calls.
+	// Token is the secret that a caller must send with every admin call to Handler. If Token is empty, only
+	// AdminHandler takes admin calls.
 	Token string
 
-	Points *point.Points    // places where admin calls can stop a purchase; may be nil
+	Points *point.Points    // the points at which admin calls can stop a purchase; may be nil
 	Now    func() time.Time // the clock for strategies (catalog.Deps.Now); nil means time.Now
 
-	PurchaseTimeout time.Duration // bounds the time of a purchase; 0 means 10 s
-	ShutdownTimeout time.Duration // bounds the wait for requests in flight when Serve ends; 0 means 15 s
+	PurchaseTimeout time.Duration // how long a purchase may take; 0 means 10 s
+	ShutdownTimeout time.Duration // how long Serve waits in the end for requests in flight; 0 means 15 s
 	Log             *slog.Logger
 }
 
-// A Server answers requests. The caller opens and closes the instance.
+// A Server answers the requests of the API. Whoever calls New also opens and closes Config.Instance.
 type Server struct {
 	Config
 	ledger          *ledger.Store
-	public, private *gin.Engine // public serves everybody; private serves admins, who need no token
+	public, private *gin.Engine // public serves everybody; private serves admins, who need no token there
 	metrics         *metrics
 	strategies
 	sales
@@ -57,25 +57,26 @@ type Server struct {
 	inFlight atomic.Int64 // purchases that have no answer yet
 }
 
-// strategies has the strategies of a Server, each as a seller.
+// strategies has the strategies of a Server. Each is a seller.
 type strategies struct {
-	sellers    []*seller        // in the catalog's order
-	catalogued []catalog.Seller // the sellers in the form that the audit reads
+	sellers    []*seller        // all strategies, in the order of the catalog
+	catalogued []catalog.Seller // the same sellers in the form that the audit reads
 	byName     map[string]*seller
 	standard   *seller // the default strategy
 }
 
 // sales has what this process knows about sales, and about the requests that it works on.
 type sales struct {
-	open     sync.Map           // SKU → run, for each sale that this process has seen open
-	starts   singleflight.Group // shares the reads of a sale's start, by SKU
-	underWay sync.Map           // the requestKeys of the requests that this process works on
-	resets   [16]sync.Mutex     // resets of a SKU lock the mutex of its id modulo 16
-	stale    chan struct{}      // holds a token if a reset has left orders to remove
+	open     sync.Map           // SKU → run, if this process has read that the sale has started
+	starts   singleflight.Group // lets buyers of a SKU share one read of the start of its sale
+	underWay sync.Map           // the requestKeys of the requests on which this process works now
+	// A reset locks the mutex number id modulo 16, so resets of one SKU run one at a time.
+	resets [16]sync.Mutex
+	stale  chan struct{} // holds a token if sweep must look for orders of earlier runs
 }
 
-// New builds every strategy whose backends the instance has. It returns an error if the
-// default strategy is not among them.
+// New builds every strategy whose backends the instance has. It returns an error if the default strategy is
+// not one of them.
 func New(c Config) (*Server, error) {
 	if c.Instance == nil || c.Instance.DB == nil {
 		return nil, errors.New("no SQL database is configured for the ledger: give --mysql-dsn or --sqlite-path")
@@ -109,7 +110,7 @@ func New(c Config) (*Server, error) {
 // Handler returns the handler of all calls. Admin calls need the token.
 func (s *Server) Handler() http.Handler { return s.public }
 
-// AdminHandler returns the handler of all calls for callers on this machine. They need no token.
+// AdminHandler returns the handler of all calls for the admin listener, where callers need no token.
 func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
@@ -177,8 +178,8 @@ GET /api/v1/strategies lists the strategies, GET /api/v1/skus what is for sale, 
 //go:embed openapi.json
 var openAPI []byte
 
-// identify sets the X-Request-Id of every answer, and writes the access log. The id is the
-// printable part of the X-Request-Id that the caller sent, or a random one.
+// identify sets the X-Request-Id of every answer, and logs each request at debug level. The id is the printable
+// part of the X-Request-Id that the caller sent. If there is none, the id is random.
 func (s *Server) identify(c *gin.Context) {
 	id := web.Visible(c.GetHeader(web.HeaderRequestID), maxRequestID)
 	if id == "" {
@@ -194,7 +195,7 @@ func (s *Server) identify(c *gin.Context) {
 	s.log(c, slog.LevelDebug, "request", "status", c.Writer.Status(), "took", time.Since(begun))
 }
 
-// maxRequestID bounds the characters of a caller's X-Request-Id that are kept.
+// maxRequestID is how many characters of a caller's X-Request-Id the service keeps.
 const maxRequestID = 64
 
 func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }

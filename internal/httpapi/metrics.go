@@ -14,15 +14,15 @@ import (
 	"seckill/internal/tap"
 )
 
-// metrics has the metrics of one Server, so that two servers in one process count separately.
+// metrics has the metrics of one Server. Two servers in one process, as in tests, count separately.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 }
 
-// durationBuckets are bounds in seconds. They range from half a millisecond, the time of a
-// statement on an idle server, to more than the time that a purchase may take.
+// durationBuckets has the upper bounds of the histogram's buckets in seconds. The first is half a
+// millisecond, the time of a statement on an idle server. The last is longer than a purchase may take.
 var durationBuckets = prometheus.ExponentialBuckets(0.0005, 2, 16)
 
 func newMetrics(s *Server) *metrics {
@@ -45,13 +45,13 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// handler serves /metrics to at most four callers at a time. Everybody may read /metrics, and one
-// reading costs as much as many purchases.
+// handler serves /metrics to at most four callers at a time. Everybody may read /metrics, and reading it once
+// costs as much as many purchases.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// register adds the metrics of a strategy. Its counters begin at 0.
+// register adds the metrics of a strategy, so that they are 0 before its first purchase.
 func (m *metrics) register(sl *seller) {
 	m.duration.WithLabelValues(sl.info.Name)
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
@@ -64,8 +64,8 @@ func (m *metrics) register(sl *seller) {
 	}
 }
 
-// ready handles /readyz: it reports whether every configured backend answers. If the database is
-// down, /healthz still answers, and the process recovers without a restart.
+// ready handles /readyz, which reports whether every configured backend answers. If the database is down,
+// only /readyz fails; /healthz does not, because the process recovers without a restart.
 func (s *Server) ready(c *gin.Context) {
 	backends, status := s.Instance.Status(context.WithoutCancel(c.Request.Context())), http.StatusOK
 	for _, b := range backends {
@@ -79,7 +79,7 @@ func (s *Server) ready(c *gin.Context) {
 // processStart is the time at which this process began to count.
 var processStart = time.Now()
 
-// stats answers with the figures of /metrics that the load generator reads.
+// stats answers with those figures of /metrics that the load generator reads.
 func (s *Server) stats(c *gin.Context) {
 	strategies := gin.H{}
 	for _, sl := range s.sellers {
@@ -90,7 +90,7 @@ func (s *Server) stats(c *gin.Context) {
 		strategies[sl.info.Name] = gin.H{"purchases": sl.purchases.Load(), "commands": commands}
 	}
 	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // Getrusage cannot fail with these arguments
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // With these arguments Getrusage cannot fail.
 	c.JSON(http.StatusOK, gin.H{
 		"started_at": processStart, "processor_seconds": time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(),
 		"purchases_in_flight": s.inFlight.Load(), "strategies": strategies,

@@ -20,10 +20,10 @@ func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 }
 
-// A list of orders, the oldest first.
+// A list has orders, the oldest first.
 type list struct {
 	Orders []judge.Order `json:"orders"`
-	// Request is set if the call names one request of one user.
+	// Request is set if the caller asked about one request of one user.
 	Request *requestState `json:"request,omitempty"`
 }
 
@@ -32,7 +32,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.User == 0 && !s.isAdmin(c) { // a caller who names a user may read that user's orders
+	if f.User == 0 && !s.isAdmin(c) { // A caller who names a user may read that user's orders without the token.
 		return forbidden(c, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. "+
 			"Name a user_id to see that buyer's.")
 	}
@@ -70,8 +70,8 @@ func readFilter(c *gin.Context) (ledger.Filter, error) {
 	return f, nil
 }
 
-// cancelOrder cancels an order through the strategy that sold it. Only that strategy gives the
-// units back under the same lock or version under which it took them.
+// cancelOrder cancels an order through the strategy that sold it. Only that strategy gives the units back
+// under the same lock or version with which it took them.
 func (s *Server) cancelOrder(c *gin.Context) error {
 	id := c.Param("id")
 	if !web.IsKey(id) {
@@ -103,7 +103,7 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	case err != nil:
 		return unknown(err)
 	}
-	// The cancellation may have used up its time, so this read gets its own.
+	// The cancellation may have used up its time, so this read has a time of its own.
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if o, err = s.ledger.Order(ctx, id); err != nil {

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/web"
 )
 
-// routePoints adds the calls for --fault-points. Only the operator may make these calls.
+// routePoints adds the calls that --fault-points switches on. Only the operator may make these calls.
 func (s *Server) routePoints(r *gin.Engine) {
 	if s.Points == nil {
 		return
@@ -25,7 +25,7 @@ func (s *Server) routePoints(r *gin.Engine) {
 	faults.POST("/points", s.plain(s.holdPurchase))
 }
 
-// faultState reports the purchases in flight, and the units left if the query names a strategy.
+// faultState reports how many purchases are in flight. If the query names a strategy, it also reports the units left.
 func (s *Server) faultState(c *gin.Context) error {
 	q, err := web.ReadQuery(c.Request, "strategy", "sku_id")
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Server) cutSockets(c *gin.Context) error {
 	return nil
 }
 
-// holdPurchase stops the next purchase that reaches the given point. It answers when the purchase
-// is at the point. The purchase goes on when the caller closes the connection.
+// holdPurchase stops the next purchase that reaches the given point. It answers as soon as a purchase has
+// stopped there. The purchase goes on when the caller closes the connection.
 func (s *Server) holdPurchase(c *gin.Context) error {
 	var o point.Order
 	if err := web.ReadJSON(c.Writer, c.Request, &o); err != nil {

@@ -13,12 +13,12 @@ import (
 	"seckill/internal/web"
 )
 
-// retryAfter is the Retry-After, in seconds, of the codes busy and in_progress. A purchase rarely
-// takes longer, and a queue that was full for a whole wait is rarely empty sooner.
+// retryAfter is the value of the header Retry-After, in seconds, for the codes busy and in_progress. A
+// purchase rarely takes longer, and a full queue is rarely empty sooner.
 const retryAfter = 1
 
-// newProblem returns err as a problem with a detail that the caller may read. The text of any other error
-// may hold secrets, so the service logs it and does not send it.
+// newProblem returns err as a problem with the given detail, which the caller may read. The text of err
+// itself may hold secrets, so the service logs it and does not send it.
 func newProblem(err error, detail string) *web.Problem {
 	r := judge.CodeOf(err)
 	p := &web.Problem{Status: r.Status, Code: r.Code, Detail: detail, Err: err}
@@ -28,13 +28,13 @@ func newProblem(err error, detail string) *web.Problem {
 	return p
 }
 
-// hungUp reports whether the caller has closed the connection, or at least its sending half.
+// hungUp reports whether the caller has closed the connection, or at least the half on which the caller sends.
 func hungUp(c *gin.Context) bool { return errors.Is(c.Request.Context().Err(), context.Canceled) }
 
-// invalid returns the refusal for an error in one field of the body, the query or the header.
+// invalid returns the refusal of a call with an error in one field of its body, its query or its headers.
 func invalid(field, detail string) error { return web.Invalid(field, "", nil, detail) }
 
-// codeOf returns the code of the problem that the service answers for err.
+// codeOf returns the code of the problem with which the service answers err.
 func codeOf(err error) string {
 	var p *web.Problem
 	if errors.As(err, &p) {
@@ -43,14 +43,14 @@ func codeOf(err error) string {
 	return judge.CodeOf(err).Code
 }
 
-// writeProblem answers with the problem for err.
+// writeProblem answers a call with the problem for err.
 func (s *Server) writeProblem(c *gin.Context, err error) {
 	var p *web.Problem
 	switch {
 	case errors.As(err, &p):
 	case hungUp(c) && seckill.NothingTaken(err) &&
 		(errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)):
-		// A caller who closed only the sending half of the connection still reads the answer.
+		// A caller who closed only the sending half of the connection can still read the answer.
 		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
 			"keep it open until you have the answer.")
 	default:
@@ -61,7 +61,7 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// logFailure logs a failure of the service, unless the caller caused it by hanging up.
+// logFailure logs an error of the service, unless the caller has hung up, which may cause the error.
 func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
 	switch {
 	case hungUp(c):

@@ -26,27 +26,27 @@ type purchaseBody struct {
 	Quantity int64  `json:"quantity"`
 }
 
-// A purchaseRequest is one call to buy or to reserve.
+// A purchaseRequest is a call to buy or to reserve, as the handler has read it.
 type purchaseRequest struct {
 	seckill.Purchase
 	seller *seller
-	keyed  bool          // true if the buyer chose the RequestID, and so may repeat the request
-	async  bool          // true if the buyer accepts an answer before the order is written
-	hold   time.Duration // how long a reservation holds its units; 0 for a purchase
-	run    int64         // the run of the sale that this process knew before the strategy was called
+	keyed  bool          // true if the buyer sent the RequestID, and so may send the request again
+	async  bool          // true if the buyer accepts an answer before the order is written (see respondAsync)
+	hold   time.Duration // how long a reservation holds its units; 0 if the call is no reservation
+	run    int64         // the run of the sale, as it was read before the strategy was called
 }
 
-// An Answer is the result of a purchase that did not fail.
+// An Answer is the result of a purchase that succeeded.
 type Answer struct {
-	Receipt  seckill.Receipt // empty if Outcome is accepted
-	Outcome  judge.Outcome   // sold, reserved, or accepted if the order, or the refusal, is written later
-	Replayed bool            // true if an earlier call of the same request wrote the order
+	Receipt  seckill.Receipt // empty if Outcome is OutcomeAccepted
+	Outcome  judge.Outcome   // OutcomeSold, OutcomeReserved or OutcomeAccepted
+	Replayed bool            // true if an earlier call wrote the order of this request
 }
 
-// Outcomes in the metrics, beside those of an Answer and the codes of problems.
+// These outcomes exist in the metrics only, which also count the outcomes of an Answer and the codes of problems.
 const (
 	outcomeReplayed = "replayed"
-	outcomeHungUp   = "gone" // the buyer closed the connection before the answer
+	outcomeHungUp   = "gone" // the buyer closed the connection before the service answered
 )
 
 // purchase handles POST /seckill.
@@ -73,7 +73,7 @@ func (s *Server) purchase(c *gin.Context, sl *seller) (Answer, error) {
 	return a, nil
 }
 
-// writeAnswer writes the answer a. body is its JSON: an order or a reservation.
+// writeAnswer writes the answer a to a purchase. body is the order or the reservation, to be written as JSON.
 func writeAnswer(c *gin.Context, a Answer, body any) {
 	if a.Replayed {
 		c.Header("Idempotency-Replayed", "true")
@@ -83,14 +83,14 @@ func writeAnswer(c *gin.Context, a Answer, body any) {
 
 // sell answers a purchase in three steps:
 //
-//  1. If this process is working on a copy of the request, sell refuses with ErrInProgress.
-//  2. The strategy deducts. A unique key lets one order, or one refusal, be written for a
-//     request, and every copy in every process then gets that row as its answer.
-//  3. If the strategy fails, explain reads the answer that the request has already, or
-//     writes the refusal as the final answer.
+//  1. If this process is working on the same request already, sell refuses with ErrInProgress.
+//  2. The strategy deducts the units. A unique key allows one order or one refusal for a request,
+//     so every call with the same key, in every process, is answered with the same row.
+//  3. If the strategy fails, explain reads the answer that the request has already, or writes the
+//     refusal as the final answer.
 //
-// If NothingTaken is false for the error, the ledger could not say either whether there is
-// an order.
+// If sell returns an error for which NothingTaken is false, the outcome is unknown: the ledger could
+// not say whether there is an order.
 func (s *Server) sell(c *gin.Context, r purchaseRequest) (Answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
@@ -118,16 +118,16 @@ func (s *Server) sell(c *gin.Context, r purchaseRequest) (Answer, error) {
 	return Answer{}, ledger.ErrRunOver
 }
 
-// maxRuns bounds the attempts of sell. It starts over if the sale was reset during the purchase.
+// maxRuns bounds the attempts of sell. Each reset of the sale during a purchase makes sell start over.
 const maxRuns = 3
 
-// A requestKey identifies a request within this process.
+// A requestKey identifies a request among those on which this process works.
 type requestKey struct {
 	sku, user int64
 	id        string
 }
 
-// deduct calls the strategy. It counts the strategy's commands and measures its time.
+// deduct calls the strategy. It counts the strategy's commands and measures how long it takes.
 func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) {
 	sl, begun := r.seller, time.Now()
 	defer func() {
@@ -158,12 +158,12 @@ func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) 
 //	cause                        answer
 //	not started                  a refusal with the start of the sale
 //	unknown outcome              the order, if the ledger has one; otherwise unknown again
-//	sold_out or duplicate        the answer that the request has already, otherwise cause,
-//	                             which is final: it is in the ledger before the buyer gets it
-//	busy, conflict, unavailable  the answer that the request has already, otherwise cause
+//	sold_out or duplicate        the answer that the request has already; if it has none, cause.
+//	                             This refusal is final, so the ledger has it before the buyer does.
+//	busy, conflict, unavailable  the answer that the request has already; if it has none, cause
 //	another, or without a key    cause
 func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer, error) {
-	// The purchase may have failed because its time ran out, so reading the ledger gets its own.
+	// The purchase may have failed because its time ran out, so the ledger is read with a time of its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
 	var known judge.Order
@@ -191,33 +191,34 @@ func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer
 	switch {
 	case errors.Is(err, ledger.ErrRunOver):
 		return Answer{}, err
-	case err != nil: // the ledger may have an answer, but cannot be read now
+	// The ledger may have an answer to this request, but it cannot be read now.
+	case err != nil:
 		return Answer{}, mentionEarlierCalls(r, fmt.Errorf("%w: %v; read the answer of the request: %v",
 			seckill.ErrUnavailable, cause, err))
 	}
 	return replay(known, r.Purchase)
 }
 
-// answerUnknown returns the answer to a purchase with an unknown outcome. known and err are the
-// result of the search for its order in the ledger.
+// answerUnknown returns the answer to a purchase with an unknown outcome. known and err are what the ledger
+// returned when it was asked for the order of the request.
 func answerUnknown(r purchaseRequest, known judge.Order, err error) (Answer, error) {
-	if err != nil { // even if there is no order now, one may still be committed
+	if err != nil { // Even if there is no order now, the transaction of the purchase may still commit one.
 		return Answer{}, unknownOutcome(r.Purchase)
 	}
 	a, err := replay(known, r.Purchase)
-	a.Replayed = known.Strategy != r.seller.info.Name // otherwise this call itself may have placed the order
+	// If this strategy sold the order, this very call may have placed it, so the order is no replay.
+	a.Replayed = known.Strategy != r.seller.info.Name
 	return a, err
 }
 
-// isTransient reports whether err means that nothing was taken, and that the same purchase
-// may succeed later.
+// isTransient reports whether err means that nothing was taken, and that the same purchase may succeed later.
 func isTransient(err error) bool {
 	code := judge.CodeOf(err).Err
 	return slices.Contains([]error{seckill.ErrBusy, seckill.ErrConflict, seckill.ErrUnavailable}, code)
 }
 
-// mentionEarlierCalls returns the refusal for the given cause. If the buyer may have sent the
-// request before, the refusal says that it concerns this call only, and how to look up the request.
+// mentionEarlierCalls returns the refusal for the given cause. If the buyer may have sent the request before,
+// the refusal says that it is about this call only, and how to find out what an earlier call did.
 func mentionEarlierCalls(r purchaseRequest, cause error) error {
 	if !r.keyed || !isTransient(cause) {
 		return cause
@@ -238,8 +239,8 @@ func unknownOutcome(p seckill.Purchase) error {
 	return unknown
 }
 
-// readPurchase reads the body and the Idempotency-Key. If there is no key, it makes up a request
-// id, because a caller's X-Request-Id may not be unique. body must be b, or a struct that embeds b.
+// readPurchase reads the body and the Idempotency-Key. If there is no key, it makes up a request id, because a
+// caller's X-Request-Id may not be unique. The argument body is b itself, or a struct in which b is embedded.
 func readPurchase(c *gin.Context, sl *seller, body any, b *purchaseBody) (purchaseRequest, error) {
 	r := purchaseRequest{seller: sl}
 	b.Quantity = 1
@@ -282,7 +283,7 @@ func readKey(c *gin.Context) (string, error) {
 	}
 }
 
-// replay returns the answer that a request got before. known is its order or refusal.
+// replay returns the answer that a request got before. known is the order or the refusal of that request.
 func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	if known.Quantity != p.Quantity {
 		return Answer{}, newProblem(seckill.ErrMismatch, fmt.Sprintf(
@@ -296,5 +297,5 @@ func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	return Answer{known.Receipt(), judge.OutcomeSold, true}, nil
 }
 
-// lookTimeout bounds the time to read the ledger after a purchase, and to write a refusal.
+// lookTimeout is how long it may take to read the ledger after a purchase, or to write a refusal.
 const lookTimeout = 5 * time.Second

@@ -15,13 +15,13 @@ import (
 	"seckill/internal/web"
 )
 
-// The bounds and the default of the time for which units are held for a buyer, in seconds.
+// How long units are held for a buyer, in seconds: the default and the maximum.
 const (
 	defaultHold = 300
 	maxHold     = 3600
 )
 
-// A reservation is the JSON of a reservation.
+// A reservation is a reservation as the API shows it in JSON.
 type reservation struct {
 	ID        string                   `json:"reservation_id"` // the id of the reservation's order
 	SKU       int64                    `json:"sku_id"`
@@ -30,9 +30,9 @@ type reservation struct {
 	Remaining int64                    `json:"remaining"`
 	Strategy  string                   `json:"strategy"`
 	State     seckill.ReservationState `json:"state"`
-	ExpiresAt judge.Moment             `json:"expires_at,omitzero"` // 0 if one call both bought and paid
-	// ExpiresIn is the time until ExpiresAt in milliseconds, by the database's clock. The buyer's
-	// own clock may differ.
+	ExpiresAt judge.Moment             `json:"expires_at,omitzero"` // the deadline; 0 if one call both bought and paid
+	// ExpiresIn is the time until ExpiresAt in milliseconds, by the database's clock. A buyer needs it
+	// because the buyer's own clock may differ.
 	ExpiresIn int64 `json:"expires_in_ms"`
 }
 
@@ -45,8 +45,8 @@ func reservationOf(o judge.Order) reservation {
 		o.Reservation.State, o.Reservation.Ends, left}
 }
 
-// reserve handles POST /reservations: it holds units for a buyer. If the call repeats a request, it
-// gets the reservation in its present state.
+// reserve handles POST /reservations: it holds units for a buyer. If the same request was sent before, the
+// answer is its reservation in the present state.
 func (s *Server) reserve(c *gin.Context, sl *seller) (Answer, error) {
 	if _, ok := sl.strategy.(seckill.Reserver); !ok {
 		return Answer{}, invalid("strategy", fmt.Sprintf(
@@ -89,8 +89,8 @@ func (s *Server) readReservation(ctx context.Context, id string) (judge.Order, e
 	return s.ledger.Reservation(ctx, id)
 }
 
-// refuseReservation returns an error if the order of a repeated request belongs to a reservation
-// that is not paid. Such a request must not be answered as sold.
+// refuseReservation returns an error if the order of a repeated purchase is a reservation that is not paid.
+// Such a purchase must not be answered as sold.
 func (s *Server) refuseReservation(ctx context.Context, sold seckill.Receipt) error {
 	if s.reserver(sold.Strategy) == nil {
 		return nil
@@ -111,8 +111,7 @@ func (s *Server) refuseReservation(ctx context.Context, sold seckill.Receipt) er
 	return nil
 }
 
-// reserver returns the named strategy. It is nil if the strategy does not reserve or cannot run
-// here.
+// reserver returns the named strategy. It returns nil if the strategy makes no reservations or cannot run here.
 func (s *Server) reserver(strategy string) seckill.Reserver {
 	if sl := s.byName[strategy]; sl != nil {
 		reserver, _ := sl.strategy.(seckill.Reserver)
@@ -156,8 +155,8 @@ func (s *Server) payReservation(c *gin.Context) error {
 	})
 }
 
-// cancelReservation releases a reservation. Then it reads the state: the reservation may have
-// expired before.
+// cancelReservation releases a reservation. It then reads the reservation's state, because the reservation
+// may have expired before it was released.
 func (s *Server) cancelReservation(c *gin.Context) error {
 	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
 		err := r.Release(ctx, o.PublicID)
@@ -171,8 +170,8 @@ func (s *Server) cancelReservation(c *gin.Context) error {
 	})
 }
 
-// withReservation passes the reservation whose id is in the call's path to the function do, which
-// may change the reservation. Then it answers with the changed reservation.
+// withReservation passes the reservation whose id is in the call's path to the function do, which may change
+// it. If do succeeds, withReservation answers with the reservation that do has left.
 func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
@@ -190,7 +189,7 @@ func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckil
 	case err == nil:
 		c.JSON(http.StatusOK, reservationOf(o))
 		return nil
-	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
+	case errors.Is(err, seckill.ErrUnknownOrder): // The sale was reset meanwhile, so the reservation is gone.
 		return noReservation
 	case seckill.NothingTaken(err):
 		return err

@@ -15,7 +15,7 @@ import (
 	"seckill/internal/web"
 )
 
-// A restocked is the JSON answer to a restock. A repeated call with the same key gets it again.
+// A restocked is the JSON answer to a restock. A repeated call with the same key gets the same answer again.
 type restocked struct {
 	ID       string `json:"restock_id"`
 	SKU      int64  `json:"sku_id"`
@@ -24,8 +24,7 @@ type restocked struct {
 	Strategy string `json:"strategy"`
 }
 
-// restock adds units to the current sale, through the strategy that sells it. It goes on when the
-// caller hangs up.
+// restock adds units to the current sale, through the strategy that sells it. It goes on even if the caller hangs up.
 func (s *Server) restock(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
@@ -76,7 +75,7 @@ func readRestock(c *gin.Context) (ledger.Restock, error) {
 	return r, err
 }
 
-// explainRestock returns the error of a restock in words for the operator.
+// explainRestock turns the error of a restock into words for the operator.
 func explainRestock(err error) error {
 	switch {
 	case errors.Is(err, seckill.ErrInvalid):

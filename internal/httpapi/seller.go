@@ -21,14 +21,14 @@ import (
 	"seckill/internal/web"
 )
 
-// A seller is a strategy that this server offers.
+// A seller is a strategy of this server, with its counts.
 type seller struct {
 	info      catalog.Info
-	missing   []string         // the reasons why the strategy cannot run here
-	strategy  seckill.Strategy // nil if missing is not empty
-	commands  tap.Counter      // the commands that purchases have sent to the backends
-	purchases atomic.Int64     // purchases for which the strategy has returned
-	notReset  sync.Map         // SKU → run, if this process reset the SKU but the strategy failed to follow
+	missing   []string         // the reasons why the strategy cannot run here; empty if it can
+	strategy  seckill.Strategy // nil if the strategy cannot run here
+	commands  tap.Counter      // counts the commands that purchases have sent to the backends
+	purchases atomic.Int64     // the number of purchases that the strategy has ended, sold or not
+	notReset  sync.Map         // SKU → run, if this process reset the SKU but could not reset the strategy's own state
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {
@@ -57,7 +57,7 @@ func (s *Server) available(name string) (*seller, error) {
 	return sl, err
 }
 
-// find returns the strategy with the given name. One of its other names will do, too.
+// find returns the strategy with the given name. The name may be one of the strategy's other names.
 func (s *Server) find(name string) (*seller, error) {
 	if sl := s.byName[name]; sl != nil {
 		return sl, nil
@@ -77,8 +77,7 @@ func (s *Server) names() string {
 	return strings.Join(names, ", ")
 }
 
-// buying returns the handler of a call that buys. The handler finds the seller, calls buy, and
-// counts the outcome.
+// buying returns the handler of a call that buys. The handler finds the strategy, calls buy, and counts the outcome.
 func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		sl, err := s.selected(c)
@@ -86,7 +85,7 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 			s.metrics.requests.WithLabelValues("none", codeOf(err)).Inc()
 			return err
 		}
-		outcome := judge.InternalError.Code // what is counted if buy panics
+		outcome := judge.InternalError.Code // If buy panics, this outcome is counted.
 		s.inFlight.Add(1)
 		defer func() {
 			s.inFlight.Add(-1)
@@ -107,7 +106,8 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 	})
 }
 
-// selected returns the strategy that the query names, by default the server's default.
+// selected returns the strategy that the query names. If it names none, selected returns the server's default
+// strategy.
 func (s *Server) selected(c *gin.Context) (*seller, error) {
 	q, err := web.ReadQuery(c.Request, "strategy")
 	if err != nil {
@@ -119,13 +119,13 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	return s.available(q.Get("strategy"))
 }
 
-// openRun returns the current run of a sale if the strategy may sell now. Otherwise it refuses the
-// buyer before the strategy is called. Even for a SKU that does not exist, a lock would leave a row
-// or a node. Buyers who come at once share one read.
+// openRun returns the current run of a sale if the strategy may sell now. Otherwise it refuses the buyer
+// before the strategy is called, because a lock would leave a row or a node even for a SKU that does not
+// exist. Buyers who arrive at the same time share one read.
 //
-// Once openRun has seen a sale open, it does not read the ledger again. Another process may then
-// reset the sale. The statement that writes the order notices if the new sale has not started
-// (ledger.Store.Record). The writer of a refusal notices the new run (ledger.ErrRunOver).
+// Once openRun has read that a sale has started, it does not read the ledger again. Another process
+// may then reset the sale. If the new sale has not started, the statement that writes the order notices
+// it (ledger.Store.Record). A refusal is not written into the new run (ledger.ErrRunOver).
 func (s *Server) openRun(ctx context.Context, sl *seller, sku int64) (int64, error) {
 	if err := s.refuseStaleStock(ctx, sl, sku); err != nil {
 		return 0, err
@@ -154,8 +154,8 @@ func (s *Server) openRun(ctx context.Context, sl *seller, sku int64) (int64, err
 	}
 }
 
-// refuseStaleStock refuses a SKU if this process reset it and the strategy failed to follow. If
-// another process has reset the SKU since, refuseStaleStock does not refuse.
+// refuseStaleStock returns an error if this process reset the SKU but could not reset the strategy's own
+// state. Once another process has reset the SKU, refuseStaleStock returns nil.
 func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) error {
 	run, failed := sl.notReset.Load(sku)
 	if !failed {
@@ -174,14 +174,15 @@ func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) er
 	return err
 }
 
-// refuseEarlyBuyer returns the refusal of a purchase for which the ledger said that the sale has
-// not started. It reads the start again, because the start that this process knew is out of date.
+// refuseEarlyBuyer returns the refusal of a purchase for which the ledger said that the sale has not started.
+// This process had read an earlier start, so refuseEarlyBuyer reads the start again.
 func (s *Server) refuseEarlyBuyer(ctx context.Context, sl *seller, sku int64) error {
 	s.open.Delete(sku)
 	if _, err := s.openRun(ctx, sl, sku); errors.Is(err, seckill.ErrNotStarted) {
 		return err
 	}
-	return notStarted(0) // the sale has started meanwhile, or its start cannot be read
+	// The sale has started meanwhile, or its start cannot be read, so the buyer may try again soon.
+	return notStarted(0)
 }
 
 func notStarted(wait time.Duration) error {

@@ -14,8 +14,8 @@ import (
 	"seckill/internal/web"
 )
 
-// Serve answers requests on l until ctx ends, and then waits for the requests in flight. If
-// some outlast ShutdownTimeout, it closes their connections and returns an error that counts them.
+// Serve answers requests on l until ctx ends, and then waits for the requests in flight. If some of them take
+// longer than ShutdownTimeout, it closes their connections and returns an error with their number.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	endWork := s.work(ctx)
 	err := s.serve(ctx, l, s.Handler())
@@ -23,9 +23,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// work removes old orders until ctx ends. It also runs the strategies that are seckill.Workers.
-// They run until the returned function is called, because the last buyers may leave work behind.
-// The returned function returns when all have ended.
+// work removes old orders until ctx ends. It also runs the strategies that are seckill.Workers. Workers run
+// until the returned function is called, because the last buyers may leave work for them. The returned
+// function waits until all have ended.
 func (s *Server) work(ctx context.Context) func() {
 	sweeping, cancelSweep := context.WithCancel(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -43,7 +43,7 @@ func (s *Server) work(ctx context.Context) func() {
 	}
 }
 
-// ServeAdmin is Serve for the admin listener, whose address must have passed CheckAdminAddr.
+// ServeAdmin does what Serve does, for the admin listener. The address of l must have passed CheckAdminAddr.
 func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 	return s.serve(ctx, l, s.AdminHandler())
 }
@@ -70,8 +70,8 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	return nil
 }
 
-// sweep removes the orders of earlier runs while the sale goes on. It does so after each reset and
-// once at the start: a process that reset a sale may have died before it swept.
+// sweep removes the orders of earlier runs while the sale goes on. It does so once at the start and after
+// each reset. At the start there may be such orders because a process died between a reset and its sweep.
 func (s *Server) sweep(ctx context.Context) {
 	for {
 		begun := time.Now()
@@ -92,10 +92,10 @@ func (s *Server) sweep(ctx context.Context) {
 	}
 }
 
-// sweepSoon makes sweep look for old orders once more.
+// sweepSoon makes sweep look for orders of earlier runs once more.
 func (s *Server) sweepSoon() {
 	select {
 	case s.stale <- struct{}{}:
-	default: // sweep will still take the last token
+	default: // The channel already holds a token that sweep will receive.
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"seckill/internal/web"
 )
 
-// maxSKUs bounds the list of SKUs, which every buyer may read.
+// maxSKUs is the maximum length of the list of SKUs. It bounds the cost, because every buyer may ask for the list.
 const maxSKUs = 1000
 
 func (s *Server) listSKUs(c *gin.Context) error {
@@ -48,14 +48,14 @@ func (s *Server) showSKU(c *gin.Context) error {
 	return err
 }
 
-// A product is the stock row of a SKU, with the numbers of units that strategies keep elsewhere.
+// A product is the stock row of a SKU, with the counts of units that strategies keep elsewhere.
 type product struct {
 	judge.Stock
-	// the database's time of this answer; StartsAt has the same clock
+	// the time of this answer by the database's clock, which also decides when StartsAt is reached
 	Now         judge.Moment                 `json:"now"`
 	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
-	// NotReset lists the strategies that did not follow the last reset. They refuse this SKU until
-	// one succeeds.
+	// NotReset lists the strategies whose own state could not be reset with the SKU. These strategies refuse
+	// to sell the SKU until a later reset succeeds.
 	NotReset []string `json:"not_reset,omitempty"`
 }
 
@@ -65,18 +65,18 @@ func (s *Server) product(ctx context.Context, id int64) (product, error) {
 		return product{}, err
 	}
 	counts := catalog.StockStores(ctx, id, s.catalogued)
-	clock, err := s.ledger.Start(ctx, id) // read last, because callers set their clocks by Now
+	clock, err := s.ledger.Start(ctx, id) // Now is read last, because callers set their clocks by it.
 	return product{Stock: stock, Now: clock.Now, StockStores: counts}, err
 }
 
 const maxName = 255 // in characters
 
-// resetTimeout bounds the time of a reset, which waits for the purchases in flight.
+// resetTimeout bounds the time of a reset, because a reset waits for the purchases in flight.
 const resetTimeout = 25 * time.Second
 
-// putSKU resets the stock row first, and then the state that strategies keep elsewhere. Half a
-// reset, or a mixture of two resets, would leave a wrong stock. So putSKU continues when the caller
-// hangs up, and resets of one SKU take turns in this process.
+// putSKU resets the stock row first, and then the state that strategies keep elsewhere. Half a reset, or a
+// mixture of two resets, would leave a wrong stock. So putSKU continues even if the caller hangs up, and
+// resets of one SKU run one at a time in this process.
 func (s *Server) putSKU(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
@@ -106,7 +106,8 @@ func (s *Server) putSKU(c *gin.Context) error {
 	}
 	s.sweepSoon()
 	notReset := s.resetOutside(ctx, set)
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the reset may have used up its time
+	// The reset may have used up its time, so the next read has a time of its own.
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	now, err := s.product(ctx, id)
 	if err != nil {
@@ -121,15 +122,15 @@ func (s *Server) putSKU(c *gin.Context) error {
 	return nil
 }
 
-// resetOutside resets the state that strategies keep outside the stock row, and returns the names
-// of the strategies that failed. It resets the backends side by side, because one that hangs would
-// use up all the time. The strategies of one backend take turns, because many of them use the same
-// lock.
+// resetOutside resets the state that strategies keep outside the stock row, and returns the names of the strategies
+// that failed. Backends are reset at the same time, so that a backend that hangs does not use up the time of the
+// others. The strategies of one backend are reset one at a time, because many of them use the same lock.
 func (s *Server) resetOutside(ctx context.Context, set judge.Stock) []string {
 	byBackend := map[string][]*seller{}
 	for _, sl := range s.sellers {
 		if _, ok := sl.strategy.(seckill.Resetter); ok {
-			names := backend.NamesOf(sl.info.Uses()...) // the first name is the ledger's database
+			// The first name is that of the ledger's database, so the last is the backend of the state.
+			names := backend.NamesOf(sl.info.Uses()...)
 			last := names[len(names)-1]
 			byBackend[last] = append(byBackend[last], sl)
 		}
@@ -152,7 +153,8 @@ func (s *Server) resetOutside(ctx context.Context, set judge.Stock) []string {
 	return failed
 }
 
-// reset resets the state that the strategy keeps outside the stock row. If that fails, it notes the run in notReset.
+// reset resets the state that the strategy keeps outside the stock row. If this fails, it records the run in
+// notReset.
 func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) {
 	err := sl.strategy.(seckill.Resetter).Reset(ctx, set.ID, set.Initial)
 	if err == nil {
@@ -163,7 +165,7 @@ func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) 
 	log.Warn("cannot reset a strategy", "strategy", sl.info.Name, "sku", set.ID, "error", err)
 }
 
-// readSKU reads what the body of a reset asks for. An empty name keeps the present name.
+// readSKU reads the body of a reset. If it has no name, the SKU keeps its present name.
 func readSKU(c *gin.Context) (judge.Stock, error) {
 	var want judge.Stock
 	var body struct {
@@ -187,12 +189,13 @@ func readSKU(c *gin.Context) (judge.Stock, error) {
 	}
 	if body.StartsAt != nil {
 		var t time.Time
-		if t.UnmarshalText([]byte(*body.StartsAt)) != nil { // UnmarshalText is stricter than time.Parse
+		// UnmarshalText accepts only RFC 3339, while time.Parse accepts more.
+		if t.UnmarshalText([]byte(*body.StartsAt)) != nil {
 			return want, invalid("starts_at",
 				"must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
 		}
 		m := judge.MomentOf(t)
-		if year := m.Time().Year(); year < 0 || year > 9999 { // RFC 3339 allows only four digits for the year
+		if year := m.Time().Year(); year < 0 || year > 9999 { // RFC 3339 allows only four digits for the year.
 			return want, invalid("starts_at", "must be in the years 0 to 9999, also in UTC")
 		}
 		want.StartsAt = &m

@@ -11,22 +11,22 @@ import (
 	"seckill/internal/lock"
 )
 
-// A Strategy is a catalog entry that also says whether the strategy can run here.
+// A Strategy is a catalog entry, and whether the strategy can run here.
 type Strategy struct {
 	catalog.Info
 	Title     string            `json:"title"`
-	Titles    map[string]string `json:"titles"` // the key is the language
+	Titles    map[string]string `json:"titles"` // language → title
 	Also      []string          `json:"other_names,omitempty"`
 	Broken    bool              `json:"broken"`
 	Default   bool              `json:"default"`
 	Available bool              `json:"available"`
-	// the reasons why the strategy is not available, and what would change that
+	// the reasons why the strategy cannot run here, and what would change that
 	Missing []string `json:"missing"`
-	UnfitOn []string `json:"unfit_on"` // the topologies of the lab on which the strategy breaks
+	UnfitOn []string `json:"unfit_on"` // the server topologies of the lab on which the strategy breaks
 
-	// Set if the call names one strategy.
+	// Files and Lesson are set only if the call names one strategy.
 	Files  []file            `json:"files,omitempty"`  // its source
-	Lesson map[string]string `json:"lesson,omitempty"` // the lesson as Markdown; the key is the language
+	Lesson map[string]string `json:"lesson,omitempty"` // language → lesson, as Markdown
 }
 
 type file struct {
@@ -34,7 +34,8 @@ type file struct {
 	Content string `json:"content"`
 }
 
-// addState returns d with the facts about this server: whether the strategy can run here.
+// addState returns d with the facts about this server: whether the strategy is the default, and whether it
+// can run here.
 func (s *Server) addState(d Strategy, sl *seller) Strategy {
 	d.Default, d.Available, d.Missing = sl == s.standard, sl.strategy != nil, append([]string{}, sl.missing...)
 	return d
@@ -44,7 +45,8 @@ func (s *Server) addState(d Strategy, sl *seller) Strategy {
 func describe(info catalog.Info) Strategy {
 	d := Strategy{Info: info, Title: info.TitleIn("en"), Titles: map[string]string{}, Also: info.OtherNames(),
 		Broken: info.Broken(), Missing: []string{}, UnfitOn: info.UnfitOn()}
-	d.Needs = append([]backend.Capability{}, d.Needs...) // an empty list, not nil, so that JSON has a list
+	// A nil list would be null in JSON, so Needs becomes an empty list.
+	d.Needs = append([]backend.Capability{}, d.Needs...)
 	for _, language := range catalog.Languages {
 		d.Titles[language] = d.TitleIn(language)
 	}
@@ -62,7 +64,7 @@ func (s *Server) listStrategies(c *gin.Context) error {
 	return nil
 }
 
-// showStrategy describes one strategy, with its source and its lesson.
+// showStrategy describes one strategy, with its source and its lessons.
 func (s *Server) showStrategy(c *gin.Context) error {
 	sl, err := s.find(c.Param("name"))
 	if err != nil {
@@ -75,7 +77,7 @@ func (s *Server) showStrategy(c *gin.Context) error {
 	return err
 }
 
-// DescribeSource returns the description of a strategy with its source and its lessons.
+// DescribeSource returns the description of a strategy with its source files and its lessons.
 func DescribeSource(info catalog.Info) (Strategy, error) {
 	d := describe(info)
 	for _, name := range info.Sources() {
@@ -85,12 +87,12 @@ func DescribeSource(info catalog.Info) (Strategy, error) {
 		}
 		d.Files = append(d.Files, file{name, string(text)})
 	}
-	if info.Fenced { // all strategies with fenced locks share this file
+	if info.Fenced { // All strategies with fenced locks run this file, too, so it is shown with their own.
 		d.Files = slices.Insert(d.Files, 1, file{"fenced.go", lock.FencedSource})
 	}
 	d.Lesson = map[string]string{}
 	for _, language := range catalog.Languages {
-		if text, err := info.Lesson(language); err == nil { // a test's fake has no lesson
+		if text, err := info.Lesson(language); err == nil { // A fake strategy of a test has no lesson.
 			d.Lesson[language] = text
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// respondAsync is the preference of RFC 7240 with which buyers ask for an answer in two steps. The
-// first answer is 202 when the purchase is accepted. A later call gets the order.
+// respondAsync is the preference of RFC 7240 with which a buyer asks for an answer in two steps. The first answer,
+// with the status 202, says that the purchase is accepted. The buyer asks for the order in a later call.
 const respondAsync = "respond-async"
 
 func prefersAsync(h http.Header) bool {
@@ -30,37 +30,37 @@ func prefersAsync(h http.Header) bool {
 	return false
 }
 
-// writeAccepted writes the first of the two answers: 202.
+// writeAccepted answers with the status 202: the purchase is accepted.
 func writeAccepted(c *gin.Context, p seckill.Purchase) {
 	c.Header("Preference-Applied", respondAsync)
 	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": judge.OutcomeAccepted,
 		"ask": askOf(p.User, p.SKU, p.RequestID)})
 }
 
-// askOf returns the path of the call that reports what has become of a request.
+// askOf returns the path of the call that reports the state of a request.
 func askOf(user, sku int64, requestID string) string {
 	return fmt.Sprintf("/api/v1/orders?user_id=%d&request_id=%s&sku_id=%d", user, url.QueryEscape(requestID), sku)
 }
 
 // The states of a request.
 const (
-	requestPending = "pending" // accepted; the order, or the refusal, is not written yet
-	requestOrdered = "ordered" // the request has an order, which is in the list
-	requestRefused = "refused" // the request is refused for good
-	requestNone    = "none"    // there is no order, and no strategy knows the request
-	requestUnknown = "unknown" // there is no order, and a backend that may know the request does not answer
+	requestPending = "pending" // the request is accepted, and neither its order nor its refusal is written yet
+	requestOrdered = "ordered" // the request has an order, which is in the list of orders
+	requestRefused = "refused" // the request has a final refusal
+	requestNone    = "none"    // the request has no order, and no strategy knows the request
+	requestUnknown = "unknown" // the request has no order, and a backend that may know the request does not answer
 )
 
 // A requestState reports the state of a request.
 type requestState struct {
 	Status    string     `json:"status"`
-	Code      string     `json:"code,omitempty"`       // the problem's code, if the request is refused
-	Detail    string     `json:"detail,omitempty"`     // the problem's detail, if the request is refused
+	Code      string     `json:"code,omitempty"`       // the code of the refusal; empty if the request is not refused
+	Detail    string     `json:"detail,omitempty"`     // the text of the refusal; empty if the request is not refused
 	RefusedAt *time.Time `json:"refused_at,omitempty"` // when the refusal was written, by the database's clock
 }
 
-// findState adds to l the state of the request that the filter f names. If a first look has put no
-// order into l, findState waits and looks again: the order may be written by now.
+// findState adds to l the state of the request that the filter f names. If l has no order yet, findState asks
+// the ledger again, and waits for a transaction that is writing the order.
 func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter, l *list) {
 	l.Request = &requestState{Status: requestOrdered}
 	if len(l.Orders) > 0 {
@@ -68,7 +68,8 @@ func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter,
 	}
 	known, err := s.ledger.AwaitRequest(ctx, f.SKU, f.User, f.RequestID)
 	if a := s.acceptor(); a != nil && errors.Is(err, seckill.ErrUnknownOrder) {
-		if err = a.Became(ctx, f.SKU, f.User, f.RequestID); err == nil { // the order has been written meanwhile
+		// Became returns nil if the order has been written meanwhile.
+		if err = a.Became(ctx, f.SKU, f.User, f.RequestID); err == nil {
 			known, err = s.ledger.FindRequest(ctx, f.SKU, f.User, f.RequestID)
 		}
 	}
@@ -91,8 +92,8 @@ func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter,
 	}
 }
 
-// acceptor returns a strategy that answers in two steps, or nil if no such strategy can run here.
-// All of them keep their accepted requests in the same place, so any of them can look up a request.
+// acceptor returns a strategy that answers in two steps, or nil if no such strategy can run here. All such
+// strategies keep their accepted requests in the same place, so any of them can look up a request.
 func (s *Server) acceptor() seckill.Acceptor {
 	for _, sl := range s.sellers {
 		if a, ok := sl.strategy.(seckill.Acceptor); ok {
