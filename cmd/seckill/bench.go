@@ -48,8 +48,8 @@ type measured interface {
 	Report(tables.Run) tables.Report
 }
 
-// runBenchmark starts the servers that the locks need and that the flags do not give. It measures
-// on these servers, and writes the report. A server that it starts writes every commit to the disk.
+// runBenchmark calls how, which measures, and writes the report. It first starts the servers that the locks
+// need, except those that the flags give. A server that it starts writes every commit to the disk.
 func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options,
 	how func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability
@@ -121,7 +121,7 @@ func (c *BenchLocksCmd) Validate() error {
 	return errors.Join(crowd, gated, c.checkBench(bench.LocksName, c.Options))
 }
 
-// chosenLocks returns the locks to measure.
+// chosenLocks returns the locks to measure: those that --locks names, or all that are not broken.
 func (c *BenchLocksCmd) chosenLocks() ([]catalog.Info, error) {
 	all := slices.DeleteFunc(strategies.All(), func(i catalog.Info) bool { return i.Locker == nil })
 	if len(c.Locks) > 0 {

@@ -19,7 +19,7 @@ import (
 	"seckill/loadtest"
 )
 
-// ChaosCmd runs a sale of each strategy with each fault in the middle of the sale.
+// ChaosCmd runs a sale of each strategy with each fault. The fault happens in the middle of the sale.
 type ChaosCmd struct {
 	Strategies []string `default:"all" help:"${StrategyNames}" placeholder:"NAME"`
 	Faults     []string `default:"all" help:"${Faults}" placeholder:"FAULT"`
@@ -35,7 +35,7 @@ type ChaosCmd struct {
 	chosen   []catalog.Info
 	faults   []fault.Name
 	settings chaos.Settings
-	earlier  *chaos.Result // the result that --resume names; nil if there is none
+	earlier  *chaos.Result // the result in the file that --resume names; nil if there is none
 }
 
 func (ChaosCmd) Help() string {
@@ -49,7 +49,7 @@ Exit status: %d every promise held, %d a strategy oversold that promises not to,
 		statusFailed, statusUsage)
 }
 
-// Validate checks the flags, and the files that they name.
+// Validate checks the flags and the file that --resume names.
 func (c *ChaosCmd) Validate() error {
 	if c.List {
 		return nil
@@ -93,7 +93,8 @@ func readChaos(file string) (*chaos.Result, error) {
 	return &r, nil
 }
 
-// chosenFaults returns the faults that --faults names. "all" includes a sale without a fault.
+// chosenFaults returns the faults that --faults names. The name "all" means every fault, and also a sale
+// without a fault.
 func chosenFaults(named []string) ([]fault.Name, error) {
 	all := []fault.Name{chaos.None}
 	for _, f := range fault.All {

@@ -17,15 +17,15 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// CompareCmd runs the same sale with one strategy after the other. BeforeApply sets the values of a
-// preset. Flags then override these values.
+// CompareCmd runs the same sale with one strategy after the other. BeforeApply sets the values of a preset,
+// and flags then override these values.
 type CompareCmd struct {
 	HelpAll  helpAll          `help:"${HelpAll}"`
 	Target   []string         `placeholder:"URL" help:"${Target}"`
 	Preset   string           `default:"flash-sale" placeholder:"NAME" help:"The sale, unless flags change it."`
 	Settings compare.Settings `embed:""`
 	Output
-	PlaceFlags // --target is not enough: baselines need the database of the services
+	PlaceFlags // checkPlace demands a database with --target, because the verdict is read from it
 
 	chosen []catalog.Info
 }
@@ -44,7 +44,7 @@ Exit status: %d correct strategies held, %d oversold, %d lost, %d blocked,
 		loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 
-// BeforeApply sets the defaults of the preset.
+// BeforeApply sets the values of the preset that the flags name.
 func (c *CompareCmd) BeforeApply(line *kong.Context) error {
 	name, _ := givenFlags(line)["preset"].(string)
 	p, err := compare.PresetNamed(cmp.Or(name, compare.Presets()[0].Name))
@@ -56,7 +56,7 @@ func (c *CompareCmd) BeforeApply(line *kong.Context) error {
 	return nil
 }
 
-// Validate checks the flags, and the files that they name.
+// Validate checks the flags and the files to write.
 func (c *CompareCmd) Validate() error {
 	s := &c.Settings
 	p, err := compare.PresetNamed(c.Preset)

@@ -23,7 +23,7 @@ type DoctorCmd struct {
 	Given backend.Config `embed:""`
 }
 
-// Validate refuses a page's address that is not a URL.
+// Validate returns an error if the address of the page is not a URL.
 func (d DoctorCmd) Validate() error {
 	if u, err := url.Parse(d.Ready); d.Ready != "" && (err != nil || u.Host == "") {
 		return fmt.Errorf("--ready: %q is not a URL such as http://127.0.0.1:8080", d.Ready)
@@ -31,10 +31,12 @@ func (d DoctorCmd) Validate() error {
 	return nil
 }
 
-// Run changes nothing. Missing servers are not an error, because the lab has embedded engines.
+// Run only prints and changes nothing. A missing server is not an error, because the lab has embedded engines
+// instead.
 func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	if d.Ready != "" {
-		// A page whose servers are still starting does not answer. That counts as not ready.
+		// A page whose servers are still starting does not answer. This call then ends, and the page counts
+		// as not ready.
 		ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 		defer cancel()
 		return lab.AskReady(ctx, d.Ready)
@@ -65,8 +67,8 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	return d.askServers(ctx, stdout)
 }
 
-// askServers lists the rights that the given servers deny to the program's account. A server that
-// cannot be used is an error.
+// askServers prints which rights the given servers deny to the program's account. It returns an
+// error if a server cannot be used.
 func (d DoctorCmd) askServers(ctx context.Context, stdout io.Writer) error {
 	d.Given.CreateNothing = true
 	in, err := backend.Open(ctx, d.Given)

@@ -23,8 +23,8 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// newParser returns a parser that reads flags into grammar. Some structs in grammar are of other
-// packages. These packages also provide the defaults and the help texts of their flags.
+// newParser returns a parser that reads flags into grammar. Some structs in grammar belong to other packages,
+// which also provide the defaults and the help texts of their flags.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", addressList{}), helpTexts,
 		kong.Vars(backend.FlagHelp), kong.Vars(loadtest.FlagHelp()), kong.Vars(compare.FlagHelp()),
@@ -79,10 +79,10 @@ func defaultVars() kong.Vars {
 		"ProveBudget": tables.Span(proof.Budget), "ProveWorkers": fmt.Sprint(proof.Workers)}
 }
 
-// addressList reads addresses that are separated by commas. It skips empty ones.
+// addressList reads addresses that are separated by commas, and skips empty ones.
 type addressList struct{}
 
-// PlaceHolder returns the text that stands for the value in the help.
+// PlaceHolder returns the text that the help shows in place of a value.
 func (addressList) PlaceHolder(*kong.Flag) string { return "HOST:PORT,..." }
 
 // Decode appends the addresses to a list.
@@ -101,7 +101,7 @@ func (addressList) Decode(c *kong.DecodeContext, into reflect.Value) error {
 
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
-// joinNegatives writes --stock -1 as --stock=-1. Otherwise, the parser takes -1 for a flag.
+// joinNegatives turns the arguments --stock -1 into --stock=-1. Otherwise the parser would take -1 for a flag.
 func joinNegatives(args []string) (joined []string) {
 	for i, arg := range args {
 		if i > 0 && negative.MatchString(arg) && strings.HasPrefix(args[i-1], "--") {
@@ -113,7 +113,7 @@ func joinNegatives(args []string) (joined []string) {
 	return joined
 }
 
-// givenFlags returns the values of the flags that are on the command line, by name.
+// givenFlags returns the flags that are on the command line: name → value.
 func givenFlags(line *kong.Context) map[string]any {
 	given := map[string]any{}
 	for _, p := range line.Path {
@@ -124,9 +124,8 @@ func givenFlags(line *kong.Context) map[string]any {
 	return given
 }
 
-// noEmptyValue refuses a flag with an empty value. Scripts pass empty values by mistake, when a
-// variable is not set, and most flags would then mean something else. Where an empty value has a
-// meaning, the field is a pointer.
+// noEmptyValue returns an error if a flag has an empty value. Scripts pass empty values by mistake if a variable is
+// not set, and most flags would then mean something else. A flag for which an empty value has a meaning is a pointer.
 func noEmptyValue(line *kong.Context) error {
 	for name, value := range givenFlags(line) {
 		if strings.Trim(fmt.Sprint(value), "[] \t") == "" {
@@ -157,10 +156,10 @@ var helpOptions = kong.HelpOptions{Compact: true, ValueFormatter: kong.DefaultHe
 // helpAll is the flag --help-all. Commands with rarely needed flags have it.
 type helpAll bool
 
-// IgnoreDefault is called by kong if the flag has no default.
+// IgnoreDefault is a method that kong needs. It does nothing, because the flag has no default.
 func (helpAll) IgnoreDefault() {}
 
-// BeforeReset prints the help before the command line is checked, as the flag --help does.
+// BeforeReset prints the help before kong checks the command line, as the flag --help does.
 func (helpAll) BeforeReset(line *kong.Context) error {
 	err := kong.DefaultHelpPrinter(helpOptions, line)
 	line.Exit(0)
@@ -180,12 +179,12 @@ func printHelp(options kong.HelpOptions, line *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, line)
 }
 
-// TokenFlags has the flag for the token that admin calls need.
+// TokenFlags has the flag for the token that a caller needs for admin calls.
 type TokenFlags struct {
 	Token string `env:"SECKILL_TOKEN" placeholder:"TOKEN" help:"${Token}"`
 }
 
-// checkToken checks that the token can be sent in a header.
+// checkToken returns an error if the token cannot be sent in a header.
 func checkToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("--token must be of visible ASCII characters, as a header has")
@@ -193,13 +192,13 @@ func checkToken(token string) error {
 	return nil
 }
 
-// serviceToken returns the token of a service. If --token is not set, it makes a token, in a file
-// that the operator can read. cleanUp removes the file.
+// serviceToken returns the token of a service. If --token is not set, serviceToken makes a token and writes
+// it into a file that the operator can read. The function cleanUp removes this file.
 func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
 	if f.Token != "" {
 		return f.Token, "", func() {}, nil
 	}
-	folder, err := os.MkdirTemp("", "seckill-serve-*") // only this user can open it (mode 0700)
+	folder, err := os.MkdirTemp("", "seckill-serve-*") // Only this user can open the folder, because its mode is 0700.
 	if err != nil {
 		return "", "", nil, fmt.Errorf("make a folder for the admin token: %w (give SECKILL_TOKEN)", err)
 	}

@@ -20,8 +20,8 @@ import (
 	"seckill/loadtest/report"
 )
 
-// LoadCmd sends a load to a sale and judges the sale. Its exit status is the verdict. BeforeApply
-// sets the values of the scenario file. Flags then override these values.
+// LoadCmd sends a load to a sale and judges the sale. Its exit status is the verdict. BeforeApply sets the
+// values of the scenario file, and flags then override these values.
 type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
 	Target   []string          `placeholder:"URL" help:"${Target}"`
@@ -79,7 +79,8 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 		s.Strategy, c.Strategy = known.Name, known.Name
 	}
 	switch {
-	case err != nil && len(c.Target) == 0: // the services that --target names may have other strategies
+	// With --target, the strategy may be unknown here, because those services may have other strategies.
+	case err != nil && len(c.Target) == 0:
 		return err
 	case err == nil && s.Reserve > 0 && !known.Reserves:
 		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
@@ -88,11 +89,11 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // true if GOMEMLIMIT is not set
-		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // makes Go collect garbage before MaxMemory is reached
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // Without GOMEMLIMIT the limit is MaxInt64.
+		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // Go then collects garbage before MaxMemory is reached.
 	}
 	chosen, err := strategyNamed("--strategy", c.Scenario.Strategy)
-	if err == nil { // otherwise only the services that --target names know the strategy
+	if err == nil { // If the strategy is unknown here, only the services that --target names know it.
 		c.warnUnfit(stderr, chosen)
 	}
 	where, err := c.findPlace(ctx, stderr, c.Target, serversFor(chosen))
@@ -116,7 +117,8 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	result.Fault = happened
 	written := report.Of(result)
-	written.JSON = struct { // the result and where it comes from; a comparison has the same fields
+	// The JSON of a run also says where the result comes from, in the same fields as a comparison.
+	written.JSON = struct {
 		Command string         `json:"command"` // the command line, without passwords
 		Version string         `json:"version"` // version of seckill
 		Machine tables.Machine `json:"machine"`
@@ -128,10 +130,10 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	return exitError(result.ExitStatus())
 }
 
-// planFault plans a fault for a thorough run in a lab of its own. When a quarter of the stock is
-// sold, the fault kills a process, which is then started again. Odd seeds choose the database, even
-// seeds the last service process. The returned function ends the fault. It returns a description of
-// the fault, or "" if the fault had no effect.
+// planFault plans a fault for a thorough run in a lab of its own. When a quarter of the stock is sold,
+// the fault kills a process, which is then started again. An odd seed chooses the database, an even
+// seed the last service process. The returned function ends the fault. It returns a description of the
+// fault, or "" if the fault cannot have mattered.
 func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) func() string {
 	if !c.Thorough || where.lab == nil {
 		return func() string { return "" }
@@ -163,8 +165,8 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 	}
 }
 
-// progressPrinter returns functions that show and clear the progress on a terminal. If stderr is
-// not a terminal, progressPrinter itself prints one line about the run, and there is no progress.
+// progressPrinter returns functions that show and clear the progress on a terminal. If stderr is not a
+// terminal, progressPrinter itself prints one line about the run, and nothing afterwards.
 func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (func(loadtest.Progress), func()) {
 	switch {
 	case c.Quiet:

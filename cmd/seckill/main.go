@@ -1,6 +1,5 @@
-// Command seckill is the flash-sale lab: the service, the private servers it runs on, the load
-// generator and the page, in one binary. Flags and the environment are read in this package and
-// nowhere else.
+// Command seckill is the flash-sale lab in one binary: the service, the private servers it runs on, the load
+// generator and the page. Only this package reads flags and the environment.
 package main
 
 import (
@@ -37,7 +36,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version of this program."`
 }
 
-// An exitStatus is an error that ends the program with this status. Its message is printed already.
+// An exitStatus is an error that ends the program with this exit status. The command has already printed its message.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -57,18 +56,20 @@ const (
 
 func main() {
 	ends := []os.Signal{syscall.SIGTERM}
-	if !signal.Ignored(os.Interrupt) { // a shell lets background processes of a script ignore this signal
+	// A shell lets background processes of a script ignore Ctrl-C, so they must not end by it.
+	if !signal.Ignored(os.Interrupt) {
 		ends = append(ends, os.Interrupt)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // its errors are returned anyway; serve logs them
+	// go-redis also returns the errors that it logs, so its log is not needed. The command serve sets another logger.
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)})
 	status := runProgram(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
 }
 
-// runProgram runs the program, in tests too. stop restores the default handling of signals, so that
-// a second Ctrl-C ends a shutdown that hangs.
+// runProgram runs the program, and returns its exit status. Tests call it, too. The function stop restores
+// the default handling of signals, so that a second Ctrl-C ends a shutdown that hangs.
 func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
 	parser, err := newParser(&commands{},
 		kong.Name("seckill"),
@@ -79,7 +80,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 		kong.ConfigureHelp(helpOptions),
 		kong.Help(printHelp),
 		groups,
-		kong.Exit(func(code int) { panic(exitStatus(code)) }), // kong calls it after --help
+		kong.Exit(func(code int) { panic(exitStatus(code)) }), // kong calls this function after it has printed the help
 		kong.WithBeforeApply(noEmptyValue),
 		kong.Vars{"version": buildVersion()},
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -87,9 +88,9 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 		kong.Bind(stderrWriter{stderr}),
 	)
 	if err != nil {
-		panic(err) // a command's tags are wrong
+		panic(err) // newParser fails only if the tags of a command are wrong.
 	}
-	defer func() { // recovers from the panic of kong.Exit
+	defer func() { // kong.Exit panics with the exit status, which becomes the status here.
 		switch r := recover().(type) {
 		case nil:
 		case exitStatus:
@@ -103,7 +104,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 	command, err := parser.Parse(joinNegatives(args))
 	if err != nil {
-		at, hint := "seckill", "" // if flags are wrong, the name of their command
+		at, hint := "seckill", "" // at names the command whose flags are wrong; "seckill" if no command was found
 		var wrong *kong.ParseError
 		if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
 			at, hint = wrong.Context.Selected().FullPath(), strategyHint(wrong)
@@ -128,8 +129,8 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 }
 
-// strategyHint names the flag for a strategy whose name was given without the flag; "" if the wrong
-// argument is not a strategy or its command has no such flag.
+// strategyHint returns a hint if the wrong argument is the name of a strategy without the flag that
+// takes it. Otherwise it returns "".
 func strategyHint(wrong *kong.ParseError) string {
 	name, found := strings.CutPrefix(wrong.Error(), "unexpected argument ")
 	if !found || strategies.Named(name).Name == "" {

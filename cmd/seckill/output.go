@@ -29,7 +29,7 @@ type Output struct {
 }
 
 type form struct {
-	flag, file string // file is "" if the form is not written, and "-" for standard output
+	flag, file string // file is "" if this form is not written, and "-" for standard output
 	write      func(io.Writer) error
 }
 
@@ -45,7 +45,7 @@ func (o Output) outputForms(r tables.Report) forms {
 		{"--figures", o.Figures, tables.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
-// checkOutput checks the output flags. A Markdown file that exists must have the marks of name.
+// checkOutput checks the output flags. If the Markdown file exists, it must have the block with this name.
 func (o Output) checkOutput(name string) error {
 	if o.Markdown != "" && o.Markdown != "-" {
 		if err := tables.CheckBlock(o.Markdown, name); err != nil {
@@ -55,12 +55,13 @@ func (o Output) checkOutput(name string) error {
 	return o.outputForms(tables.Report{}).checkPlaces()
 }
 
-// checkPlaces is called before the work begins. It returns an error if two forms have the same
-// file, or if a file cannot be written.
+// checkPlaces returns an error if two forms have the same file, or if a file cannot be written. Commands call
+// it before their work, so that no result is lost.
 func (all forms) checkPlaces() error {
 	seen := map[string]string{}
 	for _, f := range all {
-		place := filepath.Clean(f.file) // so that a and ./a count as the same file
+		// After Clean, a and ./a count as the same file.
+		place := filepath.Clean(f.file)
 		other, twice := seen[place]
 		switch {
 		case f.file == "":
@@ -77,7 +78,7 @@ func (all forms) checkPlaces() error {
 	return nil
 }
 
-// tryWriting opens a file for writing, and removes it if it is new.
+// tryWriting returns an error if the file cannot be opened for writing. It removes the file if opening it created it.
 func tryWriting(file string) error {
 	_, missing := os.Stat(file)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)
@@ -117,7 +118,7 @@ func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	return errors.Join(errs...)
 }
 
-// writeFile writes the file after write has returned, because write may read the old file.
+// writeFile opens the file only after write has returned, because write may read the old file.
 func writeFile(file string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {
@@ -141,7 +142,7 @@ func commandLine() string {
 	return line
 }
 
-// version is set by -ldflags "-X main.version=…" for an image, whose build lacks the repository.
+// version is set by -ldflags "-X main.version=…" when an image is built, because there is no git repository then.
 var version string
 
 // buildVersion returns this program's version.
@@ -155,8 +156,8 @@ func buildVersion() string {
 	return "devel"
 }
 
-// stepPrinter returns functions that show and clear the progress. On a terminal, the progress is
-// one line that changes. Elsewhere there is a new line for each step.
+// stepPrinter returns functions that show and clear the progress. On a terminal, the progress is one line
+// that changes. Elsewhere each step is a new line.
 func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
 	if quiet {
 		return func(int, int, string) {}, func() {}

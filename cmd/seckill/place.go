@@ -19,11 +19,11 @@ import (
 // A place has the services and servers on which a run takes place.
 type place struct {
 	targets []string
-	token   string         // token for admin calls to the targets; "" if none is known
-	sql     backend.Config // database from which the ledger is read
-	closers []func()       // functions for closeAll, which calls the last one first
-	lab     *lab.Lab       // lab that was started for the run; nil if there is none
-	// serversTime returns the servers' processor time. It is nil if that time is not known.
+	token   string         // the token for admin calls to the targets; "" if it is not known
+	sql     backend.Config // the database from which the ledger is read
+	closers []func()       // the functions that closeAll calls, the last one first
+	lab     *lab.Lab       // the lab that was started for this run; nil if there is none
+	// serversTime returns the processor time of the servers. It is nil if nothing measures that time.
 	serversTime func() (time.Duration, bool)
 }
 
@@ -37,8 +37,8 @@ func (p *place) closeAll() {
 type PlaceFlags struct {
 	TokenFlags `group:"rare"`
 	TopologyFlag
-	// With --target, Given has the database from which the verdict is read. Without --target, the
-	// run starts a lab that uses these servers and starts the others itself.
+	// With --target, Given has the database from which the verdict is read. Without --target, the run starts
+	// a lab. The lab uses the servers in Given, and starts the others itself.
 	Given backend.Config `embed:"" group:"rare"`
 }
 
@@ -55,8 +55,8 @@ func (f PlaceFlags) checkPlace(targets []string) error {
 	return err
 }
 
-// findPlace returns a place with the given targets. Without targets it starts a lab with these
-// servers for this run, or with all servers if the list is nil.
+// findPlace returns a place with the given targets. If there are no targets, it starts a lab for this run
+// with the named servers. If servers is nil, the lab has all servers.
 func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets, servers []string) (*place, error) {
 	if len(targets) > 0 {
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
@@ -81,7 +81,7 @@ func serversFor(infos ...catalog.Info) []string {
 	return backend.NamesOf(needs...)
 }
 
-// startPlace starts a lab and its service processes. The function closeAll stops the lab.
+// startPlace starts a lab and its service processes. The place's method closeAll stops the lab.
 func startPlace(ctx context.Context, stderr io.Writer, serving lab.ServiceSettings, o lab.Options) (*place, error) {
 	own, err := lab.Start(ctx, o)
 	if err != nil {
@@ -99,8 +99,8 @@ func startPlace(ctx context.Context, stderr io.Writer, serving lab.ServiceSettin
 	return p, nil
 }
 
-// notUp returns the error of a lab that did not start. If the program was interrupted, it prints
-// the error, which may name processes that are still running, and returns an exit status.
+// notUp returns err, the error of a lab that did not start. If the program was interrupted, notUp prints err
+// and returns an exit status instead. The printed error may name processes that are still running.
 func notUp(ctx context.Context, stderr io.Writer, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -116,20 +116,20 @@ func endLab(stderr io.Writer, l *lab.Lab) {
 	}
 }
 
-// stopLab stops a lab. If that takes more than 30 s, the error names the processes that are left.
+// stopLab stops a lab. If the stop takes more than 30 s, the error names the processes that are left.
 func stopLab(l *lab.Lab) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return l.Stop(ctx)
 }
 
-// newSale returns the configuration of a run at this place. It connects to the ledger's database.
+// newSale returns the configuration of a run at this place. It connects to the database of the ledger.
 func (p *place) newSale(ctx context.Context) (loadtest.Config, error) {
 	sale := loadtest.Config{Targets: p.targets, AdminToken: p.token}
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath,
 		Tuning: backend.Tuning{MaxSQLConns: 2}}
 	if sql.SQLitePath != "" {
-		if _, err := os.Stat(sql.SQLitePath); err != nil { // backend.Open would create the file
+		if _, err := os.Stat(sql.SQLitePath); err != nil { // If the file is missing, backend.Open would create it.
 			return sale, fmt.Errorf("the ledger: %w", err)
 		}
 	}
@@ -156,8 +156,8 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	}
 }
 
-// checkTopology rejects flags that exclude each other. If the command starts no lab, elsewhere is
-// the reason; otherwise it is "".
+// checkTopology returns an error if --topology excludes another flag. If the command starts no lab, elsewhere
+// says why; otherwise elsewhere is "".
 func (t TopologyFlag) checkTopology(elsewhere string, given backend.Config) error {
 	if elsewhere != "" && t.Topology != "" && t.Topology != lab.Single {
 		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, elsewhere)

@@ -33,7 +33,7 @@ type PlayCmd struct {
 	Record    string        `placeholder:"FOLDER" help:"${Record}"`
 	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"Time to record each level (${default})."`
 
-	// Given has the servers on which the game runs. The others are started privately.
+	// Given has the servers on which the game runs. All others are started for this game only.
 	Given backend.Config `embed:""`
 
 	level *game.Level // the chosen level; nil in free play
@@ -123,7 +123,7 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 // statusNotWon is the exit status if a level was not won.
 const statusNotWon = 10
 
-// startServers starts the servers that the strategies need and that the flags do not give.
+// startServers starts the servers that the strategies need, except those that the flags give.
 func (c *PlayCmd) startServers(ctx context.Context, infos ...catalog.Info) (*lab.Lab, error) {
 	servers := serversFor(infos...)
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Given: c.Given, Backends: servers, Volatile: true})
@@ -139,7 +139,7 @@ func listLevels(w io.Writer, language string) error {
 	return nil
 }
 
-// A table shows a game in the terminal and reads the moves.
+// A table shows a game in the terminal and carries out the moves that are typed.
 type table struct {
 	io.Writer
 	level    *game.Level // nil in free play
@@ -149,7 +149,7 @@ type table struct {
 // playInput carries out the typed lines until the input ends or a line says "quit".
 func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error {
 	input, lines := bufio.NewScanner(in), make(chan string)
-	go func() { // reading from a terminal cannot be interrupted, so this goroutine may outlive the game
+	go func() { // Reading from a terminal cannot be interrupted, so this goroutine may run longer than the game.
 		defer close(lines)
 		for input.Scan() {
 			select {
@@ -190,7 +190,7 @@ func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error 
 	}
 }
 
-// obeyLine carries out a typed line.
+// obeyLine carries out one line that was typed.
 func (t table) obeyLine(ctx context.Context, g *game.Game, line string) (err error) {
 	var s game.State
 	switch line {
@@ -317,12 +317,12 @@ func (t table) showGrade(g *game.Grade) {
 }
 
 const (
-	recordedAtOnce  = 4 // number of levels at a time: some compute while others wait for their servers
+	recordedAtOnce  = 4 // the number of levels at a time: some compute while others wait for their servers
 	maxRecordedSize = 300_000
 )
 
-// recordLevels plays one level, or all levels, on private servers. It writes the answers of the
-// servers to all moves into the folder of --record.
+// recordLevels records one level, or all levels, on private servers. For each level it writes a file with the
+// servers' answers to all moves into the folder of --record.
 func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	levels := game.Levels()
 	if c.level != nil {
@@ -356,7 +356,7 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 			if err != nil {
 				fmt.Fprintln(stderr, err)
 				failed.Store(true)
-				return nil // go on with the other levels
+				return nil // The other levels are still recorded.
 			}
 			r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
 			err = writeFile(filepath.Join(c.Record, level.Name+".json.gz"), r.Write)

@@ -43,14 +43,14 @@ type ProveCmd struct {
 // A checkedProof holds what Validate has found in the flags.
 type checkedProof struct {
 	chosen  []catalog.Info
-	old     *prove.Matrix // the matrix that --merge names, or nil
+	old     *prove.Matrix // the matrix in the file that --merge names; nil if there is none
 	example game.Example  // the schedule that --replay names
 	info    catalog.Info  // the strategy of the schedule that --replay names
 }
 
-// These are the exit statuses of seckill prove besides 1 and 2.
+// These are the exit statuses of seckill prove besides statusFailed and statusUsage.
 const (
-	statusDiffers  = 10 // an answer is not as expected, or the replayed schedule breaks nothing
+	statusDiffers  = 10 // an answer is not as expected, or the replayed schedule breaks no rule
 	statusDiverged = 11 // the strategy sends other commands than the replayed schedule contains
 )
 
@@ -107,7 +107,7 @@ func (c *ProveCmd) Validate() error {
 	if c.old, err = c.readMerge(); err != nil {
 		return err
 	}
-	// The files are checked before the work, because a proof takes long.
+	// A proof takes long, so errors in the files' names are found before it begins.
 	if c.Markdown != "" {
 		if err := tables.CheckBlock(c.Markdown, prove.Block); err != nil {
 			return fmt.Errorf("--markdown: %w", err)
@@ -124,7 +124,8 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return c.replaySchedule(ctx, stdout)
 	}
 	if err := os.Mkdir(c.Examples, 0o777); err == nil {
-		defer func() { _ = os.Remove(c.Examples) }() // removes the folder if it is still empty
+		// If no counterexample was written, the folder is empty and is removed again.
+		defer func() { _ = os.Remove(c.Examples) }()
 	} else if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("--examples: %w", err)
 	}
@@ -143,7 +144,8 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	if c.old != nil {
 		switch same := m.SameProduct(c.old); {
-		case !same && err != nil: // a server may not have started, so that its product is not known
+		// A server may not have started. Its product is then unknown, so this error matters more.
+		case !same && err != nil:
 			return err
 		case !same:
 			return fmt.Errorf("%s was computed on the other product (MariaDB or MySQL); "+
@@ -169,12 +171,13 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	return nil
 }
 
-// proofOptions returns the options of the proof. Its servers are those that the flags give.
+// proofOptions returns the options of the proof, and says how a worker starts its servers.
 func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options {
 	o := c.Options
 	o.Infos, o.Example = c.chosen, c.keepExample
 	if c.MySQLDSN != "" {
-		o.Workers = 1 // several workers would disturb each other on one given server
+		// With one given server there is one worker, because several would disturb each other there.
+		o.Workers = 1
 	}
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
@@ -185,7 +188,7 @@ func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options
 	return o
 }
 
-// findDifferences compares m with the published matrix, which is embedded in this program.
+// findDifferences compares m with the published matrix, which is part of this program.
 func (c *ProveCmd) findDifferences(m *prove.Matrix) ([]prove.Difference, error) {
 	f, err := web.Guarantees().Open("matrix.json")
 	if err != nil {
@@ -225,8 +228,8 @@ func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
 		{"--markdown", c.Markdown, tables.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
-// keepExample writes a counterexample to a file, and returns the file's name. For the first
-// counterexample of a cell, rule is "".
+// keepExample writes a counterexample to a file, and returns the file's name. If the counterexample is the
+// first of its cell, rule is "".
 func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Schedule) (string, error) {
 	name := filepath.Join(c.Examples, strings.TrimSuffix(strategy+"."+question+"."+rule, ".")+".json")
 	f, err := os.Create(name)
@@ -241,7 +244,8 @@ func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Sched
 
 // toReplay returns the schedule that --replay names, and its strategy.
 func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
-	if name, moves, written := strings.Cut(c.Replay, ":"); written { // the form STRATEGY:MOVES of free play
+	// The form STRATEGY:MOVES is a schedule of free play.
+	if name, moves, written := strings.Cut(c.Replay, ":"); written {
 		if info, err = strategyNamed("--replay", name); err != nil {
 			return e, info, err
 		}
@@ -273,7 +277,7 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	return e, info, err
 }
 
-// replaySchedule runs the schedule of --replay again, and prints it.
+// replaySchedule runs the schedule that --replay names, prints it, and says whether it still breaks a rule.
 func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	e := c.example
 	ran, err := c.runAgain(ctx, c.info, e)
@@ -339,7 +343,7 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 	return w.Replay(ctx, &e.Scenario, choices)
 }
 
-// provers has the servers of one worker of the proof: its own in Lab, and shared ones in losing.
+// provers has the servers of one worker of the proof. Lab belongs to the worker alone; all workers share losing.
 type provers struct {
 	*lab.Lab
 	losing *lab.Lab
@@ -347,13 +351,13 @@ type provers struct {
 
 func (p provers) Close() error { return stopLab(p.Lab) }
 
-// Ensemble returns an ensemble (several servers that work together). All workers share it, because
-// it has about a dozen servers.
+// Ensemble returns an ensemble (several servers that work together). All workers share the ensembles, because
+// together they have about a dozen servers.
 func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
 	return p.losing.Ensemble(ctx, name)
 }
 
-// losingLab returns a lab whose nodes can be stopped. It starts each ensemble at its first use.
+// losingLab returns a lab whose nodes can be stopped. It starts each ensemble when the ensemble is needed first.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Backends: []string{}, Topology: lab.Losable})
 }

@@ -22,7 +22,7 @@ import (
 	"seckill/strategies"
 )
 
-// ServeCmd runs one service process. Its backends must already run.
+// ServeCmd runs one service process. The servers that the process needs must already run.
 type ServeCmd struct {
 	HelpAll  helpAll `help:"${HelpAll}"`
 	Addr     string  `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
@@ -49,7 +49,7 @@ type ConnectionFlags struct {
 	Session time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"${Session}"`
 }
 
-// Validate checks the flags before anything is opened.
+// Validate checks the flags before any file or connection is opened.
 func (c *ServeCmd) Validate() error {
 	if c.Given.MySQLDSN == "" && c.Given.SQLitePath == "" {
 		return errors.New("the ledger needs a SQL database: give --mysql-dsn (SECKILL_MYSQL_DSN), " +
@@ -104,11 +104,11 @@ func (c *ServeCmd) Validate() error {
 	return nil
 }
 
-// Run serves until ctx ends. Then it waits for the purchases in flight.
+// Run answers requests until ctx ends. Then it waits for the purchases in flight.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 	slog.SetDefault(log)
-	// At debug level only: go-redis also returns these errors, and the callers log them.
+	// go-redis also returns the errors that it logs, and the callers log them. So its log has debug level.
 	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
 	if err != nil {
@@ -148,7 +148,8 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	var points *point.Points
 	if c.FaultPoints {
-		points = &point.Points{Done: ctx.Done()} // with Done, a shutdown does not wait for faults
+		// When ctx ends, Done lets held purchases go on, so that a shutdown does not wait for them.
+		points = &point.Points{Done: ctx.Done()}
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,
@@ -184,7 +185,7 @@ func cannotListen(flag, addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
 }
 
-// redisLog logs the messages of go-redis at debug level.
+// redisLog logs the messages of go-redis at debug level, because callers also log the errors.
 type redisLog struct{ *slog.Logger }
 
 func (l redisLog) Printf(ctx context.Context, format string, args ...any) {

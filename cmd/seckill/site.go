@@ -22,7 +22,7 @@ func (SiteCmd) Help() string {
 It loads nothing from other servers. A screen that needs a lab says so.`
 }
 
-// Validate checks that the documents exist, before Run removes an old site.
+// Validate checks that the documents exist, because Run first removes an old site.
 func (c SiteCmd) Validate() error {
 	if _, err := os.Stat(filepath.Join(c.Source, "docs", "cli.md")); err != nil {
 		return fmt.Errorf("--source %s is not the source of this program, whose README.md and docs the site shows: %w",

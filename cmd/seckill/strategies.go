@@ -45,8 +45,8 @@ func (c StrategiesCmd) Run(stdout io.Writer) error {
 
 const sometimes = "sometimes"
 
-// sellsWrongly returns in a few words when a strategy oversells or loses orders. It ignores two
-// questions of the proof: other-skus is not about the stock, and node-loss stops servers.
+// sellsWrongly says in a few words when a strategy oversells or loses orders. It ignores two questions of the
+// proof: the question other-skus is not about the stock, and the question node-loss stops servers.
 func sellsWrongly(i catalog.Info) string {
 	if i.Broken() {
 		return "by itself"
@@ -59,7 +59,7 @@ func sellsWrongly(i catalog.Info) string {
 	return ""
 }
 
-// strategyNamed returns the strategy with this name. flag is the flag that errors mention.
+// strategyNamed returns the strategy with this name. flag is the flag that the error message mentions.
 func strategyNamed(flag, name string) (catalog.Info, error) {
 	info, found := catalog.Find(strategies.All(), name)
 	if !found {
@@ -69,10 +69,10 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 	return info, nil
 }
 
-// six is the word in --strategies that stands for catalog.SixWays.
+// six is the value of --strategies that means the strategies in catalog.SixWays.
 const six = "six"
 
-// chosenStrategies returns the strategies that --strategies names; "six" means catalog.SixWays.
+// chosenStrategies returns the strategies that --strategies names. The name "six" means catalog.SixWays.
 func chosenStrategies(named []string) ([]catalog.Info, error) {
 	switch {
 	case slices.Equal(named, []string{"all"}):
@@ -96,7 +96,7 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
-// pickNamed returns those elements of the slice all whose names are in named, in the order of named.
+// pickNamed returns the elements of all whose names are in named, in the order of named.
 func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) ([]T, error) {
 	var chosen []T
 	for n, name := range named {

@@ -49,13 +49,14 @@ type UpCmd struct {
 }
 
 const (
-	readyTimeout = time.Minute      // time for the servers to answer; the services then have as long again
-	closeTimeout = 15 * time.Second // time for runs and calls under way to end
+	readyTimeout = time.Minute      // how long the servers may take to answer; the services may then take as long again
+	closeTimeout = 15 * time.Second // how long runs and calls in progress may take to end
 )
 
 // Run starts everything, prints the addresses, and waits for Ctrl-C.
 func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	listener, err := net.Listen("tcp", u.Addr) // comes first, because the address may be in use
+	// The address may be in use, so up listens before it starts anything.
+	listener, err := net.Listen("tcp", u.Addr)
 	if err != nil {
 		return cannotListen("--addr", u.Addr, err)
 	}
@@ -66,7 +67,8 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(),
-		Strategy: "naive", // its sales oversell, which leads visitors of the shop to choose a better strategy
+		// The shop sells with naive by default, which oversells, so that visitors look for a better strategy.
+		Strategy: "naive",
 		History:  u.historyFolder(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
 	})
 	page := &pageServer{Server: api.HTTP(), api: api, url: u.pageURL(listener.Addr()), ended: make(chan error, 1)}
@@ -76,7 +78,8 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	l, err := u.startLab(ctx, stderr)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("stopped before everything was up: %w", err) // err says what is left running, if anything
+		// If processes are still running, err names them.
+		return fmt.Errorf("stopped before everything was up: %w", err)
 	case err != nil:
 		return err
 	}
@@ -121,7 +124,8 @@ func (u *UpCmd) Validate() error {
 	if u.History == nil || *u.History == "" {
 		return nil
 	}
-	if err := os.MkdirAll(*u.History, 0o700); err != nil { // comes last, so that a refused command line makes no folder
+	// The folder is made last, so that a wrong command line makes no folder.
+	if err := os.MkdirAll(*u.History, 0o700); err != nil {
 		return fmt.Errorf("--history: %w", err)
 	}
 	if err := tryWriting(filepath.Join(*u.History, "run.json")); err != nil {
@@ -130,8 +134,8 @@ func (u *UpCmd) Validate() error {
 	return nil
 }
 
-// startLab starts the lab. If that fails, it stops the servers that it has started. The error then
-// includes an error of the stop.
+// startLab starts the lab. If a start fails, it stops the servers that it has started. The error
+// then also says if the stop failed.
 func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, error) {
 	starting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -146,7 +150,8 @@ func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, er
 	ctx, cancel = context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if err = l.Serve(ctx, serviceSettings(u.Services, u.LockTimes)); err == nil {
-		for _, sku := range []int64{1, seckill.ShopSKU} { // so that people can try the service by hand
+		// These sales let people try the service by hand.
+		for _, sku := range []int64{1, seckill.ShopSKU} {
 			err = errors.Join(err, loadtest.PutOnSale(ctx, l.Services()[0].URL, l.Token(), sku, 100))
 		}
 	}
@@ -156,7 +161,7 @@ func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, er
 	return l, nil
 }
 
-// A pageServer serves the page from the start of the program on, before the lab runs.
+// A pageServer serves the page from the start of the program, even before the lab runs.
 type pageServer struct {
 	*http.Server
 	api   *labapi.Server
@@ -166,7 +171,7 @@ type pageServer struct {
 
 // servePage lets the page control a running lab until ctx ends.
 func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, stdout, stderr io.Writer) error {
-	// The verdict must not rest on the services that are judged. So it is read from the database.
+	// The verdict must not rest on the services that are judged, so the ledger is read from the database directly.
 	c := l.Config()
 	c.MaxSQLConns = 4
 	in, err := backend.Open(ctx, c)
@@ -213,7 +218,7 @@ func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, std
 	}
 }
 
-// pageURL returns the page's address as a browser on this machine needs it.
+// pageURL returns the address with which a browser on this machine reaches the page.
 func (u *UpCmd) pageURL(listening net.Addr) string {
 	host, _, _ := net.SplitHostPort(u.Addr)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -223,8 +228,8 @@ func (u *UpCmd) pageURL(listening net.Addr) string {
 	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/"}).String()
 }
 
-// historyFolder returns the folder in which runs outlive the lab. If there is no home folder, it
-// returns a History that keeps nothing, and prints a note.
+// historyFolder returns the folder that keeps runs after the lab has ended. If there is no home folder, it
+// prints a note and returns a History that keeps nothing.
 func (u *UpCmd) historyFolder(stderr io.Writer) labapi.History {
 	if u.History != nil {
 		return labapi.History(*u.History)
@@ -256,7 +261,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		fmt.Fprintf(t, "%s\tprivate\tseckill %s\t%s\n", s.Name, buildVersion(), s.URL)
 	}
 	t.Flush()
-	lacking := map[string][]string{} // names of strategies that cannot run, by reason
+	lacking := map[string][]string{} // reason → names of the strategies that cannot run for this reason
 	for _, i := range strategies.All() {
 		if why := strings.Join(missing(i), "; "); why != "" {
 			lacking[why] = append(lacking[why], i.Name)
@@ -267,7 +272,8 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 	}
 	isOwn := func(b backend.Status) bool { return b.OK && b.Tier != backend.Given }
 	hasServers := slices.ContainsFunc(l.Backends(), isOwn)
-	if hasServers || token == "" { // otherwise the file has only what the user has given
+	// Without own servers and an own token, the file has only what the user has given, so nobody needs it.
+	if hasServers || token == "" {
 		fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   "+
 			"(addresses and passwords, for your eyes only)\n", clients)
 	}
@@ -276,7 +282,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		page += "#token=" + url.QueryEscape(token)
 	}
 	end := "Ctrl-C stops everything"
-	if !hasServers { // as in a container, which ends by a signal
+	if !hasServers { // In a container all servers are given, and a signal ends the lab.
 		end = "Ctrl-C or SIGTERM stops the lab; the servers that were given go on"
 	}
 	fmt.Fprintf(out, "Page: %s   (%s)\n", page, end)

@@ -1,7 +1,7 @@
-// Package stats summarizes measurements for the packages bench, compare and chaos. Machines differ
-// from each other, and one machine differs from hour to hour. So all subjects are measured in
-// rounds, and every second round runs in the opposite order. A figure is the median of its rounds,
-// with the lowest and the highest value. A ratio is computed within each round.
+// Package stats summarizes measurements for the packages bench, compare and chaos. Machines differ from each
+// other, and one machine differs from hour to hour. So all subjects are measured several times, in rounds,
+// and every second round runs in the opposite order. A figure is the median of its rounds, with the lowest
+// and the highest value. A ratio is computed within each round.
 package stats
 
 import (
@@ -13,10 +13,10 @@ import (
 	"seckill/internal/tables"
 )
 
-// A Turn is one subject's measurement in one round.
+// A Turn is the measurement of one subject in one round.
 type Turn struct {
-	Round   int // number of the round, from 1
-	Subject int // number of the subject, from 0
+	Round   int // the number of the round, from 1
+	Subject int // the number of the subject, from 0
 }
 
 // Turns returns the turns of n subjects in the given number of rounds. Every second round runs
@@ -34,11 +34,11 @@ func Turns(rounds, n int) []Turn {
 	return all
 }
 
-// A Series has the figure of one subject in each round, by round number.
+// A Series has the figures of one subject: round → figure.
 type Series map[int]float64
 
-// Over returns s divided by base, round by round. It leaves out rounds that only one of the two
-// has, and rounds in which base is zero.
+// Over returns s divided by base, round by round. It leaves out rounds that only one of the two series has,
+// and rounds in which base is zero.
 func (s Series) Over(base Series) Series {
 	ratios := Series{}
 	for round, figure := range s {
@@ -58,7 +58,7 @@ func (s Series) Spread() Spread {
 	return SpreadOf(figures)
 }
 
-// A Spread has the median, lowest and highest of several figures, with four significant digits.
+// A Spread has the median, the lowest and the highest of several figures, with four significant digits.
 type Spread [3]float64
 
 // Median returns the median.
@@ -91,17 +91,16 @@ func (s Spread) String() string {
 
 // A Ratio compares two subjects. Times is the first subject's figure divided by the second's.
 type Ratio struct {
-	Times  float64 `json:"times"`  // geometric mean of the ratios of all rounds that both subjects have
-	Low    float64 `json:"low"`    // lower end of the 95 % confidence interval
-	High   float64 `json:"high"`   // upper end; both ends are 0 with fewer than two rounds
-	Rounds int     `json:"rounds"` // number of rounds that both subjects have
+	Times  float64 `json:"times"`  // the geometric mean of the ratios of all common rounds
+	Low    float64 `json:"low"`    // the lower end of the 95 % confidence interval
+	High   float64 `json:"high"`   // the upper end of the interval; with fewer than two rounds both ends are 0
+	Rounds int     `json:"rounds"` // the number of common rounds: those in which both were measured
 }
 
-// RatioOf compares a with b in the rounds that both have. The interval is Student's t interval of
-// the mean of the logarithms of the rounds' ratios. This is a paired comparison; it uses logarithms
-// because ratios multiply (Bland and Altman, The use of transformation when comparing two means,
-// BMJ 312:1153, 1996). It assumes that the logarithms are about normally distributed and that
-// rounds are independent.
+// RatioOf compares a with b in the rounds that both have. The interval is Student's t interval of the mean of
+// the logarithms of the rounds' ratios. Each round is a pair of measurements, and ratios multiply, so their
+// logarithms add up (Bland and Altman, The use of transformation when comparing two means, BMJ 312:1153,
+// 1996). RatioOf assumes that the logarithms are about normally distributed and that rounds are independent.
 func RatioOf(a, b Series) Ratio {
 	var logs []float64
 	for _, ratio := range a.Over(b) {
@@ -129,7 +128,7 @@ func RatioOf(a, b Series) Ratio {
 	return r
 }
 
-// Apart reports whether the interval excludes 1. If it does, the two subjects differ.
+// Apart reports whether the interval excludes 1. If it does, the figures of the two subjects differ.
 func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
 
 // Spread returns the ratio with the ends of its interval.

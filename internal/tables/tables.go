@@ -20,28 +20,28 @@ import (
 	"unicode/utf8"
 )
 
-// A Table is one part of a report. Its first columns contain words, the other columns figures.
+// A Table is one table of a report. Its first columns contain words, the other columns figures.
 type Table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
-	Notes []string // explanations; only WriteText writes them
-	Words int      // number of columns that contain words
+	Notes []string // explanations below the table; only WriteText writes them
+	Words int      // the number of columns that contain words
 }
 
 // A Report is the result of a command in all its forms: text for a terminal, Markdown, CSV, and
 // JSON for programs.
 type Report struct {
-	Answer   []string    // the result in sentences, written first
-	Facts    [][2]string // names and values of the run's conditions; not written in Markdown
-	Tables   []Table     // tables without rows are not written
+	Answer   []string    // the result in a few sentences, written first
+	Facts    [][2]string // names and values that describe the run; WriteMarkdown leaves them out
+	Tables   []Table     // the tables; a table without rows is not written
 	Problems []string
 	Summary  string // the result in one sentence
 	JSON     any    // the value that WriteJSON writes
-	From     string // origin of the figures, as a line of Markdown
+	From     string // where the figures come from, as a line of Markdown
 
-	// Name is the name of the report's block in Markdown files. It is also the name of the report's
-	// member in the lessons' JSON file. That member is Figures, or JSON if Figures is nil.
+	// Name is the name of the report's block in Markdown files. The lessons' JSON file has a member of this
+	// name, too. The member's value is Figures, or JSON if Figures is nil.
 	Name    string
 	Figures any
 }
@@ -67,7 +67,7 @@ func (r Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// WriteMarkdown writes the report for a page.
+// WriteMarkdown writes the report as a part of a Markdown page.
 func (r Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s.\n", r.From)
@@ -79,7 +79,7 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// WriteCSV writes the facts and the tables.
+// WriteCSV writes the facts and the tables as comma-separated values.
 func (r Report) WriteCSV(w io.Writer) error {
 	var lines [][]string
 	for _, fact := range r.Facts {
@@ -93,7 +93,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WriteJSON writes the result for programs.
+// WriteJSON writes the value JSON for programs.
 func (r Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
@@ -126,7 +126,7 @@ func (t Table) writeTable(b *strings.Builder, terminal bool) {
 				widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 			}
 		}
-		if i < t.Words { // a negative width aligns to the left
+		if i < t.Words { // A negative width aligns a word to the left.
 			widths[i] = -widths[i]
 		}
 	}
@@ -160,23 +160,23 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%d processors, %s/%s, %s", m.CPUs, m.OS, m.Arch, m.Go)
 }
 
-// A Run says from where figures come: which command measured them, when, and on which machine.
+// A Run says where figures come from: which command measured them, when, and on which machine.
 type Run struct {
 	Command string    `json:"command"`
 	Begun   time.Time `json:"begun"`
 	Machine
-	Servers []string `json:"servers"` // each server's version and where it comes from, as backend.Versions returns them
+	Servers []string `json:"servers"` // the version and the origin of each server, as backend.Versions returns them
 }
 
-// String returns the run as a line of Markdown.
+// String returns the run as a line of Markdown with its command, time and machine.
 func (r Run) String() string {
 	text := fmt.Sprintf("`%s`, %s, %d processors, %s", r.Command, r.Begun.UTC().Format("2006-01-02"), r.CPUs, r.OS)
 	return strings.Join(append([]string{text}, r.Servers...), ", ")
 }
 
-// splitAtMarks returns the parts of a Markdown file before and after the block with this name. The
-// block stands between the lines <!-- NAME: … --> and <!-- /NAME -->, which belong to the parts. If
-// the file does not exist, the parts are these lines alone.
+// splitAtMarks returns the parts of a Markdown file before and after the block with this name. The block is
+// between the lines <!-- NAME: … --> and <!-- /NAME -->, which belong to the parts. If the file does not
+// exist, the parts are these two lines alone.
 func splitAtMarks(file, name string) (before, after string, err error) {
 	if info, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return "<!-- " + name + ": written by seckill -->\n", "<!-- /" + name + " -->\n", nil
@@ -194,14 +194,14 @@ func splitAtMarks(file, name string) (before, after string, err error) {
 	return string(found[1]), string(found[2]), nil
 }
 
-// CheckBlock returns an error if a Markdown file exists and lacks the marks of this block.
+// CheckBlock returns an error if a Markdown file exists and lacks the two lines around the block with this name.
 func CheckBlock(file, name string) error {
 	_, _, err := splitAtMarks(file, name)
 	return err
 }
 
-// WithBlock returns a function that writes the Markdown file again, with the output of block
-// between the marks of this name.
+// WithBlock returns a function that writes the Markdown file again. The function replaces the block
+// with this name by the output of block.
 func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		before, after, err := splitAtMarks(file, name)
@@ -215,8 +215,8 @@ func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) e
 	}
 }
 
-// WithMember returns a function that writes the JSON object in file again, with value as the member
-// of this name. If the file does not exist, the object has only that member.
+// WithMember returns a function that writes the JSON object in file again, with value as its member with this
+// name. If the file does not exist, the object has only this member.
 func WithMember(file, name string, value any) func(io.Writer) error {
 	return func(w io.Writer) error {
 		all := map[string]json.RawMessage{}
@@ -230,7 +230,8 @@ func WithMember(file, name string, value any) func(io.Writer) error {
 		if all[name], err = json.Marshal(value); err != nil {
 			return err
 		}
-		for i, member := range slices.Sorted(maps.Keys(all)) { // one line for each member, so that diffs are small
+		// Each member has a line of its own, so that diffs are small.
+		for i, member := range slices.Sorted(maps.Keys(all)) {
 			open := ",\n"
 			if i == 0 {
 				open = "{"
@@ -260,7 +261,7 @@ func Thousands[N int | int64](n N) string {
 // Count returns a number with a noun: 1 unit, 2 units.
 func Count[N int | int64](n N, thing string) string { return CountOf(n, thing, thing+"s") }
 
-// CountOf is Count for a noun with an irregular plural.
+// CountOf does what Count does, for a noun with an irregular plural.
 func CountOf[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -289,7 +290,7 @@ func Span(d time.Duration) string {
 	return text
 }
 
-// None stands in a table where there is no figure.
+// None is the text in a table where there is no figure.
 const None = "–"
 
 // Number formats x with three significant digits, or as a whole number from 1,000 on.
