@@ -170,7 +170,7 @@ func open(t *testing.T, c backend.Config) (*backend.Instance, error) {
 func TestLoginAndTLS(t *testing.T) {
 	trusted, cert, key := newCertificate(t)
 	stranger, _, _ := newCertificate(t)
-	t.Setenv("SSL_CERT_FILE", cert) // the trusted authorities; a process reads this only once
+	t.Setenv("SSL_CERT_FILE", cert) // the trusted authorities; a process reads this file only once
 	const secret = "hunter2-secret"
 
 	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t, "--ssl-cert='"+cert+"' --ssl-key='"+key+"'")}
@@ -216,7 +216,7 @@ func TestLoginAndTLS(t *testing.T) {
 		for what, c := range map[string]backend.Config{"a wrong password": c.login,
 			"an untrusted authority": c.authority} {
 			if what != "a wrong password" && name == backend.NameMySQL {
-				continue // the MySQL driver itself checks the server's certificate
+				continue // checking the server's certificate is the work of the MySQL driver, not of this package
 			}
 			_, err := open(t, c)
 			if err == nil {

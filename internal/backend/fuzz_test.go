@@ -15,7 +15,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An accepted address names a server, and no endpoint made from it contains the password.
+// If an address is accepted, it names a server. No endpoint made from the address contains the password.
 func FuzzAddress(f *testing.F) {
 	for _, address := range []string{"127.0.0.1:6379", "redis://:p%40w@h:1", "rediss://u:p@h", "redis://h/3",
 		"unix:///tmp/s", "http://u:p@h:2379", "h", "@"} {
@@ -33,7 +33,7 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// go-redis allocates as much as a reply announces, so the test omits replies that announce much.
+// go-redis allocates as many bytes as a reply announces, so the test omits replies that announce many.
 var announcesMuch = regexp.MustCompile(`[$*%~>=!(|][0-9]{5}`)
 
 // Only a complete refusal proves that a command has changed nothing. After any other answer of a
@@ -93,8 +93,8 @@ func TestConfigOnlyAndOr(t *testing.T) {
 	}
 }
 
-// No address of a MySQL server causes a panic, and none changes an option that the program sets itself. go test runs
-// the addresses below; with -fuzz it derives more addresses from them.
+// No address of a MySQL server causes a panic or changes an option that the program sets itself. go test runs the
+// addresses below. With -fuzz, it derives more addresses from them.
 func FuzzMySQLAddress(f *testing.F) {
 	for _, dsn := range []string{"u:p@tcp(127.0.0.1:3306)/shop", "@unix(/tmp/my.sock)/", "u:p/@(::1)/a%2Fb", "no slash",
 		"u@nowhere/x", "u@tcp(h)/%", "/?", "u@/x?foo=%zz", "/x?tls=mine", "/x?serverPubKey=mine",
@@ -115,7 +115,7 @@ func FuzzMySQLAddress(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q passes Check, but not ParseMySQL: %v", dsn, err)
 		}
-		_, _ = (&Instance{}).mysqlConnector(cfg) // if it returns an error, Open returns that error, too
+		_, _ = (&Instance{}).mysqlConnector(cfg) // an error is allowed, because Open returns it; a panic is not
 		if cfg.AllowAllFiles || cfg.ColumnsWithAlias || cfg.MultiStatements || cfg.Collation != "" ||
 			!cfg.CheckConnLiveness {
 			t.Errorf("%q changes an option that the program sets itself: %+v", dsn, cfg)
@@ -129,8 +129,8 @@ type redisAnswer string
 func (a redisAnswer) Error() string { return string(a) }
 func (redisAnswer) RedisError()     {}
 
-// An error answer proves that nothing was changed, unless it comes from inside a script: an earlier command of the
-// script may have changed something.
+// An error answer of Redis proves that nothing was changed. An error of a command inside a script proves nothing,
+// because an earlier command of the script may have changed something.
 func TestErrorsInsideScriptsAreUnknown(t *testing.T) {
 	const at7 = " script: 6b74b80446c5, on @user_script:12." // the end of such an error in Redis 7
 	const at6 = "ERR Error running script (call to f_6b74b80446c5): @user_script:12: "

@@ -15,8 +15,8 @@ import (
 
 const procedure = "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it does\n  SELECT p;\nEND\n"
 
-// EnsureProcedure tells an account that may not create procedures which right to ask for. With the
-// right, it replaces a procedure of another build or SQL mode, and keeps an equal one.
+// If the account may not create procedures, the error of EnsureProcedure names the missing right. If the account has
+// the right, EnsureProcedure replaces a procedure of another build or SQL mode, and keeps an equal procedure.
 func TestEnsureProcedure(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
 	labtest.Must(t, err)

@@ -62,7 +62,7 @@ func (r *replyLoser) wrap(c net.Conn) net.Conn { return &lossyConn{Conn: c, lose
 type lossyConn struct {
 	net.Conn
 	loser *replyLoser
-	armed atomic.Bool // set while the next reply is to be lost
+	armed atomic.Bool // if true, the next reply is lost
 }
 
 func (c *lossyConn) Write(b []byte) (int, error) {
@@ -147,9 +147,10 @@ func TestLostReplyIsNotRepeated(t *testing.T) {
 				"timeout": &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded},
 			} {
 				t.Run(fmt.Sprint(topology, ", ", way, ", ", name), func(t *testing.T) {
-					for slot := range 4 { // tries keys that belong to different masters of a Cluster
+					for slot := range 4 { // use several keys, so that a Cluster stores them on different masters
 						key := fmt.Sprintf("lossy-%d-%s-%s", slot, topology, strings.ReplaceAll(way+name, " ", "-"))
-						// Eval loads the script on the server of the key. A ring would send SCRIPT LOAD to any server.
+						// Eval loads the script on the key's server. SCRIPT LOAD has no key, so a ring might send it to
+						// another server.
 						labtest.Must(t, increment.Eval(t.Context(), server.Redis, []string{key}).Err())
 						server.Redis.Del(t.Context(), key)
 						r.aim(key, lost)

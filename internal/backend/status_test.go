@@ -62,7 +62,7 @@ func TestStatus(t *testing.T) {
 			if ctx.Err() != nil {
 				t.Fatalf("%s: want only %v down, got%s", what, down, wrong)
 			}
-			time.Sleep(20 * time.Millisecond) // Status has no event to wait for
+			time.Sleep(20 * time.Millisecond) // no event tells that a status has changed
 		}
 	}
 	kill := func(name string) func() {
@@ -181,8 +181,8 @@ func TestOpenExplainsRedisErrors(t *testing.T) {
 	}
 }
 
-// A server that was restarted has closed the pool's connections. The next command must use a new
-// connection. On an old one it would get lost.
+// A server that was restarted has closed the pool's connections. The next command must use a new connection. On an old
+// connection, the command would get lost.
 func TestClosedConnectionsAreNotUsed(t *testing.T) {
 	m := miniredis.RunT(t)
 	in := labtest.Open(t, backend.Config{RedisAddrs: []string{m.Addr()}})
@@ -193,9 +193,9 @@ func TestClosedConnectionsAreNotUsed(t *testing.T) {
 	}
 }
 
-// A session has our settings even if the address contains others. With those, a statement would not
-// be committed, would read uncommitted rows, would write an empty text in place of NULL instead of
-// failing, or would fail with a message in German.
+// A session has our settings even if the address contains other settings. With the other settings, a statement would
+// not be committed, would read uncommitted rows, would write an empty text for NULL instead of failing, or would fail
+// with a message in German.
 func TestSessionSettings(t *testing.T) {
 	normal := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	var version string

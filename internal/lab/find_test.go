@@ -14,7 +14,7 @@ func TestSearch(t *testing.T) {
 	touch(t, filepath.Join(second, "mysqld"))
 	touch(t, filepath.Join(second, "redis-server"))
 	touch(t, filepath.Join(first, "valkey-server"))
-	check(t, os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644)) // a file that is not executable
+	check(t, os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644)) // this file is not executable
 	s := Search{folders: []string{"relative", first, second}}
 	for tool, want := range map[Tool]string{MariaDB: filepath.Join(second, "mysqld"),
 		Redis: filepath.Join(second, "redis-server")} {
@@ -38,7 +38,7 @@ func TestTheScriptLooksInTheSamePlaces(t *testing.T) {
 	check(t, err)
 	for _, folder := range slices.Concat(extraFolders, javaFolders) {
 		if folder == "/usr/bin" {
-			continue // a shell has it on its PATH
+			continue // the PATH of every shell contains /usr/bin, so the script need not name it
 		}
 		if !regexp.MustCompile(`[: ]` + regexp.QuoteMeta(folder) + `[:;\s]`).Match(script) {
 			t.Errorf("deploy/deps.sh does not look in %s", folder)
@@ -50,7 +50,7 @@ func TestZooKeeperHomes(t *testing.T) {
 	for name, c := range map[string]struct{ jar, script string }{
 		"a release":  {"lib/zookeeper-3.9.2.jar", "bin/zkServer.sh"},
 		"Homebrew's": {"libexec/lib/zookeeper-3.9.2.jar", "bin/zkServer"},
-		"named":      {"lib/zookeeper-3.9.2.jar", ""}, // a path that the environment names
+		"named":      {"lib/zookeeper-3.9.2.jar", ""}, // ZOOKEEPER_HOME names the folder
 	} {
 		home, onPath := t.TempDir(), t.TempDir()
 		jar := filepath.Join(home, c.jar)
@@ -72,8 +72,8 @@ func TestZooKeeperHomes(t *testing.T) {
 	}
 }
 
-// Oracle's MySQL has options that MariaDB, which the other tests start, would reject. It runs as root only with an
-// option.
+// Oracle's MySQL gets options that MariaDB, which the other tests start, would reject. If the lab runs as root, MySQL
+// needs one more option.
 func TestMySQLArguments(t *testing.T) {
 	m := mysqlServer{path: "/usr/sbin/mysqld", data: "/d", root: true}
 	for _, c := range []struct {

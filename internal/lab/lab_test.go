@@ -17,7 +17,7 @@ import (
 var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper,
 	backend.Etcd}
 
-// started returns a lab of this test alone, so the test may break the lab.
+// started returns a lab that no other test uses, so the test may break the lab.
 func started(t *testing.T, o lab.Options) *lab.Lab {
 	t.Helper()
 	o.Host = labtest.HostIn(t)
@@ -66,7 +66,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	if len(in.RedisNodes) != 5 {
 		t.Errorf("%d independent Redis nodes, want 5", len(in.RedisNodes))
 	}
-	// The server must be durable and have room for all clients, as measurements need it.
+	// For measurements, the server must flush its log at every commit and accept the connections of all clients.
 	var flush, connections int
 	must(t, "ask MySQL", in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush,
 		&connections))
@@ -94,7 +94,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// A lab accepts the same given backends as a service, such as named shards and a quorum with one dead node.
+// A lab accepts the same given backends as a service, such as a ring of shards and a quorum with one dead node.
 func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 	given := privateLab(t).Config()
 	given.Tiers = nil
@@ -119,7 +119,8 @@ func script(t *testing.T, name, commands string) string {
 	return path
 }
 
-// If a server ends at once, the error has the end of its log, and nothing is left behind.
+// If a server ends right after its start, the error contains the end of the server's log. No process and no file is
+// left.
 func TestFailedStartSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		backend     string
@@ -179,7 +180,7 @@ func TestEmbeddedTier(t *testing.T) {
 			if ok, _ := in.Config.Has(backend.RedisQuorum); ok {
 				t.Error("one miniredis passes for five independent nodes")
 			}
-			begun := time.Now() // a lease ends only if the lab moves miniredis's clock
+			begun := time.Now() // miniredis has no clock, so a lease ends only because the lab advances the time
 			must(t, "set", in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err())
 			labtest.Soon(t, "the end of a lease of 200 ms",
 				func() bool { return in.Redis.Exists(t.Context(), "lease").Val() == 0 })

@@ -94,15 +94,15 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 	}
 }
 
-// A web page in a browser of this machine can send requests to 127.0.0.1, from its own origin or,
-// with a host name that points to 127.0.0.1, from the same origin. No server answers such requests.
+// A web page in a browser of this machine can send requests to 127.0.0.1. They have another origin, unless the page's
+// own host name resolves to 127.0.0.1. No server answers such requests.
 func TestServersServeNoWebPage(t *testing.T) {
 	const page = "evil.example"
 	client := http.Client{Timeout: 10 * time.Second}
 	for _, p := range privateLab(t).Processes() {
 		for _, to := range [][3]string{{"POST", "/v3/kv/range", p.Addr}, {"POST", "/v3/kv/range", page},
 			{"GET", "/metrics", p.Addr}, {"GET", "/metrics", page}, {"GET", "/", page}, {"GET", "/commands", page}} {
-			if strings.HasPrefix(p.Name, "service") { // only imitated here; other tests ask real services
+			if strings.HasPrefix(p.Name, "service") { // here, services are only imitated; other tests ask real ones
 				break
 			}
 			request, err := http.NewRequest(to[0], "http://"+p.Addr+to[1],
@@ -115,7 +115,7 @@ func TestServersServeNoWebPage(t *testing.T) {
 				continue // the server does not speak HTTP
 			}
 			answer.Body.Close()
-			// Without this header a browser hides the answer from the page.
+			// If this header is missing, the browser hides the answer from the page.
 			allowed, served := answer.Header.Get("Access-Control-Allow-Origin"), answer.StatusCode == http.StatusOK
 			if allowed != "" || served && (to[2] == page || to[0] == "POST") {
 				t.Errorf("%s: %v: %s, for %q to read", p.Name, to, answer.Status, allowed)
@@ -124,8 +124,8 @@ func TestServersServeNoWebPage(t *testing.T) {
 	}
 }
 
-// Passwords are not in arguments, which every user of the machine can read, not in logs, and not in Backends, which
-// the page shows.
+// No password is in an argument of a process, because every user of the machine can read arguments. No password is in a
+// log, or in the results of Backends and Services, which the page shows.
 func TestPasswordsAreNotShown(t *testing.T) {
 	l := privateLab(t)
 	db, err := mysql.ParseDSN(l.Config().MySQLDSN)
@@ -144,7 +144,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 	for _, p := range l.Processes() {
 		if runtime.GOOS != "linux" {
-			break // no /proc
+			break // only Linux has /proc
 		}
 		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
 		must(t, "read the arguments of "+p.Name, err)
@@ -173,8 +173,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 }
 
-// After reading the script of ClientsFile, the clients of a shell's user need no password as an
-// argument.
+// A shell that has read the script of ClientsFile can start clients such as mysql without a password as an argument.
 func TestClientsOfPeople(t *testing.T) {
 	l := privateLab(t)
 	file, err := l.ClientsFile()

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// private returns a lab with a private server of every backend and two service processes. Tests
-// share this lab, so a test that breaks it must repair it.
+// private holds a lab with a private server of every backend and two service processes. Tests share this lab, so a test
+// that breaks the lab must repair it.
 var private struct {
 	lab  *lab.Lab
 	host lab.Host
@@ -155,8 +155,8 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 	return cmd, v
 }
 
-// gone waits until nothing is left of a lab. After a time limit it returns an error that says what
-// is left.
+// gone waits until no process and no file of a lab is left. After a time limit, it returns an error that lists those
+// left.
 func (v victim) gone() error {
 	var left []string
 	for deadline := time.Now().Add(labtest.Patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

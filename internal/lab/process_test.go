@@ -17,8 +17,8 @@ import (
 	"seckill/internal/backend"
 )
 
-// A caller whose context ends does not wait for another caller's start. A failed start leaves no server behind, and the
-// next start succeeds.
+// A caller of Add waits for another caller's start only until its own context ends. After a failed start, no server is
+// left, and the next start succeeds.
 func TestAStartThatFails(t *testing.T) {
 	l := empty(t)
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -52,8 +52,8 @@ func TestAStartThatFails(t *testing.T) {
 	}
 }
 
-// A lab chooses no port that the system may give to outgoing connections. A client that redials a
-// stopped server could otherwise connect to itself. A lab also chooses no port of another lab.
+// A lab chooses no port that the system may give to outgoing connections. Otherwise, a client that dials a stopped
+// server could connect to itself. A lab also chooses no port of another lab.
 func TestPortsOfALab(t *testing.T) {
 	seen := map[int]bool{}
 	for range 2 {
@@ -105,7 +105,7 @@ func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	fmt.Fprintln(c.tell, "ended", all[3].Process.Pid)
 	c.dismissKeeper()
 	for i, want := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM} {
-		_ = all[i].Process.Signal(syscall.SIGTERM) // has no effect on the processes that have ended
+		_ = all[i].Process.Signal(syscall.SIGTERM) // this has no effect on the processes that the keeper has killed
 		_ = all[i].Wait()
 		if how := all[i].ProcessState.Sys().(syscall.WaitStatus); how.Signal() != want {
 			t.Errorf("process %d ended by %v, want %v", i+1, how.Signal(), want)
@@ -116,12 +116,13 @@ func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// Bytes that were held back arrive later or are lost with their connection. Only held bytes are counted.
+// Bytes that were held back arrive later, or are lost when their connection is closed. HeldBytes counts only such
+// bytes.
 func TestRelay(t *testing.T) {
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	defer echo.Close()
-	told := make(chan string, 9) // what the server receives
+	told := make(chan string, 9) // the texts that the server receives
 	go func() {
 		c, err := echo.Accept()
 		for buffer := make([]byte, 100); err == nil; {
@@ -146,7 +147,7 @@ func TestRelay(t *testing.T) {
 		if n == 0 && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
-		return string(buffer[:n]) // "" if the connection has ended
+		return string(buffer[:n]) // this is "" if the connection has ended
 	}
 	say := func(text string) {
 		t.Helper()

@@ -26,8 +26,8 @@ func served(l *lab.Lab) (urls []string, pids []int) {
 }
 
 func TestServicesRunAsTheyAreSet(t *testing.T) {
-	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // must not reach the services
-	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
+	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // the lab has no etcd, so services must not get this variable
+	t.Setenv("SECKILL_STRATEGY", "version")       // services get this variable, because it names no backend
 	l := started(t, lab.Options{Token: "t", Backends: []string{backend.NameRedis, backend.NameRedlock},
 		ServiceArgs: []string{"--strategy", "naive"}})
 	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
@@ -144,7 +144,8 @@ func TestAPausedProcessEnds(t *testing.T) {
 	must(t, "start it again", p.Restart(t.Context()))
 }
 
-// Faults of one process happen one after the other. Two restarts at once would start the process twice.
+// Faults of one process happen one after the other. If two restarts happened at once, they would start the process
+// twice.
 func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	l := privateLab(t)
 	const many = 8
@@ -192,7 +193,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	}
 }
 
-// Each service process reaches a server through a link of its own. A fault of a link needs an existing process.
+// Each service process reaches a server through its own link. A fault at a link is refused if no such service exists.
 func TestLinks(t *testing.T) {
 	l := started(t, lab.Options{Backends: []string{backend.NameRedis}, Links: true})
 	must(t, "start a service", l.StartServices(t.Context(), 1))
@@ -203,7 +204,7 @@ func TestLinks(t *testing.T) {
 	}
 	options := redisOptions(t, addr)
 	options.MaxRetries = -1
-	client := redis.NewClient(options) // has the same address as the client of the service
+	client := redis.NewClient(options) // this client uses the same link as the service
 	defer client.Close()
 	must(t, "ping through the link", client.Ping(t.Context()).Err())
 	trouble, err := fault.Lab{Lab: l}.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})

@@ -62,7 +62,7 @@ func startComparing(t *testing.T, folder History) (*Server, *httptest.Server, *f
 
 const comparisonsPath = "/api/lab/v1/comparisons"
 
-// begin starts a small comparison and waits until its first turn.
+// begin starts a small comparison and waits until its first measurement.
 func (f *fakeComparing) begin(t *testing.T, base, body string, query ...string) (begun Comparison, o compare.Options) {
 	t.Helper()
 	status, answer, header := call{method: "POST", path: comparisonsPath + strings.Join(query, ""),
@@ -150,7 +150,7 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	}
 }
 
-// Ctrl-C during a comparison judges and keeps the turns that were measured.
+// After Ctrl-C during a comparison, the measurements so far are judged and kept.
 func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
 	s, h, f := startComparing(t, History(dir))

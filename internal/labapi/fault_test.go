@@ -43,7 +43,7 @@ func (e *events) until(so func(Run) bool) (last Run) {
 
 func ended(r Run) bool { return r.State.Ended() }
 
-// Faults happen at their planned times and are undone. Only then the run ends.
+// Faults happen at their planned times and are undone. The run ends only after all faults were undone.
 func TestFaults(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 		`{"kind":"pause_service","service":2}`} {
 		begun.adds(f).wants(t, h.URL, 201, `"state":"planned"`)
 	}
-	for len(l.did) == 0 { // the sale goes on while the fault waits for its moment
+	for len(l.did) == 0 { // the sale continues until the planned time of the fault
 		config.OnProgress(loadtest.Progress{})
 	}
 	if did := <-l.did; did != "kill_service 1" {
@@ -188,7 +188,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 		!strings.Contains(r.Error, "its last words") {
 		t.Errorf("a run whose services do not start ends %s: %s", r.State, r.Error)
 	}
-	beginRun(t, h.URL, goodRun) // the lab accepts the next run
+	beginRun(t, h.URL, goodRun) // although the last run has failed, the lab accepts the next run
 }
 
 func TestRunsOutliveTheLab(t *testing.T) {

@@ -29,8 +29,8 @@ type fakeLab struct {
 	services []lab.Service
 	serving  lab.ServiceSettings
 	did      chan string
-	starts   chan struct{} // services start when this channel is closed; nil: at once
-	holders  chan int      // numbers of the service processes in which a holder is found
+	starts   chan struct{} // services start when this channel is closed; if it is nil, they start at once
+	holders  chan int      // the test sends the number of the service process in which a holder is found
 }
 
 var usual = lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
@@ -69,7 +69,7 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 		return errors.New("its last words")
 	}
 	l.serving = s
-	l.services = slices.Clone(l.services) // a copy, because another goroutine may be reading the old slice
+	l.services = slices.Clone(l.services) // another goroutine may be reading the old slice, so change a copy
 	for i := range l.services {
 		l.services[i].Up = true
 	}
@@ -133,7 +133,7 @@ func (f *fakeLoad) run(ctx context.Context, c loadtest.Config) (*loadtest.Result
 	}
 }
 
-// start serves a lab on a real socket: the tests check addresses of peers and Host headers.
+// start serves a lab on a real socket, because tests depend on the addresses of callers and on their Host headers.
 func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fakeLoad) {
 	t.Helper()
 	load := newFakeLoad()

@@ -92,7 +92,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 			}
 		}
 		for _, c := range []struct{ base, header, value string }{{closed.URL, "Authorization", "Bearer s3cret"},
-			{closed.URL, "Authorization", carries}, {open.URL, "Accept", "*/*"}} { // from this machine, without a proxy
+			{closed.URL, "Authorization", carries}, {open.URL, "Accept", "*/*"}} { // the last call needs no token
 			if status, body := ask(c.base, c.header, c.value); status != 200 || !strings.Contains(body, carries) {
 				t.Errorf("%s with %q: %d %s", what, c.value, status, body)
 			}
@@ -161,7 +161,7 @@ func TestProxySkipsTheDead(t *testing.T) {
 	}
 	_, h, _ = start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: closedPort(t), Up: true}}} })
 	call{method: "POST", path: "/api/v1/seckill", body: "{}"}.wants(t, h.URL, 503,
-		"backend_unavailable") // it has just died
+		"backend_unavailable") // the service has died, but the lab still lists it as running
 }
 
 func TestProxyNeverSendsTwice(t *testing.T) {
@@ -199,7 +199,7 @@ func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
 	var asked atomic.Int64
 	_, h, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &asked), Up: true}}} })
 	for _, query := range []string{"?strategy=%zz",
-		"?strategy=naive;x=1"} { // without it, the default strategy would sell
+		"?strategy=naive;x=1"} { // if the proxy dropped the query, the default strategy would sell
 		call{method: "POST", path: "/api/v1/seckill" + query, body: "{}"}.wants(t, h.URL, 200,
 			"/api/v1/seckill"+query+" ")
 	}

@@ -43,7 +43,7 @@ func TestPageAndItsHeaders(t *testing.T) {
 		}
 	}
 	call{method: "GET", path: "/healthz"}.wants(t, h.URL, 200, "")
-	call{method: "GET", path: "/readyz"}.wants(t, h.URL, 503, "") // no service process runs
+	call{method: "GET", path: "/readyz"}.wants(t, h.URL, 503, "") // no service process runs, so none is ready
 	browser := labtest.Value(http.NewRequest(http.MethodGet, h.URL+"/nope", nil)).Must(t)
 	browser.Header.Set("Accept", "text/html")
 	answer, err := http.DefaultTransport.RoundTrip(browser) // RoundTrip follows no redirect
@@ -75,7 +75,7 @@ func watch(t *testing.T, base string) *events {
 	return &events{t, resp.Body, in}
 }
 
-// opened opens a page's event stream, and returns it after the list of runs.
+// opened opens a page's event stream and reads the list of runs from it.
 func opened(t *testing.T, base string) *events {
 	t.Helper()
 	e := watch(t, base)
@@ -113,8 +113,8 @@ func (e *events) anyOf(names ...string) map[string]any {
 
 func lane(run map[string]any, i int) map[string]any { return run["lanes"].([]any)[i].(map[string]any) }
 
-// A page that opens late receives the same run as a page that was open. If the last report of a run
-// follows right after another, it changes the progress but adds no point to the charts.
+// A page that is opened during a run receives the same run as a page that was open before. If the last report of a run
+// follows another report at once, it changes the progress but adds no point to the charts.
 func TestPagesHaveWholeRuns(t *testing.T) {
 	s, h, load := start(t, nil)
 	first := opened(t, h.URL)
@@ -143,7 +143,7 @@ func TestPagesHaveWholeRuns(t *testing.T) {
 	first.next("lab")
 }
 
-// The server serves the page before the lab runs. A call waits for the lab until its caller leaves.
+// The server serves the page before the lab runs. Other calls wait for the lab, at most until their callers disconnect.
 func TestThePageDoesNotWaitForTheLab(t *testing.T) {
 	lab, _, _ := start(t, nil)
 	c := lab.Config
@@ -223,7 +223,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 }
 
-// People may put any file into the history. A file that no page could show is ignored and kept.
+// People may put any file into the history. The lab ignores a file that no page could show, and does not remove it.
 func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	settings := labtest.Value(json.Marshal(compare.Presets()[0].Settings)).Must(t)
 	const ended = `"state":"done","started":"2026-01-02T03:04:05Z",`
@@ -238,7 +238,7 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 		text := `{"seckill_history":1,"entry":{` + entry + `}}`
 		labtest.Must(t, os.WriteFile(History(dir).fileName(k, id), []byte(text), 0o600))
 	}
-	wrong := map[entryKind][]string{ // pairs: a text in an entry, and the text that replaces it
+	wrong := map[entryKind][]string{ // pairs of a text in an entry and the text that replaces it
 		kindRun: {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`,
 			`"lanes":[null,`,
 			"done", "running", "2026", "9026", `"stock":100`, `"stock":-1`, `"buyers":2000`, `"buyers":1000000000`},
@@ -261,7 +261,7 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 			len(s.traces.entries),
 			len(s.comparisons.entries))
 	}
-	// Lists that are missing deeper in the entry are empty lists in the answer.
+	// If a file lacks a list inside a member of the entry, the answer contains an empty list.
 	call{method: "GET", path: "/api/lab/v1/runs/whole"}.wants(t, h.URL, 200, `"violations":[]`)
 	call{method: "GET", path: "/api/lab/v1/traces/whole"}.wants(t, h.URL, 200, `"steps":[]`)
 	call{method: "GET", path: "/api/lab/v1/comparisons/whole"}.wants(t, h.URL, 200, `"not_run":[]`)

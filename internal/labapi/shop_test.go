@@ -93,7 +93,7 @@ func TestRivals(t *testing.T) {
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, base, 409, "")
 	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409,
 		"500 rivals still buy")
-	for range 2 { // when the second report is taken, the first has reached the pages
+	for range 2 { // the run takes the second report only after it has recorded the first
 		load.progress <- loadtest.Progress{Requests: 70, Counts: map[judge.Outcome]int{judge.OutcomeSold: 60}}
 	}
 	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Lanes[0].Progress.Requests != 70 ||

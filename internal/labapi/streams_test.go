@@ -38,7 +38,7 @@ func openStream(t *testing.T, addr string) net.Conn {
 	return conn
 }
 
-// Open pages do not delay the end of the lab, not even a page that reads nothing.
+// Open pages do not delay the end of the lab, even if a page reads nothing.
 func TestOpenPagesAndTheEnd(t *testing.T) {
 	s, _, _ := start(t, nil)
 	l := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
@@ -49,10 +49,10 @@ func TestOpenPagesAndTheEnd(t *testing.T) {
 	for range 5 {
 		go io.Copy(io.Discard, openStream(t, addr))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*writeTimeout) // long, as the machine may be busy
+	ctx, cancel := context.WithTimeout(t.Context(), 30*writeTimeout) // this is long, because the machine may be busy
 	defer cancel()
 	labtest.Check(t, server.Shutdown(ctx), nil, "the end of the server")
-	if n, _ := io.Copy(io.Discard, stuck); n >= 1<<20 { // the rest of the stream, which was cut
+	if n, _ := io.Copy(io.Discard, stuck); n >= 1<<20 { // the server must have cut the stream before its end
 		t.Errorf("who reads nothing was sent all of %d bytes", n)
 	}
 }
