@@ -267,8 +267,7 @@ func hangUp(w http.ResponseWriter) {
 // ran makes a run and returns its result.
 func ran(t *testing.T, c Config) *Result {
 	t.Helper()
-	r := labtest.Value(Run(t.Context(), c)).Must(t)
-	return r
+	return labtest.Value(Run(t.Context(), c)).Must(t)
 }
 
 // serve starts the fake, and returns the configuration of a run against it.

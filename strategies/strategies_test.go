@@ -134,10 +134,7 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 			if !strings.HasPrefix(text, "# ") {
 				t.Errorf("%s in %s: the lesson has no title", info.Name, language)
 			}
-			var found []string
-			for _, m := range section.FindAllStringSubmatch(text, -1) {
-				found = append(found, m[1])
-			}
+			found := labtest.Map(section.FindAllStringSubmatch(text, -1), func(m []string) string { return m[1] })
 			want := slices.Clone(sections[language])
 			if sound[language] = slices.Contains(found, unbroken[language]); sound[language] {
 				want[3] = unbroken[language]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
@@ -29,8 +30,7 @@ var (
 
 func chapters(t *testing.T) []course.Chapter {
 	t.Helper()
-	all := labtest.Value(course.Chapters()).Must(t)
-	return all
+	return labtest.Value(course.Chapters()).Must(t)
 }
 
 func infos() map[string]catalog.Info {
@@ -216,10 +216,7 @@ func rulesOf(t *testing.T, strategy, question string, held bool) string {
 	if err != nil || e.Strategy != strategy || e.Question != question {
 		t.Errorf("%s is of %s, %s: %v", name, e.Strategy, e.Question, err)
 	}
-	var rules []string
-	for _, p := range e.Problems {
-		rules = append(rules, p.Rule)
-	}
+	rules := labtest.Map(e.Problems, func(p explore.Problem) string { return p.Rule })
 	slices.Sort(rules)
 	return strings.Join(slices.Compact(rules), ", ")
 }

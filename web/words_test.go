@@ -187,8 +187,7 @@ func TestProofSpeaksChinese(t *testing.T) {
 
 func source(t *testing.T, file string) string {
 	t.Helper()
-	text := labtest.Value(os.ReadFile(file)).Must(t)
-	return string(text)
+	return string(labtest.Value(os.ReadFile(file)).Must(t))
 }
 
 // TypeScript checks the page's modules, which are JavaScript. It reads the types from their comments and from types/.

@@ -43,8 +43,7 @@ func page(t *testing.T, name string) string {
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text := labtest.Value(os.ReadFile(file)).Must(t)
-	return string(text)
+	return string(labtest.Value(os.ReadFile(file)).Must(t))
 }
 
 var (
@@ -243,10 +242,8 @@ func TestVariablesOfCompose(t *testing.T) {
 func TestImageIsMadeOfTheSources(t *testing.T) {
 	sources := regexp.MustCompile(`SOURCES := .* --exclude-standard (.*) 2>`).FindStringSubmatch(page(t, "Makefile"))[1]
 	want := strings.Fields(strings.ReplaceAll(sources, "'", ""))
-	var got []string
-	for _, kept := range regexp.MustCompile(`(?m)^!(\S+)$`).FindAllStringSubmatch(page(t, ".dockerignore"), -1) {
-		got = append(got, kept[1])
-	}
+	kept := regexp.MustCompile(`(?m)^!(\S+)$`).FindAllStringSubmatch(page(t, ".dockerignore"), -1)
+	got := labtest.Map(kept, func(m []string) string { return m[1] })
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

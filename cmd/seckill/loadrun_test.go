@@ -129,8 +129,7 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	}
 	c.Quantity, c.Timeout = 1, 20*time.Second
 	t.Logf("seed %d", c.Seed)
-	r := labtest.Value(loadtest.Run(t.Context(), c)).Must(t)
-	return r
+	return labtest.Value(loadtest.Run(t.Context(), c)).Must(t)
 }
 
 // quick lists the strategies with a load run in make test: one for each stock store, and a broken one.

@@ -28,8 +28,7 @@ func keptMatrix(t *testing.T) *prove.Matrix {
 	t.Helper()
 	f := labtest.Value(os.Open(filepath.Join(root, "web/guarantees/matrix.json"))).Must(t)
 	defer f.Close()
-	m := labtest.Value(prove.ReadMatrix(f)).Must(t)
-	return m
+	return labtest.Value(prove.ReadMatrix(f)).Must(t)
 }
 
 // docs/guarantees.md shows the matrix that was computed last, and the strategies declare the same
@@ -151,10 +150,9 @@ func TestChooser(t *testing.T) {
 		Broken bool                 `json:"broken"`
 		Needs  []backend.Capability `json:"needs"` // an empty list where there are none
 	}
-	var list []listed
-	for _, i := range strategies.All() {
-		list = append(list, listed{i, i.Broken(), append([]backend.Capability{}, i.Needs...)})
-	}
+	list := labtest.Map(strategies.All(), func(i catalog.Info) listed {
+		return listed{i, i.Broken(), append([]backend.Capability{}, i.Needs...)}
+	})
 	text := labtest.Value(json.Marshal(list)).Must(t)
 	node := exec.CommandContext(t.Context(), "node", "cmd/seckill/testdata/choose.mjs")
 	node.Dir, node.Stdin = root, bytes.NewReader(text)

@@ -138,10 +138,7 @@ func (p *process) status() string {
 // servers NEED... lets the test program's lab run these servers. The script's environment then
 // names them and no others.
 func useServers(ts *testscript.TestScript, _ bool, args []string) {
-	var needs []backend.Capability
-	for _, name := range args {
-		needs = append(needs, backend.Capability(name))
-	}
+	needs := labtest.Map(args, func(name string) backend.Capability { return backend.Capability(name) })
 	for name, value := range labtest.Config(of(ts), needs...).Environment() {
 		ts.Setenv(name, value)
 	}

@@ -38,10 +38,7 @@ func shortRun(t testing.TB, locks ...catalog.Info) Options {
 
 // For each kind of backend, a lock is measured. Every figure is set, and no update is lost.
 func TestEveryLockIsMeasured(t *testing.T) {
-	var all []catalog.Info
-	for _, name := range []string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"} {
-		all = append(all, strategies.Named(name))
-	}
+	all := labtest.Map([]string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"}, strategies.Named)
 	r := labtest.Value(Run(t.Context(), shortRun(t, all...))).Must(t)
 	for _, s := range r.Trials {
 		if s.Error != "" || s.lostUpdates() > 0 || len(s.Passes) != 2 {
@@ -151,8 +148,7 @@ func TestReportsOmitInvalidTrials(t *testing.T) {
 		{Lock: "void", Contenders: 8, Passes: []Pass{pass, {Lost: 1}}},
 	}}
 	read := func(r tables.Report) string {
-		text := labtest.Value(json.Marshal(r.JSON)).Must(t)
-		return string(text)
+		return string(labtest.Value(json.Marshal(r.JSON)).Must(t))
 	}
 	const zk = `"locks":{"zk":{"1":{"commands":[3,3,3],"locks_per_second":[180,180,180],"lost_percent":[0,0,0],"p99_ms":[40,40,40]},"8":{`
 	if got := read(r.Report(tables.Run{})); !strings.Contains(got, zk) || strings.Contains(got, "etcd") || strings.Contains(got, "void") {

@@ -56,8 +56,7 @@ func withFault(s *explore.Scenario, faults ...explore.Fault) *explore.Scenario {
 
 func search(t testing.TB, w *explore.World, s *explore.Scenario, l explore.Limits) explore.Result {
 	t.Helper()
-	res := labtest.Value(w.Search(t.Context(), s, l)).Must(t)
-	return res
+	return labtest.Value(w.Search(t.Context(), s, l)).Must(t)
 }
 
 func again(t *testing.T, w *explore.World, s *explore.Scenario, choices ...explore.Choice) *explore.Schedule {

@@ -82,8 +82,7 @@ func startGames(t *testing.T, change func(*game.Games), names ...string) *game.G
 // findGame returns a game, and fails the test if the game has ended.
 func findGame(t *testing.T, games *game.Games, id string) *game.Game {
 	t.Helper()
-	g := labtest.Value(games.Game(id)).Must(t)
-	return g
+	return labtest.Value(games.Game(id)).Must(t)
 }
 
 // gameDatabases lists the databases of games on the server.

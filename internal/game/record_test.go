@@ -25,8 +25,7 @@ func recordingOf(t *testing.T, level *game.Level) *game.Recording {
 	t.Helper()
 	f := labtest.Value(web.Recordings().Open(level.Name + ".json.gz")).Must(t)
 	defer f.Close()
-	r := labtest.Value(game.ReadRecording(f)).Must(t)
-	return r
+	return labtest.Value(game.ReadRecording(f)).Must(t)
 }
 
 // The solution of every level wins, with as many moves and switches as the level's file says. The servers still
@@ -101,10 +100,7 @@ func readKept(t *testing.T, name string) (text string, rules []string) {
 	t.Helper()
 	file := labtest.Value(fs.ReadFile(web.Guarantees(), name+".json")).Must(t)
 	e := labtest.Value(game.ReadExample(bytes.NewReader(file))).Must(t)
-	for _, p := range e.Problems {
-		rules = append(rules, p.Rule)
-	}
-	return string(file), rules
+	return string(file), labtest.Map(e.Problems, func(p explore.Problem) string { return p.Rule })
 }
 
 // A replayed counterexample breaks its rules again on the lab's servers. In the second one the buyers call the

@@ -127,8 +127,7 @@ func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 	if own && c.Default == fakeName {
 		labtest.Value(ledger.NewStore(c.Instance.DB).Reset(context.Background(), 1, "", 10)).Must(t)
 	}
-	s := labtest.Value(httpapi.New(c)).Must(t)
-	return s
+	return labtest.Value(httpapi.New(c)).Must(t)
 }
 
 // A reply is an answer after the checks that every answer must pass.

@@ -23,7 +23,9 @@ import (
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{Points: &point.Points{}})
 	r := ask(t, s, "GET", "/openapi.json", "")
-	doc := read[struct{ Paths, Components map[string]map[string]json.RawMessage }](t, r)
+	doc := read[struct {
+		Paths, Components map[string]map[string]json.RawMessage
+	}](t, r)
 	var described []string
 	for path, item := range doc.Paths {
 		for method := range item {
@@ -35,10 +37,9 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	parameter := regexp.MustCompile(`[:*](\w+)`)
 	slices.Sort(described)
 	for _, handler := range []http.Handler{s.Handler(), s.AdminHandler()} {
-		var routed []string
-		for _, route := range handler.(*gin.Engine).Routes() {
-			routed = append(routed, route.Method+" "+parameter.ReplaceAllString(route.Path, "{$1}"))
-		}
+		routed := labtest.Map(handler.(*gin.Engine).Routes(), func(route gin.RouteInfo) string {
+			return route.Method + " " + parameter.ReplaceAllString(route.Path, "{$1}")
+		})
 		slices.Sort(routed)
 		if !slices.Equal(described, routed) {
 			t.Errorf("openapi.json describes\n%s\nthe routes are\n%s", strings.Join(described, "\n"),
@@ -54,10 +55,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 		Properties struct{ Code struct{ Enum []string } }
 	}
 	labtest.Must(t, json.Unmarshal(doc.Components["schemas"]["Problem"], &problem))
-	var codes []string
-	for _, refusal := range judge.ErrorCodes {
-		codes = append(codes, refusal.Code)
-	}
+	codes := labtest.Map(judge.ErrorCodes, func(e judge.ErrorCode) string { return e.Code })
 	if slices.Sort(codes); !slices.Equal(slices.Sorted(slices.Values(problem.Properties.Code.Enum)), codes) {
 		t.Errorf("problems have the codes %q, want %q", problem.Properties.Code.Enum, codes)
 	}

@@ -246,8 +246,7 @@ func metric(t testing.TB, s *httpapi.Server, series string) float64 {
 	t.Helper()
 	for line := range strings.Lines(string(ask(t, s, "GET", "/metrics", "").body)) {
 		if rest, ok := strings.CutPrefix(line, series+" "); ok {
-			n := labtest.Value(strconv.ParseFloat(strings.TrimSpace(rest), 64)).Must(t)
-			return n
+			return labtest.Value(strconv.ParseFloat(strings.TrimSpace(rest), 64)).Must(t)
 		}
 	}
 	return -1

@@ -224,8 +224,7 @@ func TestNoOrderBeforeTheStart(t *testing.T) {
 			return err
 		}
 		clock := func() ledger.Start {
-			st := labtest.Value(s.Start(t.Context(), sku)).Must(t)
-			return st
+			return labtest.Value(s.Start(t.Context(), sku)).Must(t)
 		}
 		old := labtest.Value(s.Reset(t.Context(), sku, "thing", 10)).Must(t)
 		if off := time.Since(clock().Now.Time()).Abs(); off > time.Minute {

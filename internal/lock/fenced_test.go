@@ -65,8 +65,7 @@ func (s *fencedSale) buy(ctx context.Context, user, quantity int64) (seckill.Rec
 
 func (s *fencedSale) sells(user, quantity int64) seckill.Receipt {
 	s.Helper()
-	r := labtest.Value(s.buy(s.Context(), user, quantity)).Must(s)
-	return r
+	return labtest.Value(s.buy(s.Context(), user, quantity)).Must(s)
 }
 
 // has checks the units left, the fence, and the users who have active orders.

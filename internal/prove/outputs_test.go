@@ -111,11 +111,8 @@ func TestJSON(t *testing.T) {
 }
 
 func listed(all []prove.Difference) string {
-	var list []string
-	for _, d := range all {
-		list = append(list, d.Question.ID+" "+d.Expected)
-	}
-	return strings.Join(list, ", ")
+	say := func(d prove.Difference) string { return d.Question.ID + " " + d.Expected }
+	return strings.Join(labtest.Map(all, say), ", ")
 }
 
 // An answer that is not the published one is a difference, whether it is better or worse and
@@ -196,10 +193,7 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 			{Strategy: "conditional", Cells: map[string]prove.Cell{"oversell": {Answer: prove.Holds}}},
 		}}
 	m := now.Merge(old, []catalog.Info{sqlrow.Naive, sqlrow.Conditional, redislock.RedisLua})
-	var names []string
-	for _, r := range m.Rows {
-		names = append(names, r.Strategy)
-	}
+	names := labtest.Map(m.Rows, func(r prove.Row) string { return r.Strategy })
 	if want := []string{"naive", "conditional", "redis-lua"}; !reflect.DeepEqual(names, want) {
 		t.Fatalf("rows %v, want %v", names, want)
 	}

@@ -50,8 +50,7 @@ func bound(n int) int {
 func compute(t *testing.T, o prove.Options) *prove.Matrix {
 	t.Helper()
 	o.Servers, o.Workers, o.Schedules, o.Seed = shared(t), 1, bound(32), 1
-	m := labtest.Value(prove.Run(t.Context(), o)).Must(t)
-	return m
+	return labtest.Value(prove.Run(t.Context(), o)).Must(t)
 }
 
 // The answers of a small matrix are those that the strategies declare, and each "breaks" that was
@@ -184,11 +183,8 @@ const budget = 300 * time.Millisecond
 func measure(t *testing.T, questions []string, names ...string) map[string]map[string]prove.Cell {
 	t.Helper()
 	l := labtest.Start(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
-	var infos []catalog.Info
-	for _, name := range names {
-		infos = append(infos, strategies.Named(name))
-	}
-	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Questions: questions, Workers: 1, Schedules: bound(20),
+	m, err := prove.Run(t.Context(), prove.Options{Infos: labtest.Map(names, strategies.Named),
+		Questions: questions, Workers: 1, Schedules: bound(20),
 		Budget: time.Minute, // the number of schedules is the limit, so that a busy machine finds the same violations
 		Seed:   1, Servers: func(context.Context) (prove.Servers, error) { return servers{l}, nil }})
 	labtest.Must(t, err)
@@ -289,10 +285,7 @@ func TestFailoverLosesTheLock(t *testing.T) {
 		redislock.RedisFenced, counter.RedisCounter, counter.RedisCounterMySQL)
 	for name, want := range map[string][]string{"redis-fenced": {explore.RuleOverlap},
 		"redis-counter": {judge.RuleOversold, judge.RuleLostUpdate}} {
-		var broken []string
-		for _, p := range examples[name].Problems {
-			broken = append(broken, p.Rule)
-		}
+		broken := labtest.Map(examples[name].Problems, func(p explore.Problem) string { return p.Rule })
 		if cells[name].Answer != prove.Breaks || !slices.Equal(broken, want) {
 			t.Errorf("%s: %+v breaks %q, want %q", name, cells[name], broken, want)
 		}

@@ -124,9 +124,7 @@ func (c *trial) oneTakesOver(elder *locktest.Process) {
 		if n := len(won); n != 1 {
 			c.stop("%d took the dead holder's lock over, want 1", n)
 		}
-		if err := dead.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
-			c.broken("the dead holder's release: %v", err)
-		}
+		c.releasedTooLate(dead)
 		c.free(<-won)
 	}
 }

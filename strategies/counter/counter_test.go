@@ -105,10 +105,7 @@ func (sh *shop) reconnect(t *testing.T) {
 
 func judged(t *testing.T, r judge.Report, verdict judge.Verdict, rules ...string) {
 	t.Helper()
-	var broken []string
-	for _, v := range r.Violations {
-		broken = append(broken, v.Rule)
-	}
+	broken := labtest.Map(r.Violations, func(v judge.Violation) string { return v.Rule })
 	if r.Verdict != verdict || !slices.Equal(broken, rules) {
 		t.Errorf("the audit says %s by %v, want %s by %v: %+v", r.Verdict, broken, verdict, rules, r)
 	}

@@ -56,8 +56,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 // open returns the number of entries that are not settled.
 func (s *streamed) open(t *testing.T) int64 {
 	t.Helper()
-	n := labtest.Value(s.of[0].redis.XLen(t.Context(), companionKey(s.SKU, "orders")).Result()).Must(t)
-	return n
+	return labtest.Value(s.of[0].redis.XLen(t.Context(), companionKey(s.SKU, "orders")).Result()).Must(t)
 }
 
 // age makes all entries as old as a lease since they were read.

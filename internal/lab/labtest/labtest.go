@@ -258,6 +258,14 @@ func (r Result[T]) Check(t testing.TB, want error, text string, args ...any) {
 	Check(t, r.err, want, text, args...)
 }
 
+// Map returns what f makes of each element of a list.
+func Map[S ~[]E, E, R any](list S, f func(E) R) (made []R) {
+	for _, e := range list {
+		made = append(made, f(e))
+	}
+	return made
+}
+
 // Patience limits how long tests wait for an event. It is long enough for a busy machine.
 const Patience = time.Minute
 
