@@ -21,32 +21,32 @@ const (
 	typeProblem = "application/problem+json"
 )
 
-// Outcomes lists the possible outcomes of a purchase in the order of reports.
+// Outcomes lists the possible outcomes of a purchase, in the order in which reports show them.
 var Outcomes = []judge.Outcome{
 	judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeSoldOut, judge.OutcomeBusy, judge.OutcomeConflict,
 	judge.OutcomeDuplicate, judge.OutcomeInProgress, judge.OutcomeAccepted, judge.OutcomeUnknown, judge.OutcomeError,
 }
 
-// The client itself gives these codes to calls without an answer that keeps the contract.
+// The client itself gives these codes to calls that got no valid answer.
 const (
-	codeTimeout     = "timeout"         // no answer within the buyer's time-out
-	codeInterrupted = "interrupted"     // the run ended while the buyer waited
+	codeTimeout     = "timeout"         // there was no answer within the buyer's time-out
+	codeInterrupted = "interrupted"     // the run was interrupted while the buyer waited
 	codeLost        = "connection_lost" // the connection ended before the answer was complete
 	codeUnreachable = "unreachable"     // the client could not connect, so it sent nothing
-	codeNonsense    = "nonsense"        // the answer breaks the contract
+	codeNonsense    = "nonsense"        // the answer is not one that the service may give
 )
 
 // maxBody bounds the body of a response, in bytes.
 const maxBody = 64 << 10
 
-// A response is an HTTP response. Its body is valid until the buyer's next call.
+// A response is an HTTP response. Body is overwritten by the buyer's next call.
 type response struct {
 	Status      int
 	ContentType string
 	Body        []byte
 	RetryAfter  time.Duration // 0 if the header is missing, or is a date
-	Replayed    bool          // the service repeats its answer to an earlier call of this request
-	last        bool          // the service closes the connection
+	Replayed    bool          // true if the service repeats its answer to an earlier call of this request
+	last        bool          // true if the service closes the connection after this response
 }
 
 // A reply is the answer to one call, as the buyer understands it.
@@ -56,13 +56,13 @@ type reply struct {
 	Message    string
 	OrderID    string
 	Remaining  int64
-	Status     int           // HTTP status; 0 if no answer came
+	Status     int           // the HTTP status; 0 if there was no answer
 	RetryAfter time.Duration // 0 if the answer has no Retry-After
-	Replayed   bool          // the service repeats its answer to an earlier call of this request
-	ThisCall   bool          // the error is about this call only; another call of the request may have bought
+	Replayed   bool          // true if the service repeats its answer to an earlier call of this request
+	ThisCall   bool          // true if the error is about this call only; another call of the request may have bought
 }
 
-// maySendAgain reports whether a client sends the same request again after this reply.
+// maySendAgain reports whether a buyer may send the same request again after this reply.
 func (r reply) maySendAgain() bool {
 	switch r.Code {
 	case codeTimeout, codeLost, codeUnreachable:
@@ -80,8 +80,8 @@ func (r reply) isDefinite() bool {
 	return true
 }
 
-// replyToError returns the reply for a call that ended with err. Only a failed dial proves that
-// nothing was sent; after any other error the outcome is unknown.
+// replyToError returns the reply for a call that ended with err. If the connection could not be opened,
+// nothing was sent. After any other error the outcome is unknown.
 func replyToError(err error) reply {
 	var malformed malformedResponse
 	var op *net.OpError
@@ -107,7 +107,7 @@ func invalidReply(format string, args ...any) reply {
 	return unknownReply(codeNonsense, fmt.Sprintf(format, args...))
 }
 
-// hasType compares a Content-Type without its parameters. want is lower case.
+// hasType reports whether contentType is the type want. It ignores parameters such as charset. want is lower case.
 func hasType(contentType, want string) bool {
 	t, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(t), want)
@@ -120,18 +120,18 @@ func quoteStart(text []byte) string { return fmt.Sprintf("%.120q", text) }
 type problemBody struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	Ask    string `json:"ask"` // path at which to ask for the outcome of other calls with the same key
+	Ask    string `json:"ask"` // the path at which the buyer can ask what other calls with the same key did
 }
 
-// An expectedSale has the contents of a successful answer to a purchase.
+// An expectedSale has the values that a successful answer to a purchase must have.
 type expectedSale struct {
 	SKU, Quantity int64
 	Strategy      string
-	Outcome       judge.Outcome // sold for a purchase, reserved for a reservation
+	Outcome       judge.Outcome // OutcomeSold for a purchase, OutcomeReserved for a reservation
 }
 
-// readPurchase returns what an answer to a purchase says. An answer that breaks the
-// contract proves nothing, so its outcome is unknown.
+// readPurchase returns what an answer to a purchase says. An answer that the service may not give proves
+// nothing, so its outcome is unknown.
 func (e expectedSale) readPurchase(a response) reply {
 	switch a.Status {
 	case http.StatusOK:
@@ -145,7 +145,7 @@ func (e expectedSale) readPurchase(a response) reply {
 	}
 	var p problemBody
 	if !hasType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
-		if a.Status >= 500 { // a proxy answers, or a process that is shutting down
+		if a.Status >= 500 { // The answer is from a proxy, or from a process that is shutting down.
 			return unknownReply(fmt.Sprintf("http_%d", a.Status), quoteStart(a.Body))
 		}
 		return invalidReply("status %d, %s: %s", a.Status, a.ContentType, quoteStart(a.Body))
@@ -157,8 +157,8 @@ func (e expectedSale) readPurchase(a response) reply {
 	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Detail, ThisCall: p.Ask != ""}
 }
 
-// A sale is the body of an answer 200 to a purchase or a reservation. A pointer is nil if the
-// answer lacks its field.
+// A sale is the body of a successful answer to a purchase or a reservation. A pointer is nil if the answer
+// lacks the field.
 type sale struct {
 	OrderID       string `json:"order_id"`
 	ReservationID string `json:"reservation_id"`
@@ -168,16 +168,17 @@ type sale struct {
 	Strategy      string `json:"strategy"`
 }
 
-// decodeBody reads the JSON body of an answer. It returns false if the body is not JSON for the
-// type of into. This JSON package takes less than half the time of encoding/json.
+// decodeBody reads the JSON body of an answer. It returns false if the body is not JSON for the type of into.
+// The package go-json-experiment/json takes less than half the time of encoding/json.
 func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }
 
-// readSale checks that a sale has the SKU, the quantity and the strategy of the purchase.
+// readSale checks that a sale has the SKU, the quantity and the strategy of the purchase, and returns the reply.
 func (e expectedSale) readSale(s sale, a response) reply {
 	id := s.OrderID
-	if e.Outcome == judge.OutcomeReserved { // once the reservation is paid, the answer has an OrderID too
+	// When the reservation is paid, the answer has an OrderID as well.
+	if e.Outcome == judge.OutcomeReserved {
 		id = s.ReservationID
 	}
 	switch {
@@ -191,7 +192,7 @@ func (e expectedSale) readSale(s sale, a response) reply {
 	return reply{Outcome: e.Outcome, OrderID: id, Remaining: *s.Remaining, Replayed: a.Replayed}
 }
 
-// readAcceptance reads an answer that says the purchase was accepted for later.
+// readAcceptance reads an answer which says that the purchase is accepted, and that its order is written later.
 func readAcceptance(a response) reply {
 	var first struct {
 		Status    string `json:"status"`
@@ -205,9 +206,9 @@ func readAcceptance(a response) reply {
 
 var acceptedReply = reply{Outcome: judge.OutcomeAccepted, Code: string(judge.OutcomeAccepted)}
 
-// readOutcome reads the answer to a look-up of an accepted purchase. It returns false while the
-// service has not decided, or cannot say. If the service no longer knows the request, the outcome
-// stays "accepted", and the judge looks into the ledger.
+// readOutcome reads the answer to a call that asks for the outcome of an accepted purchase. It returns false
+// while the service has not decided, or cannot say. If the service no longer knows the request, the outcome
+// stays "accepted", and the judge looks for the order in the ledger.
 func (e expectedSale) readOutcome(a response) (reply, bool) {
 	var page struct {
 		Orders  []sale `json:"orders"`
@@ -248,8 +249,8 @@ var (
 	readRelease      = expectState(judge.OutcomeCancelled, "cancelled", "expired")
 )
 
-// expectState returns a function that reads an answer as the given outcome if the order or
-// reservation is in one of the given states.
+// expectState returns a function that reads an answer about an order or a reservation. If the state is one of
+// the given states, the reply has the given outcome.
 func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 	return func(a response) reply {
 		if a.Status != http.StatusOK {
@@ -257,7 +258,7 @@ func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 		}
 		var r struct {
 			Status string `json:"status"` // status of an order
-			State  string `json:"state"`  // state of a reservation
+			State  string `json:"state"`  // the state of a reservation
 		}
 		if decodeBody(a, &r) && slices.Contains(states, r.Status+r.State) {
 			return reply{Outcome: outcome}

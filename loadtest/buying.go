@@ -10,15 +10,15 @@ import (
 	"seckill/internal/judge"
 )
 
-// A finalReply is the answer to a request after all its retries.
+// A finalReply is the last answer to a request, after all its retries.
 type finalReply struct {
 	reply
 	answered time.Duration // when the answer came
-	// Before reservedUntil the reservation cannot have expired. It is 0 if that time is unknown.
+	// reservedUntil is a time before which the reservation cannot have expired. It is 0 if no such time is known.
 	reservedUntil time.Duration
 }
 
-// makeRequest makes request i and records what came of it.
+// makeRequest makes request i and records its result.
 func (w *worker) makeRequest(i int, when timing) {
 	p := w.load.plan.purchaseOf(i)
 	if p.copied {
@@ -28,7 +28,7 @@ func (w *worker) makeRequest(i int, when timing) {
 	w.finishRequest(p, w.makePurchase(p, when.sent), when)
 }
 
-// finishRequest records the final answer to a request. Then the buyer pays or cancels.
+// finishRequest records the last answer to a request. If the buyer got something, the buyer then pays or cancels.
 func (w *worker) finishRequest(p purchase, final finalReply, when timing) {
 	if w.load.tally.recordAnswer(p, final, when) {
 		w.load.addAccepted(acceptedRequest{p, final, when})
@@ -40,11 +40,11 @@ func (w *worker) finishRequest(p purchase, final finalReply, when timing) {
 // A buyer pauses between two calls of one request. Half of each pause is random, so that the
 // retries of many buyers spread out.
 const (
-	firstPause = 50 * time.Millisecond // doubled with each further call
-	maxPause   = 2 * time.Second       // also bounds the pause that a Retry-After asks for
+	firstPause = 50 * time.Millisecond // the first pause; each further pause is twice as long
+	maxPause   = 2 * time.Second       // the maximum; it also bounds the pause that a Retry-After asks for
 )
 
-// pauseBefore returns how long the buyer waits after r before the next call.
+// pauseBefore returns how long the buyer waits after the reply r before the next call.
 func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	if r.Outcome == judge.OutcomeInProgress && r.RetryAfter > 0 {
 		return min(r.RetryAfter, maxPause)
@@ -53,30 +53,31 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	return d/2 + time.Duration(p.drawShare(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
-// makePurchase makes the calls of one purchase.
+// makePurchase makes all calls of one purchase.
 func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	final, doubt := w.callWithRetries(p, attempt{kind: judge.CallBuy, sent: sent, send: w.caller.sendPurchase})
-	if !p.copied { // the units of a copied request may have been reserved by a copy that was sent earlier
+	// The units of a copied request may have been reserved by another call of the request, which was sent earlier.
+	if !p.copied {
 		final.reservedUntil = sent + w.load.plan.scenario.Reserve
 	}
-	if doubt && !final.isDefinite() { // an earlier call may have bought, and this answer does not say whether it did
+	// An earlier call may have bought, and this reply does not say whether it did.
+	if doubt && !final.isDefinite() {
 		final.Outcome = judge.OutcomeUnknown
 	}
 	return final
 }
 
-// An attempt is a call that callWithRetries makes, perhaps several times.
+// An attempt is a call that callWithRetries makes once or several times.
 type attempt struct {
 	kind          judge.CallKind
-	sent          time.Duration // when the first call was sent
+	sent          time.Duration // when the latest call was sent
 	reservedUntil time.Duration // see finalReply
 	send          func(purchase) reply
 }
 
-// callWithRetries makes a call. While the answer leaves the outcome open and retries are
-// left, it makes the call again at the next target, with the same key: to buy, pay or cancel
-// twice has the effect of doing so once. It returns the last reply, and whether any call had
-// no answer, and so may have had its effect.
+// callWithRetries makes a call. If the reply leaves the outcome open and retries are left, it makes the call again,
+// at the next target and with the same key. This is safe: to buy, pay or cancel twice has the same effect as once. It
+// returns the last reply, and whether any call got no answer, so that it may have had its effect.
 func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 	plan, doubt := w.load.plan, false
 	for try := 0; ; try++ {
@@ -86,7 +87,7 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 		times := judge.CallTimes{Sent: a.sent, Answered: final.answered}
 		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, CallTimes: times, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
-		p.patience = 0 // only the first call is cut off; the buyer waits for later answers
+		p.patience = 0 // Only the first call is cut off, and the buyer waits for later answers.
 		if try >= plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(plan.pauseBefore(p.index, try, r)) {
 			return final, doubt
 		}
@@ -95,14 +96,15 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 	}
 }
 
-// CopiesEach is how many calls a copied request makes at once. Clients send copies when a buyer
-// taps again, or when a proxy resends a slow request. With two targets, one gets two copies.
+// CopiesEach is how many calls a copied request makes at once. Clients do so when a buyer taps again, or when
+// a proxy sends a slow request again. If there are two targets, one of them gets two of the calls.
 const CopiesEach = 3
 
-// sendCopies makes several calls under one key at the same time. It returns when an answer says
-// what the buyer got. Copies without an answer by then go on in the background.
+// sendCopies makes several calls with one key at the same time. It returns when an answer says what the buyer
+// got. Calls without an answer by then go on in the background.
 func (w *worker) sendCopies(p purchase, when timing) {
-	var connected sync.WaitGroup // makes all copies wait until each has its connection
+	// All calls wait until each has its connection, so that they are sent at the same time.
+	var connected sync.WaitGroup
 	connected.Add(CopiesEach)
 	answers := make(chan finalReply, CopiesEach)
 	for turn := range CopiesEach {
@@ -129,13 +131,14 @@ func (w *worker) sendCopies(p purchase, when timing) {
 	})
 }
 
-// certaintyOrder begins with the outcomes that say most about what the buyer got. The unknown
-// outcome precedes the refusals, because a call without an answer may have bought.
+// certaintyOrder begins with the outcomes that say most about what the buyer got. The unknown outcome comes
+// before the refusals, because a call without an answer may have bought.
 var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeAccepted,
 	judge.OutcomeUnknown, judge.OutcomeSoldOut, judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy,
 	judge.OutcomeInProgress, judge.OutcomeError}
 
-// orMoreCertain returns what the buyer knows from the answers to two copies of a request.
+// orMoreCertain returns f or other, two answers to the same request. It chooses the one that says
+// more about what the buyer got.
 func (f finalReply) orMoreCertain(other finalReply) finalReply {
 	a, b := slices.Index(certaintyOrder, f.Outcome), slices.Index(certaintyOrder, other.Outcome)
 	if b >= 0 && (b < a || b == a && other.answered < f.answered) {
@@ -144,7 +147,7 @@ func (f finalReply) orMoreCertain(other finalReply) finalReply {
 	return f
 }
 
-// payOrCancel cancels an order, or pays for or cancels a reservation, as the plan says.
+// payOrCancel cancels an order, or pays or cancels a reservation, as the plan says.
 func (w *worker) payOrCancel(p purchase, final finalReply) {
 	reserved := final.Outcome == judge.OutcomeReserved
 	about := func(send func(purchase, string) reply) func(purchase) reply {
@@ -161,7 +164,7 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 		cancel := attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: about(w.caller.sendCancellation)}
 		r, doubt := w.callWithRetries(p, cancel)
 		tally.recordCancellation(p, r.reply, doubt, !reserved)
-		if p.copied { // the buyer cancels again, which must give nothing back
+		if p.copied { // The buyer cancels a second time, which must not give the units back again.
 			cancel.sent = w.load.sinceStart()
 			w.callWithRetries(p, cancel)
 		}
@@ -178,9 +181,11 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 	}
 }
 
-// cancelExpired cancels an expired reservation, and then its order. Neither may return units.
+// cancelExpired cancels an expired reservation, and then its order. Neither call may return units, because
+// the service has returned them.
 func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
-	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) { // by then the service has released it
+	// After this pause, the service has released the expired reservation.
+	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) {
 		return
 	}
 	for _, p.asOrder = range []bool{false, true} {
@@ -190,23 +195,22 @@ func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
 }
 
 const (
-	// askInterval is how long buyers wait before they ask again for the outcome. Without the pause,
-	// these questions would be most of the load.
+	// askInterval is how long buyers wait before they ask again for the outcome. Without a pause, these
+	// questions would be most of the load.
 	askInterval = 100 * time.Millisecond
-	// maxAskers bounds the connections over which buyers ask for outcomes.
+	// maxAskers bounds the number of connections over which buyers ask for outcomes.
 	maxAskers = 8
 )
 
-// An acceptedRequest waits for its final answer.
+// An acceptedRequest is a request that was accepted and waits for its final answer.
 type acceptedRequest struct {
 	purchase purchase
 	first    finalReply
 	when     timing
 }
 
-// addAccepted adds a request whose first answer said that it was accepted. One goroutine asks for
-// the outcomes of all such requests. There may be hundreds of thousands, and a goroutine for each
-// takes ten times the memory.
+// addAccepted adds a request whose first answer said that it was accepted. One goroutine asks for the outcomes of all
+// such requests, because there may be hundreds of thousands. A goroutine for each would take ten times the memory.
 func (l *load) addAccepted(a acceptedRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,8 +221,8 @@ func (l *load) addAccepted(a acceptedRequest) {
 	}
 }
 
-// askAllOutcomes asks for the state of all accepted requests again and again. It returns when
-// every request has its final answer, or has waited for it as long as limits.final allows.
+// askAllOutcomes asks for the outcomes of all accepted requests again and again. It returns when every
+// request has its final answer, or has waited for limits.final.
 func (l *load) askAllOutcomes() {
 	for {
 		time.Sleep(askInterval)
@@ -234,17 +238,19 @@ func (l *load) askAllOutcomes() {
 		for _, a := range all {
 			asking.Go(func() error { l.askOneOutcome(a); return nil })
 		}
-		_ = asking.Wait() // the functions return no errors
+		// The functions return no errors, so Wait returns none.
+		_ = asking.Wait()
 	}
 }
 
-// askOneOutcome asks once for the state of a request. If the request has no final answer, it is
-// queued to be asked about again.
+// askOneOutcome asks once for the outcome of a request. If there is no final answer yet, the
+// request is asked about again later.
 func (l *load) askOneOutcome(a acceptedRequest) {
 	final, w := a.first, l.takeWorker()
 	defer l.returnWorker(w)
 	select {
-	case <-l.stopped: // after the run was stopped, the first answer stays the final one
+	// After an interruption nobody asks again, so the first answer stays the last one.
+	case <-l.stopped:
 	default:
 		r, known := w.caller.askOutcome(a.purchase)
 		if known {

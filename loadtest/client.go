@@ -21,11 +21,10 @@ import (
 
 // A client knows the targets of a run and how to call them.
 //
-// Its buyers write requests to their connections themselves and read the responses with
-// net/http. They do without http.Transport: its two goroutines for each connection raise
-// the processor time of a call by a third to two thirds. A Transport also repeats a
-// request with an Idempotency-Key when a connection breaks, and the run would not know
-// that the service was called twice.
+// Its buyers write requests to their connections themselves and read the responses with net/http. They
+// do not use http.Transport, whose two goroutines for each connection raise the processor time of a call
+// by a third to two thirds. A Transport also repeats a request with an Idempotency-Key when a connection
+// breaks, so the run would not know that the service was called twice.
 type client struct {
 	scenario Scenario
 	keyless  bool
@@ -36,7 +35,7 @@ type client struct {
 	interrupt context.CancelFunc
 }
 
-// newClient returns a client for the targets of c, which checkTarget has accepted.
+// newClient returns a client for the targets of c. checkTarget must have accepted these targets.
 func newClient(c Config) *client {
 	cl := &client{scenario: c.Scenario, keyless: c.Keyless, buyPath: "/api/v1/seckill"}
 	if c.Reserve > 0 {
@@ -55,16 +54,16 @@ func newClient(c Config) *client {
 type buyer struct {
 	client      *client
 	connections []connection // one connection for each target
-	request     bytes.Buffer // bytes of the current call
-	body        bytes.Buffer // body of the last response
+	request     bytes.Buffer // the bytes of the current call
+	body        bytes.Buffer // the body of the last response
 }
 
-// A connection stays open from call to call.
+// A connection stays open between calls, so that most calls need no handshake.
 type connection struct {
 	net.Conn               // nil while the connection is closed
-	reader   *bufio.Reader // reads from Conn through limit
+	reader   *bufio.Reader // reads from Conn through limit, which bounds the size of a response
 	limit    io.LimitedReader
-	used     time.Time // when the last call began
+	used     time.Time // when the last call on this connection began
 	forget   func() bool
 }
 
@@ -86,11 +85,11 @@ func (c *connection) hangUp() {
 	}
 }
 
-// maxIdle bounds how long a connection stays unused. After that the service may have closed
-// it, or may have been started again, so the next call opens a new one.
+// maxIdle is how long an open connection may stay unused. After a longer time the service may have closed it,
+// or may have been started again, so the next call opens a new connection.
 const maxIdle = time.Second
 
-// dialTarget makes sure that the buyer is connected to a target.
+// dialTarget returns an open connection to a target. It opens a new one if there is none that can be used.
 func (b *buyer) dialTarget(target int, deadline time.Time) (*connection, error) {
 	c, t := &b.connections[target], b.client.targets[target]
 	if c.Conn != nil && time.Since(c.used) < maxIdle {
@@ -110,9 +109,8 @@ func (b *buyer) dialTarget(target int, deadline time.Time) (*connection, error) 
 
 var longAgo = time.Unix(1, 0)
 
-// connectTo opens the connection that the buyer's next purchase needs, so that the
-// purchase does not wait for a handshake. If it fails, the purchase dials again and
-// reports the error.
+// connectTo opens the connection that the buyer's next purchase needs, so that the purchase does not wait for
+// a handshake. If connectTo fails, the purchase opens the connection itself and reports the error.
 func (b *buyer) connectTo(turn int) {
 	_, _ = b.dialTarget(turn%len(b.connections), time.Now().Add(b.client.scenario.Timeout))
 }
@@ -120,7 +118,7 @@ func (b *buyer) connectTo(turn int) {
 // A call is one HTTP request, and the function that interprets its response.
 type call struct {
 	method, path string
-	header       string // header lines, each with its CR and LF
+	header       string // complete header lines, each with CR and LF at its end
 	body         string
 	interpret    func(response) reply
 }
@@ -140,7 +138,8 @@ func (b *buyer) sendCall(p purchase, c call) reply {
 	}
 	_ = conn.SetDeadline(deadline)
 	interrupted := b.client.running
-	// If the run was interrupted before the line above, that line has replaced the deadline set then.
+	// An interruption sets the deadline longAgo, which ends a call. If the run was interrupted before the
+	// line above, that line has replaced longAgo, so longAgo is set again.
 	if interrupted.Err() != nil {
 		_ = conn.SetDeadline(longAgo)
 	}
@@ -171,7 +170,7 @@ const (
 	reservationsPath = "/api/v1/reservations"
 )
 
-// sendPurchase sends one purchase and returns what the buyer was told.
+// sendPurchase sends one purchase and returns the buyer's reply.
 func (b *buyer) sendPurchase(p purchase) reply {
 	c, s := b.client, b.client.scenario
 	header := "Content-Type: " + typeJSON + "\r\n"
@@ -189,7 +188,7 @@ func (b *buyer) sendPurchase(p purchase) reply {
 		interpret: c.expectSale(p).readPurchase})
 }
 
-// expectSale returns what a successful answer to p must say.
+// expectSale returns the values that a successful answer to p must have.
 func (c *client) expectSale(p purchase) expectedSale {
 	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, judge.OutcomeSold}
 	if c.scenario.Reserve > 0 {
@@ -198,7 +197,7 @@ func (c *client) expectSale(p purchase) expectedSale {
 	return e
 }
 
-// sendCancellation cancels an order or, where buyers reserve, a reservation.
+// sendCancellation cancels what the buyer got: a reservation if the scenario has reservations, otherwise an order.
 func (b *buyer) sendCancellation(p purchase, id string) reply {
 	interpret, path := readCancellation, ordersPath
 	if b.client.scenario.Reserve > 0 {
@@ -216,8 +215,8 @@ func (b *buyer) sendPayment(p purchase, id string) reply {
 	return b.sendCall(p, call{method: http.MethodPost, path: path, interpret: readPayment})
 }
 
-// askOutcome asks for the result of an accepted purchase. It returns false while the service
-// has not decided, or does not answer.
+// askOutcome asks for the outcome of an accepted purchase. It returns false while the service has not
+// decided, or if the service does not answer.
 func (b *buyer) askOutcome(p purchase) (reply, bool) {
 	final := false
 	path := fmt.Sprintf("%s?user_id=%d&request_id=%s&sku_id=%d", ordersPath, p.user, url.QueryEscape(p.key), p.sku)
@@ -229,8 +228,8 @@ func (b *buyer) askOutcome(p purchase) (reply, bool) {
 	return r, final
 }
 
-// A malformedResponse is the error for a response that is not HTTP, or that has a status, a size or
-// an encoding that the client does not accept.
+// A malformedResponse is the error for a response that the client does not accept. The response is not HTTP,
+// or its status, size or encoding is not allowed.
 type malformedResponse string
 
 func (m malformedResponse) Error() string { return string(m) }
@@ -238,8 +237,8 @@ func (m malformedResponse) Error() string { return string(m) }
 // maxHeader bounds the header of a response, in bytes.
 const maxHeader = 8 << 10
 
-// exchangeMessages sends the request and reads the response. The error is a malformedResponse or an
-// error of the connection.
+// exchangeMessages sends the request and reads the response. It returns a malformedResponse or an error of
+// the connection.
 func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	if _, err := c.Write(b.request.Bytes()); err != nil {
 		return response{}, err
@@ -273,7 +272,7 @@ func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	return a, nil
 }
 
-// isConnectionError reports whether the connection failed. Any other error of http.ReadResponse
+// isConnectionError reports whether err is an error of the connection. Any other error of http.ReadResponse
 // means that the bytes are not HTTP.
 func isConnectionError(err error) bool {
 	var netError net.Error

@@ -16,13 +16,13 @@ type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 
 // linearOps translates the calls of buyers into operations on the stock of one SKU:
 //
-//   - The calls of one request are one operation. It took effect between the first call and the
-//     first answer that says sold or sold out.
-//   - If a request has no answer, the ledger says what it did. It did so at some time after it was
-//     sent.
-//   - A call that was refused, or that was one of several, may have held units for a while. It is
-//     one more operation.
-//   - The calls of one restock are one operation, which gives units back as a cancellation does.
+//   - All calls of one request are one operation. It took effect between the first call and the first
+//     answer that says sold or sold out.
+//   - If a request got no answer, the ledger says what the request did. It took effect at some time after
+//     it was sent.
+//   - A call that was refused may have held units for a while. So may each call of a request that was
+//     sent several times. Such a call is one more operation.
+//   - All calls of one restock are one operation, which adds units as a cancellation does.
 func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 	ops := make([]judge.Op, 0, len(told))
 	calls := make([]*judge.Call, len(told)) // sorted by request
@@ -58,8 +58,8 @@ func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 	return ops
 }
 
-// appendRequest adds the effects of one request: at most one sale with at most one
-// cancellation, or one refusal. A call without an answer may also take effect later.
+// appendRequest adds the effects of one request: at most one sale with at most one cancellation, or one
+// refusal. A call without an answer may also take effect later.
 func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder orderLookup) []judge.Op {
 	sale := judge.Op{Client: client, Kind: judge.OpSold, Quantity: calls[0].Quantity,
 		Call: judge.Never, Return: judge.Never, Name: fmt.Sprint("user ", calls[0].User)}
@@ -124,7 +124,8 @@ func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 
 // ordersOf returns a function that finds orders in a snapshot.
 func ordersOf(snap judge.Snapshot) orderLookup {
-	var orders map[judge.Request]int64 // built at the first look-up, because most runs need none
+	// The map is built when the first order is looked up, because most runs look up none.
+	var orders map[judge.Request]int64
 	return func(user int64, id string) (int64, bool) {
 		if orders == nil {
 			orders = make(map[judge.Request]int64, len(snap.Orders))
@@ -139,9 +140,9 @@ func ordersOf(snap judge.Snapshot) orderLookup {
 
 const maxLinearTime = 3 * time.Second
 
-// checkLinear checks whether the answers about one SKU can all be true. With the stock in Redis, a
-// strategy takes units there before it writes to the ledger. So a purchase that was refused later
-// may have held units. With any other stock store, a refused purchase never holds units.
+// checkLinear checks whether the answers about one SKU can all be true. If the stock is in Redis, a strategy
+// takes units there before it writes to the ledger, so a refused purchase may have held units before. With
+// any other stock store, a refused purchase never holds units.
 func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linearity {
 	if in != seckill.InRedis {
 		ops = slices.DeleteFunc(ops, func(o judge.Op) bool { return o.Kind == judge.OpRefused })
@@ -152,7 +153,7 @@ func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linea
 	return judge.CheckLinearizable(stock, ops, maxLinearTime)
 }
 
-// addFinding adds the finding about one SKU. If its answers cannot all be true, that is a
+// addFinding adds the result f for one SKU. If the answers about the SKU cannot all be true, this is a
 // violation, even if the ledger balances.
 func (l *Linearizability) addFinding(sale *judge.Report, f judge.Linearity) {
 	l.Checked += f.Checked

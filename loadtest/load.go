@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// interruptGrace is how long buyers still wait for their answers after a run was interrupted. An
+// interruptGrace is how long buyers still wait for their answers after a run was interrupted, because an
 // answer tells the judge more than an unknown outcome.
 const interruptGrace = time.Second
 
-// A caller makes the calls of one buyer after the other, over connections of its own. The type
-// *buyer implements it.
+// A caller makes the calls of many buyers, one call after the other, over connections of its own.
+// The type *buyer implements it.
 type caller interface {
 	sendPurchase(p purchase) reply
 	sendCancellation(p purchase, id string) reply
 	sendPayment(p purchase, id string) reply
-	// askOutcome asks for the result of an accepted purchase; false: not decided yet.
+	// askOutcome asks for the outcome of an accepted purchase. It returns false if the service has not decided yet.
 	askOutcome(p purchase) (reply, bool)
-	// connectTo opens a connection before the load begins. The targets take turns: the connection is to
-	// the target whose turn is given.
+	// connectTo opens a connection to a target before the load begins. Turn 0 is the first target, turn 1 the
+	// second, and after the last target the first follows again.
 	connectTo(turn int)
 	closeConnections()
 }
@@ -30,28 +30,28 @@ type load struct {
 	tally     *tally
 	newCaller func() caller
 	limits    limits
-	onStart   func() // called once all connections are open, before the first request; may be nil
+	onStart   func() // called once when all connections are open, before the first request; may be nil
 	started   time.Time
 	stopped   <-chan struct{}
-	inFlight  sync.WaitGroup // requests without an answer so far
-	copies    sync.WaitGroup // copies that go on in the background, and accepted requests without a final answer
+	inFlight  sync.WaitGroup // requests that have no answer yet
+	copies    sync.WaitGroup // calls that go on in the background, and accepted requests without a final answer
 
 	mu sync.Mutex
 	loadState
 }
 
-// A loadState is the part of a load that mu guards.
+// A loadState has the fields of a load that mu guards.
 type loadState struct {
 	idleWorkers []*worker
 	accepted    []acceptedRequest
-	asking      bool // true while askAllOutcomes runs
+	asking      bool // true while the goroutine of askAllOutcomes runs
 }
 
-// limits bound what an open loop and its buyers wait for.
+// limits bound how long an open loop and its buyers wait, and how many connections there are.
 type limits struct {
-	connections int           // connections that an open loop may use
-	drain       time.Duration // time for late requests, from when the last request was due
-	final       time.Duration // time that an accepted request has for its final answer
+	connections int           // the maximum number of connections of an open loop
+	drain       time.Duration // how long late requests may still be sent after the last request was due
+	final       time.Duration // how long an accepted request waits for its final answer
 }
 
 var defaultLimits = limits{connections: 1000, drain: time.Minute, final: 30 * time.Second}
@@ -60,7 +60,7 @@ func newLoad(p *plan, t *tally, newCaller func() caller) *load {
 	return &load{plan: p, tally: t, newCaller: newCaller, limits: defaultLimits}
 }
 
-// A worker makes one call at a time for the buyers of a load. A worker serves many buyers in turn.
+// A worker makes one call at a time for the buyers of a load. It serves many buyers, one after the other.
 type worker struct {
 	load   *load
 	caller caller
@@ -84,7 +84,7 @@ func (l *load) returnWorker(w *worker) {
 	l.idleWorkers = append(l.idleWorkers, w)
 }
 
-// goWithWorker runs f in a goroutine that finishCopies waits for.
+// goWithWorker runs f with a worker in a goroutine. finishCopies waits for the end of f.
 func (l *load) goWithWorker(f func(*worker)) {
 	l.copies.Go(func() {
 		w := l.takeWorker()
@@ -93,7 +93,7 @@ func (l *load) goWithWorker(f func(*worker)) {
 	})
 }
 
-// connectWorkers makes n workers that have a connection each.
+// connectWorkers makes n workers, and opens a connection for each.
 func (l *load) connectWorkers(n int) {
 	var connecting sync.WaitGroup
 	for i := range n {
@@ -107,34 +107,35 @@ func (l *load) connectWorkers(n int) {
 // initialConnections is how many connections an open loop opens before its first request.
 const initialConnections = 8
 
-// sendRequests sends the requests until ctx ends. It returns when every buyer has an answer or has
-// given up. Copies may still be in flight: see finishCopies.
+// sendRequests sends the requests until ctx ends. It returns when every buyer has an answer or has given up.
+// Calls in the background may still be in flight: see finishCopies.
 //
-// An open loop sends every request when it is due, without waiting for answers. So buyers keep
-// coming while a service stalls. (A loop that waits for answers sends nothing in that time, and so
-// misses the slow answers: coordinated omission.) When all connections are busy and no more are
-// allowed, a request waits for one. That wait counts as latency.
+// An open loop sends every request when it is due, without waiting for answers. So buyers keep arriving
+// while a service stalls. (A loop that waits for answers sends nothing in that time, so it misses the slow
+// answers: coordinated omission.) If all connections are busy and no more are allowed, a request waits for
+// a connection. This wait counts as latency.
 func (l *load) sendRequests(ctx context.Context) {
 	l.stopped = ctx.Done()
 	maxBusy, connected := min(l.limits.connections, l.plan.requests), initialConnections
 	switch l.plan.scenario.Profile {
 	case Closed:
 		maxBusy = min(l.plan.scenario.Concurrency, l.plan.requests)
-		connected = maxBusy // otherwise a short run would mostly measure handshakes
+		connected = maxBusy // Without open connections, a short run would mostly measure handshakes.
 	case Spike:
-		connected = maxBusy // all buyers have connected before the sale opens
+		connected = maxBusy // All buyers have connected before the sale opens.
 	}
 	l.connectWorkers(min(maxBusy, connected))
 	l.started = time.Now()
 	callIfSet(l.onStart)
 	sent := l.sendWhenDue(ctx, make(chan struct{}, maxBusy))
-	if ctx.Err() == nil { // all requests were due; those without a free connection were not sent
+	// All requests were due, so a request that was not sent found no free connection in time.
+	if ctx.Err() == nil {
 		l.tally.updateResult(func(r *Result) { r.Dropped = l.plan.requests - sent })
 	}
 	l.inFlight.Wait()
 }
 
-// finishCopies waits for the copies in flight and for the final answers to accepted requests.
+// finishCopies waits for the calls in the background and for the final answers to accepted requests.
 func (l *load) finishCopies() {
 	l.copies.Wait()
 	for _, w := range l.idleWorkers {
@@ -144,7 +145,7 @@ func (l *load) finishCopies() {
 
 func (l *load) sinceStart() time.Duration { return time.Since(l.started) }
 
-// pauseFor waits for d. It returns false if the run ends before.
+// pauseFor waits for d. It returns false if the run is interrupted before the end of d.
 func (l *load) pauseFor(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -156,8 +157,8 @@ func (l *load) pauseFor(d time.Duration) bool {
 	}
 }
 
-// sendWhenDue sends every request when it is due and when the channel busy has room. It returns the
-// number of requests that were sent. In a closed loop, a request is due as soon as busy has room.
+// sendWhenDue sends every request when it is due and the channel busy has room. It returns the number of
+// requests that were sent. In a closed loop, a request is due as soon as busy has room.
 func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 	var end <-chan time.Time
 	scenario := l.plan.scenario

@@ -1,9 +1,8 @@
-// Package loadtest sends the purchases of many buyers to a sale over HTTP and
-// judges the run from the ledger and from what every buyer was told. The seckill
-// program and its page call it as a library.
+// Package loadtest sends the purchases of many buyers to a sale over HTTP, and judges the run from the ledger
+// and from the answers that every buyer got. The seckill program and its page call it as a library.
 //
-// A Scenario describes a load. Run sends it to the targets of a Config, reports
-// Progress meanwhile, and returns a Result. The JSON form of a Result is stable.
+// A Scenario describes a load. Run sends the load to the targets of a Config, reports Progress meanwhile,
+// and returns a Result. The JSON form of a Result is stable.
 package loadtest
 
 import (
@@ -25,48 +24,47 @@ import (
 // A Config says what load a run sends, and to which services.
 type Config struct {
 	Scenario
-	Targets    []string // base URLs of service processes; requests go to them in turn
+	Targets    []string // base URLs of the service processes, which get the requests in turn
 	AdminToken string
 
-	// Joins lets the buyers join the current sale. Then nothing is reset: Stock says to what the
-	// sale was set before, and the orders of others belong to the sale. The answers are not checked
-	// for linearizability, because the answers to others are not known.
+	// Joins lets the buyers join the current sale. Then nothing is reset: Stock must be the initial stock of
+	// that sale, which also has orders of other buyers. Nobody knows the answers that those
+	// buyers got, so the answers are not checked for linearizability.
 	Joins bool
-	// Keyless buyers send no Idempotency-Key. Each makes one call, and the judge tells requests
-	// apart by their users. Without a key, a service never accepts a purchase for later, so
-	// every answer is final.
+	// Keyless buyers send no Idempotency-Key. Each buyer makes one call, so the judge finds the request of an order
+	// by its user. Without a key, a service never accepts a purchase for later, so every answer is final.
 	Keyless bool
 
-	// Ledger reads the services' database. Run needs a ledger, Send does not.
+	// Ledger reads the services' database. Run needs a Ledger, Send does not.
 	Ledger Ledger
 
 	Hooks
 
-	settling    settling      // the zero value stands for defaultSettling
-	finalWithin time.Duration // how long buyers ask for a final answer; 0 stands for the default
+	settling    settling      // the zero value means defaultSettling
+	finalWithin time.Duration // how long buyers ask for a final answer; 0 means defaultLimits.final
 }
 
 // Hooks are functions that a run calls. Each may be nil.
 type Hooks struct {
-	// OnProgress is called about ten times a second and once at the end, from one goroutine.
+	// OnProgress is called about ten times a second and once at the end, always from the same goroutine.
 	OnProgress func(Progress)
-	// Begin and End synchronize concurrent runs. Begin is called when everything is ready, and the
-	// load starts when Begin returns. End is called after the load, and the audit starts when End
-	// returns: purchases in flight do not say to which run they belong. Without a load, neither is
-	// called.
+	// Begin and End let several runs send their loads at the same time. A run calls Begin when it is ready,
+	// and starts its load when Begin returns. It calls End after its load, and audits when End returns. So an
+	// audit can wait for the loads of all runs, because services do not say to which run a purchase in flight
+	// belongs. A run that sends no load calls neither.
 	Begin, End func()
-	// Outage is called once after the load if a target says how long a lock may delay a buyer. It
-	// returns how much longer the sale may stand still because of planned faults.
+	// Outage is called once after the load, if a target says how long a lock may delay a buyer. It returns
+	// how much longer the sale may stand still because of planned faults.
 	Outage func() time.Duration
-	// Faulty reports after the load whether faults were planned for the run. With planned faults,
-	// the run stays valid even if few buyers got an answer.
+	// Faulty is called after the load, and reports whether faults were planned for the run. With planned
+	// faults, the run stays valid even if few buyers got an answer.
 	Faulty func() bool
-	// ServersTime returns the processor time that the servers behind the targets have used so far.
-	// It returns false if the time is not known.
+	// ServersTime returns the processor time that the servers behind the targets have used so far. It returns
+	// false if this time is not known.
 	ServersTime func() (time.Duration, bool)
 }
 
-// A Ledger returns the data for the verdict; *ledger.Store is one.
+// A Ledger returns the data for the verdict. The type *ledger.Store is a Ledger.
 type Ledger interface {
 	Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 }
@@ -74,8 +72,8 @@ type Ledger interface {
 // ErrConfig means that a run was not started because its configuration is wrong.
 var ErrConfig = errors.New("the run cannot be started")
 
-// Check returns an ErrConfig if a run is impossible or pointless. It calls no service. Run calls
-// Check too; call it yourself before you start the targets.
+// Check returns an ErrConfig if a run is impossible or pointless. It calls no service. Run also calls Check;
+// a caller who starts the targets should call it before.
 func (c Config) Check() error {
 	if err := c.Scenario.checkPossible(); err != nil {
 		return err
@@ -100,9 +98,9 @@ func configError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 }
 
-// Run resets the sale, sends the load, waits until the service has settled, and judges. When ctx
-// ends, it sends no more requests and audits what happened until then. The error is nil or an
-// ErrConfig. With an error there is no Result, and no service was changed.
+// Run resets the sale, sends the load, waits until all purchases have ended, and judges the sale. When ctx
+// ends, it sends no more requests and audits the sale so far. The error is nil or an ErrConfig. If there is
+// an error, there is no Result, and no service was changed.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newCheckedRun(c)
 	if err != nil {
@@ -137,15 +135,15 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return r.result, nil
 }
 
-// Send sends the purchases of a scenario to targets that offer nothing else. It resets nothing,
-// reads no ledger, and gives no verdict. So the client that measures services can also measure an
-// HTTP handler without a ledger. The error is an ErrConfig.
+// Send sends the purchases of a scenario to targets that can only answer purchases. It resets nothing, reads
+// no ledger, and gives no verdict. So the client that measures services can also measure an HTTP handler
+// without a ledger. The error is nil or an ErrConfig.
 func Send(ctx context.Context, c Config) (*Result, error) {
 	r, err := newCheckedRun(c)
 	if err != nil {
 		return nil, err
 	}
-	r.services = nil // a bare handler has no figures to read
+	r.services = nil // Such targets have no counts to read.
 	r.sendLoad(ctx)()
 	r.result.Interrupted = r.isInterrupted(ctx)
 	return r.result, nil
@@ -162,14 +160,14 @@ type run struct {
 	plan      *plan
 	transport *http.Transport
 	services  []service
-	locks     []lockTimes // lock limits, from the services that report them
+	locks     []lockTimes // the limits of the locks of each target that reports them
 	tally     *tally
 	result    *Result
 
-	stockStores map[string]seckill.StockStore // where each strategy keeps the stock, by the strategy's name
+	stockStores map[string]seckill.StockStore // strategy → where it keeps the stock
 }
 
-// newCheckedRun returns a run that has not called any service.
+// newCheckedRun checks the configuration and returns a run. It calls no service.
 func newCheckedRun(c Config) (*run, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -201,16 +199,15 @@ func (r *run) isInterrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && r.result.Requests < r.plan.requests
 }
 
-// provesNothing reports whether the sale held only because too few buyers got an answer. It returns
-// false where planned faults keep answers away, and in a joined sale, where other buyers test the
-// stock as well.
+// provesNothing reports whether the sale held only because too few buyers got an answer. It returns false if planned
+// faults keep answers away. It also returns false in a joined sale, where other buyers test the stock as well.
 func (r *run) provesNothing() bool {
 	return r.result.isUntried() && !r.config.Joins && !(r.config.Faulty != nil && r.config.Faulty())
 }
 
-// sendLoad sends the load. It reports progress until its caller calls the function that sendLoad
-// returns. The order of its steps matters: everything is ready when Begin is called, the processor
-// times cover the requests only, and the services' costs also cover what finishCopies waits for.
+// sendLoad sends the load. It reports progress until its caller calls the function that sendLoad returns. The
+// order of its steps matters: everything is ready before Begin is called, the processor times cover the
+// requests only, and the services' costs also cover the calls that finishCopies waits for.
 func (r *run) sendLoad(ctx context.Context) func() {
 	stopMeter := r.startMeter(ctx)
 	client := newClient(r.config)
@@ -231,8 +228,8 @@ func (r *run) sendLoad(ctx context.Context) func() {
 	return stopProgress
 }
 
-// sendMeasured sends the requests. It returns how long they took, and writes the processor times of
-// this process and of the servers into the result.
+// sendMeasured sends the requests and returns how long they took. It writes the processor times of this
+// process and of the servers into the result.
 func (r *run) sendMeasured(ctx context.Context, l *load) time.Duration {
 	serversTime := r.config.ServersTime
 	if serversTime == nil {
@@ -244,13 +241,14 @@ func (r *run) sendMeasured(ctx context.Context, l *load) time.Duration {
 	took := l.sinceStart()
 	r.result.Processor.Generator = new((cpuTime() - generator).Seconds())
 	now, stillKnown := serversTime()
-	if known && stillKnown && now >= servers { // less: a server was restarted
+	// If a server was restarted meanwhile, its time began at 0 again, so now may be less than servers.
+	if known && stillKnown && now >= servers {
 		r.result.Processor.Servers = new((now - servers).Seconds())
 	}
 	return took
 }
 
-// judgeSale audits the sale with the recorded answers.
+// judgeSale audits the sale with the ledger and the recorded answers.
 func (r *run) judgeSale(ctx context.Context) {
 	if reports := r.auditSKUs(ctx); reports != nil {
 		sum := judge.SumReports(reports)
@@ -260,7 +258,7 @@ func (r *run) judgeSale(ctx context.Context) {
 		r.addProblem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
-		if strings.HasSuffix(a.Code, codeNonsense) { // such as nonsense or cancel_nonsense
+		if strings.HasSuffix(a.Code, codeNonsense) { // The code is nonsense or ends with it, such as cancel_nonsense.
 			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample},
 				"answers outside the service's contract: %s, such as %s", tables.Thousands(a.Count), a.Sample)
 		}
@@ -275,7 +273,7 @@ func newResult(c Config) *Result {
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
 		Start: time.Now(),
 	}
-	for _, o := range Outcomes { // the result lists every outcome, even with a count of 0
+	for _, o := range Outcomes { // The result lists every outcome, even if its count is 0.
 		r.Counts[o] = 0
 	}
 	for _, t := range c.Targets {
@@ -287,21 +285,21 @@ func newResult(c Config) *Result {
 // Progress is the state of a run.
 type Progress struct {
 	Elapsed  time.Duration `json:"elapsed_ns"`
-	Settling bool          `json:"settling"` // the load has ended, and the audit waits for open purchases
-	Requests int           `json:"requests"` // requests that were answered or given up so far
-	Buyers   int           `json:"buyers"`   // requests that the run will send
+	Settling bool          `json:"settling"` // true while the audit waits for purchases that have not ended
+	Requests int           `json:"requests"` // requests so far that were answered or given up
+	Buyers   int           `json:"buyers"`   // requests that the run sends in all
 	Counts   Counts        `json:"counts"`
 	Units    int64         `json:"units"` // units sold and not given back so far, as the answers say
-	Left     int64         `json:"left"`  // the smallest number of units left in any answer so far
-	Rate     float64       `json:"rate"`  // requests a second in the last interval
+	Left     int64         `json:"left"`  // the smallest number of units left in an answer so far, summed over all SKUs
+	Rate     float64       `json:"rate"`  // requests per second since the last report
 	P50      float64       `json:"p50_ms"`
 	P99      float64       `json:"p99_ms"`
 }
 
 const progressInterval = 100 * time.Millisecond
 
-// reportProgress calls OnProgress from a goroutine of its own, until its caller calls the function
-// that reportProgress returns. That function waits for one last call of OnProgress.
+// reportProgress calls OnProgress from a goroutine of its own, until its caller calls the function that
+// reportProgress returns. This function returns after one last call of OnProgress.
 func (r *run) reportProgress() func() {
 	if r.config.OnProgress == nil {
 		return func() {}

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// A plan says what every request of a run asks for. The user, the SKU and the key of
-// request i follow from the seed and i alone. So a plan keeps no list of requests, and
-// does not depend on which worker sends them.
+// A plan says what every request of a run asks for. The user, the SKU and the key of request i follow from the seed
+// and from i alone. So a plan needs no list of requests, and does not depend on which worker sends a request.
 type plan struct {
 	scenario Scenario
 	requests int
-	runs     []int64   // for each SKU, the run number of its sale
-	sku      []float64 // for each SKU, its share of the demand plus the shares of all SKUs before
+	runs     []int64   // for each SKU, the number of its sale's run
+	sku      []float64 // for each SKU, the sum of its share of the demand and the shares of all SKUs before it
 }
 
 func newPlan(s Scenario, runs []int64) *plan {
@@ -31,7 +30,7 @@ func newPlan(s Scenario, runs []int64) *plan {
 	return p
 }
 
-// The random numbers of each purpose come from a stream of their own.
+// Each purpose has a stream of random numbers of its own. These are the numbers of the streams.
 const (
 	drawSKU = iota + 1
 	drawDuplicate
@@ -42,11 +41,11 @@ const (
 	drawReturn
 	drawCut
 	drawCutAfter
-	drawPause // a call's number is added in the higher bits, so that each call has its own stream
+	drawPause // the number of the call is added in the higher bits, so that each call has its own stream
 )
 
-// drawNumber returns a random number for request i from the given stream. It depends on the seed, i
-// and the stream only. The algorithm is SplitMix64 (Steele, Lea and Flood, 2014).
+// drawNumber returns a random number for request i from the given stream. It depends only on the seed, i and
+// the stream. The algorithm is SplitMix64 (Steele, Lea and Flood, 2014).
 func (p *plan) drawNumber(i int, stream uint64) uint64 {
 	z := p.scenario.Seed + uint64(i)*0x9e3779b97f4a7c15 + stream*0xd1342543de82ef95
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -54,17 +53,17 @@ func (p *plan) drawNumber(i int, stream uint64) uint64 {
 	return z ^ z>>31
 }
 
-// drawShare returns a random number ≥ 0 and < 1.
+// drawShare returns a random number for request i from the given stream. The number is at least 0 and less than 1.
 func (p *plan) drawShare(i int, stream uint64) float64 {
 	return float64(p.drawNumber(i, stream)>>11) / (1 << 53)
 }
 
-// maxDuplicateDistance bounds the number of requests between a duplicate and its original. It is
-// small so that the first answer may still be missing when the duplicate is sent.
+// maxDuplicateDistance is the maximum number of requests from a request to its duplicate. It is small, so
+// that the first answer may still be missing when the duplicate is sent.
 const maxDuplicateDistance = 16
 
-// originalOf returns an earlier request by the same user if request i is a duplicate. Otherwise it
-// returns i.
+// originalOf returns the number of an earlier request of the same user if request i is a
+// duplicate. Otherwise it returns i.
 func (p *plan) originalOf(i int) int {
 	for share := p.scenario.Duplicates; share > 0 && i > 0 && p.drawShare(i, drawDuplicate) < share; {
 		i -= 1 + int(p.drawNumber(i, drawOriginal)%uint64(min(i, maxDuplicateDistance)))
@@ -78,17 +77,17 @@ type purchase struct {
 	sku, quantity int64
 	user          int64
 	key           string        // the idempotency key, made by plan.keyOf
-	turn          int           // number of the call within its request; each call goes to the next target
-	copied        bool          // the request is sent several times at once
-	cancels       bool          // the buyer cancels what they bought or reserved
-	forgets       bool          // the buyer never pays what they reserved
-	returns       bool          // the buyer cancels the reservation after it has expired
-	asOrder       bool          // the cancellation names the order instead of the reservation
-	patience      time.Duration // the buyer hangs up after this time; 0 stands for Scenario.Timeout
+	turn          int           // the number of the call within its request; each call goes to the next target
+	copied        bool          // true if the request is sent several times at once
+	cancels       bool          // true if the buyer cancels the order or the reservation
+	forgets       bool          // true if the buyer never pays the reservation
+	returns       bool          // true if the buyer cancels the reservation after it has expired
+	asOrder       bool          // true if the cancellation names the order instead of the reservation
+	patience      time.Duration // how long the buyer waits before hanging up; 0 means Scenario.Timeout
 }
 
-// maxPatience bounds how long a buyer who hangs up waits. Most purchases take
-// about as long, so some calls are cut before their commit and some after.
+// maxPatience bounds how long a buyer waits before hanging up. Most purchases take about as long, so some
+// calls are cut off before their commit and some after.
 const maxPatience = 20 * time.Millisecond
 
 // purchaseOf returns the purchase that request i makes.
@@ -106,7 +105,7 @@ func (p *plan) purchaseOf(i int) purchase {
 	return made
 }
 
-// skuIndexOf returns the index of the SKU that the user of an original request wants.
+// skuIndexOf returns the index of the SKU for an original request, which is one that duplicates no other.
 func (p *plan) skuIndexOf(original int) int {
 	if p.scenario.SKUs < 2 {
 		return 0
@@ -121,32 +120,32 @@ const (
 	userFactor = 0x9e3779b97f4a7c15
 )
 
-// userOf returns the user of an original request. It spreads the users over 2³¹ ids. An odd
-// factor makes i ↦ i·factor a permutation of the ids, so no two requests share a user.
+// userOf returns the user of an original request. It spreads the users over 2³¹ ids. An odd factor makes i ↦
+// i·factor a permutation of the ids, so no two original requests share a user.
 func (p *plan) userOf(original int) int64 {
 	return 1 + int64((p.scenario.Seed+uint64(original)*userFactor)&(1<<userBits-1))
 }
 
-// requestOf is the inverse of userOf: it returns the request that this user makes.
+// requestOf returns the original request of a user. It is the inverse of userOf.
 func (p *plan) requestOf(user int64) int {
-	const inverse = 0x1937733d // the inverse of userFactor modulo 2³¹
+	const inverse = 0x1937733d // the number whose product with userFactor is 1 modulo 2³¹
 	return int((uint64(user-1) - p.scenario.Seed) * inverse & (1<<userBits - 1))
 }
 
-// SeedAfter returns a seed whose users differ from the first n users of the given seed.
+// SeedAfter returns a seed whose users are not among the first n users of the given seed.
 func SeedAfter(seed uint64, n int) uint64 { return seed + uint64(n)*userFactor }
 
-// keyOf returns the idempotency key of request i. The key contains the run: a request that arrives
-// after the next reset must not count for the next run. The key contains the SKU, because another
-// run may sell another SKU to the same users.
+// keyOf returns the idempotency key of request i. The key contains the run, so that a request that arrives
+// after the next reset does not count for the new run. It contains the SKU, because another load may sell
+// another SKU to the same users.
 func (p *plan) keyOf(i int, sku int64) string { return p.keyPrefix(sku) + strconv.Itoa(i) }
 
-// keyPrefix returns the common start of all keys for a SKU.
+// keyPrefix returns the common start of the keys of all requests for a SKU.
 func (p *plan) keyPrefix(sku int64) string {
 	return fmt.Sprintf("load-%x-%d-%d-", p.scenario.Seed, sku, p.runs[sku-p.scenario.SKU])
 }
 
-// maxDemand returns how many units the buyers want of the SKU with the greatest demand.
+// maxDemand returns how many units buyers want of the SKU that most buyers want.
 func (p *plan) maxDemand() int64 {
 	demand := make([]int64, p.scenario.SKUs)
 	for i := range p.requests {

@@ -13,7 +13,7 @@ import (
 	"seckill/internal/judge"
 )
 
-// A Requirement is a threshold that a run must meet in addition to its verdict.
+// A Requirement is a limit for one figure that a run must keep, in addition to its verdict.
 type Requirement struct {
 	Metric string
 	Op     string // one of <, <=, >, >=, ==
@@ -24,11 +24,11 @@ type Requirement struct {
 // A Check says whether a run met a requirement.
 type Check struct {
 	Requirement string  `json:"requirement"`
-	Actual      float64 `json:"actual"` // the run's figure; times are in milliseconds
+	Actual      float64 `json:"actual"` // the figure of the run; a time is in milliseconds
 	Met         bool    `json:"met"`
 }
 
-// metricsByName has the figures that a requirement can name. Times are in milliseconds.
+// metricsByName has the figures of a run that a requirement can name. Times are in milliseconds.
 var metricsByName = map[string]func(*Result) float64{
 	"p50":      func(r *Result) float64 { return toMillis(r.Latency.P50) },
 	"p90":      func(r *Result) float64 { return toMillis(r.Latency.P90) },
@@ -61,8 +61,8 @@ func countOf(o judge.Outcome) func(*Result) float64 {
 
 var comparison = regexp.MustCompile(`^\s*([a-z_0-9.]+)\s*(<=|>=|==|<|>)\s*(\S+)\s*$`)
 
-// ParseRequirement parses a metric, one of < <= > >= ==, and a value: a duration such as 50ms
-// if the metric is a time, otherwise a number.
+// ParseRequirement parses a requirement: a metric, one of < <= > >= ==, and a value. The value is a duration
+// such as 50ms if the metric is a time, otherwise a number.
 func ParseRequirement(text string) (Requirement, error) {
 	m := comparison.FindStringSubmatch(text)
 	if m == nil {
@@ -88,12 +88,12 @@ func ParseRequirement(text string) (Requirement, error) {
 	return r, nil
 }
 
-// checkResult checks the requirement against a result.
+// checkResult returns whether the result r meets the requirement.
 func (q Requirement) checkResult(r *Result) Check {
 	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
 	order := cmp.Compare(c.Actual, q.Value)
 	c.Met = strings.ContainsRune(q.Op, rune("<=>"[order+1]))
-	// Without answers every percentile is 0. That must not pass as a latency below a limit.
+	// Without answers every percentile is 0, which must not pass as a latency below a limit.
 	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[judge.OutcomeSold]+r.Counts[judge.OutcomeReserved] == 0 {
 		c.Met = false
 	}

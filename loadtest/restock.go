@@ -14,7 +14,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A plannedRestock adds units to each SKU at a time after the start of the load.
+// A plannedRestock adds units to each SKU. It is due at a time after the start of the load.
 type plannedRestock struct {
 	units int64
 	due   time.Duration
@@ -35,11 +35,11 @@ func parseRestock(text string) (plannedRestock, error) {
 	return r, nil
 }
 
-// startRestocks starts a goroutine for each restock that the scenario plans. The
-// goroutine waits until the restock is due. finishCopies waits for all of them.
+// startRestocks starts a goroutine for each SKU and each restock of the scenario. The goroutine waits until
+// the restock is due. finishCopies waits for all of these goroutines.
 func (r *run) startRestocks(l *load) {
 	for i, text := range r.config.Restock {
-		planned, _ := parseRestock(text) // Config.Check has refused texts that cannot be read
+		planned, _ := parseRestock(text) // Config.Check has refused texts with an error.
 		for k := range r.config.SKUs {
 			sku := r.config.SKU + int64(k)
 			key := r.plan.keyPrefix(sku) + "restock-" + strconv.Itoa(i)
@@ -54,8 +54,8 @@ func (r *run) startRestocks(l *load) {
 	}
 }
 
-// restock makes the calls of one restock under one key, to one target after the other. It stops
-// when two calls were acknowledged: the second call must add nothing, and so tests the key.
+// restock makes the calls of one restock with the same key, to one target after the other. It stops when two
+// calls were acknowledged. The second of them must add nothing, so it tests the key.
 func (r *run) restock(l *load, sku int64, call judge.Call) {
 	sent := request{method: http.MethodPost, key: call.RequestID, body: map[string]int64{"units": call.Quantity},
 		path: skuPath(sku) + "/restock?strategy=" + url.QueryEscape(r.config.Strategy)}
@@ -71,7 +71,7 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 		switch {
 		case err == nil:
 			acknowledged, call.Outcome = acknowledged+1, judge.OutcomeRestocked
-		case !errors.As(err, &refused): // no answer came, so the call has no time of its answer
+		case !errors.As(err, &refused): // There was no answer, so the call has no time of an answer.
 			last, call.Answered = err, 0
 		default:
 			last = err
@@ -90,7 +90,7 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 	})
 }
 
-// nothingDone reports whether an answer says that the call has changed nothing.
+// nothingDone reports whether the answer says that the call has changed nothing.
 func (r *refusal) nothingDone() bool {
 	code, known := judge.FindCode(r.problem.Code)
 	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress

@@ -13,37 +13,37 @@ import (
 
 // A Result is the result of a run that has ended.
 type Result struct {
-	Settings Scenario     `json:"settings"` // settings of the run, with which it can be repeated
+	Settings Scenario     `json:"settings"` // the settings of the run, with which it can be repeated
 	Strategy StrategyInfo `json:"strategy"`
 	Targets  []Target     `json:"targets"`
 
 	Start       time.Time `json:"start"`
-	Seconds     float64   `json:"seconds"` // time from the first request to the last answer
+	Seconds     float64   `json:"seconds"` // the time from the first request to the last answer
 	Interrupted bool      `json:"interrupted"`
 
-	Requests int    `json:"requests"` // requests that were sent
-	Counts   Counts `json:"counts"`   // number of requests for each final outcome, also those with 0
-	// Copies counts the calls beyond the first of requests that were sent several times at once.
-	// Retries counts the calls that repeat a request after its answer.
+	Requests int    `json:"requests"` // the number of requests that were sent
+	Counts   Counts `json:"counts"`   // outcome → number of requests that ended with it, also if 0
+	// Copies counts the further calls of requests that were sent several times at once. Retries counts the
+	// calls that repeat a request after a reply.
 	Copies         int      `json:"copies"`
 	Retries        int      `json:"retries"`
-	Cut            int      `json:"cut,omitempty"` // calls after which the buyer hung up
+	Cut            int      `json:"cut,omitempty"` // the number of calls during which the buyer hung up
 	Restocks       int      `json:"restocks,omitempty"`
-	Answers        []Answer `json:"answers"` // calls that were refused, failed or had no answer, counted by code
+	Answers        []Answer `json:"answers"` // calls that were refused, failed or got no answer, counted by code
 	RequestsPerSec float64  `json:"requests_per_second"`
-	SalesPerSec    float64  `json:"sales_per_second"` // sales a second, from the first request to the last sale
-	SellingSeconds float64  `json:"selling_seconds"`  // time from the first request to the last sale; 0 without a sale
-	// Latency counts from when a request was due. In a closed loop a request is due when it is
-	// sent. ServiceTime always counts from when the request was sent. So it hides how long requests
+	SalesPerSec    float64  `json:"sales_per_second"` // sales per second until the last sale
+	SellingSeconds float64  `json:"selling_seconds"`  // seconds until the last sale; 0 without a sale
+	// Latency counts from when a request was due. In a closed loop a request is due when it is sent.
+	// ServiceTime always counts from when the request was sent. So ServiceTime hides how long requests
 	// of an open loop waited to be sent.
 	Latency     Latency `json:"latency_us"`      // covers all answers
 	SoldLatency Latency `json:"sold_latency_us"` // covers sales and reservations
 	// RefusedLatency covers the answers sold out, busy, conflict and duplicate.
 	RefusedLatency Latency `json:"refused_latency_us"`
 	ServiceTime    Latency `json:"service_time_us"`
-	// Late counts requests that were sent more than 1 ms after they were due, for any reason.
-	// Dropped counts requests that were due and never sent. Lag says how late the generator sent
-	// requests for which a connection was free.
+	// Late counts requests that were sent more than 1 ms after they were due, for any reason. Dropped
+	// counts requests that were due and never sent. Lag has how late the generator sent those requests
+	// for which a connection was free.
 	Late      int       `json:"late"`
 	Dropped   int       `json:"dropped"`
 	Lag       Latency   `json:"generator_lag_us"`
@@ -51,84 +51,84 @@ type Result struct {
 	// Histogram has the latencies of all answers, in microseconds.
 	Histogram     *hdrhistogram.Histogram `json:"-"`
 	Cancellations Cancellations           `json:"cancellations"`
-	// Accepted counts requests whose first answer said that they were accepted. Their Latency ends
-	// with that first answer. Their SoldLatency ends when the buyer learns of the order. Buyers ask
-	// every 0.1 s, so that may be up to 0.1 s after the commit.
+	// Accepted counts requests whose first answer said that they were accepted. Their Latency ends with that
+	// first answer. Their SoldLatency ends when the buyer learns of the order. Buyers ask every 0.1 s, so
+	// they learn of it up to 0.1 s after the commit.
 	Accepted     int          `json:"accepted,omitempty"`
 	Reservations Reservations `json:"reservations,omitzero"`
 
-	// Commands counts the commands that the purchases sent to the backends, by the figures of the
-	// services. CommandsMissing says why these figures are not known.
+	// Commands counts the commands that the purchases sent to the backends, as the services counted them. If
+	// these counts are not known, CommandsMissing says why.
 	Commands        []Commands `json:"commands"`
 	CommandsMissing string     `json:"commands_missing,omitempty"`
 
-	// Audit is the judge's report. With several SKUs it is the sum of their reports. It is nil if
-	// the ledger could not be read.
+	// Audit is the judge's report. If several SKUs were sold, it is the sum of their reports. It is nil
+	// if the ledger could not be read.
 	Audit        *judge.Report   `json:"audit"`
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled is true if no purchase was running when the ledger was read.
 	Settled bool           `json:"settled"`
-	settled map[int64]bool // for each SKU, whether no purchase was running when its ledger was read
+	settled map[int64]bool // SKU → whether no purchase was running when its ledger was read
 	// Problems are reasons why this run proves nothing.
 	Problems []Problem `json:"problems"`
 
 	// Fault describes the fault that was injected during the load. The caller of Run sets it.
 	Fault string `json:"fault,omitempty"`
 
-	// Verdict is normally the verdict of Audit. It is Blocked if the audit held and the sale stood
-	// still. It is not_valid if a problem takes away what the audit seems to prove.
+	// Verdict is the verdict of Audit in most runs. It is Blocked if the audit held but the sale stood still.
+	// It is NotValid if a problem of the run makes the audit worthless.
 	Verdict judge.Verdict `json:"verdict"`
 	Signs   Signs         `json:"signs"`
-	// Checks are the scenario's requirements with the run's figures.
+	// Checks say which of the scenario's requirements the run met.
 	Checks []Check `json:"requirements"`
 }
 
-// Sales counts sales. A reservation is sold when it is paid.
+// Sales returns the number of sales. A reservation counts when it is paid.
 func (r *Result) Sales() float64 { return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid) }
 
-// Counts counts requests by the outcome of their last answer.
+// Counts has the number of requests by the outcome of their last answer.
 type Counts map[judge.Outcome]int
 
-// Uncertain counts requests whose last answer does not say what the buyer got.
+// Uncertain returns the number of requests whose last answer does not say what the buyer got.
 func (c Counts) Uncertain() int {
 	return c[judge.OutcomeError] + c[judge.OutcomeUnknown] + c[judge.OutcomeInProgress] + c[judge.OutcomeAccepted]
 }
 
-// Cancellations counts the orders and reservations that buyers cancelled, by the outcome.
+// Cancellations counts the orders and reservations that buyers tried to cancel, by the result.
 type Cancellations struct {
 	Done    int `json:"done"`
 	Refused int `json:"refused"`
 	Unknown int `json:"unknown"`
 }
 
-// Reservations counts the reservations that buyers did not cancel, by the outcome.
+// Reservations counts the reservations that buyers did not cancel before they expired, by the result.
 type Reservations struct {
 	Paid      int `json:"paid"`
 	Forgotten int `json:"forgotten"`
-	Expired   int `json:"expired"` // the reservation had expired when the buyer paid
-	Refused   int `json:"refused"` // payments refused for another reason
+	Expired   int `json:"expired"` // reservations that had expired when the buyer tried to pay
+	Refused   int `json:"refused"` // payments that were refused for another reason
 	Unknown   int `json:"unknown"`
-	Returned  int `json:"returned,omitempty"` // reservations not paid, and cancelled by the buyer after they had expired
+	Returned  int `json:"returned,omitempty"` // those of Forgotten that the buyer cancelled after they had expired
 }
 
-// Processor is the processor time of one load, in seconds. A figure is nil if it is not known.
+// Processor has the processor times of one load, in seconds. A time is nil if it is not known.
 type Processor struct {
 	Services  *float64 `json:"services_s,omitempty"`  // all service processes together
-	Servers   *float64 `json:"servers_s,omitempty"`   // the servers behind the services
-	Generator *float64 `json:"generator_s,omitempty"` // this process, which makes the load, with the engines embedded in it
+	Servers   *float64 `json:"servers_s,omitempty"`   // the database and other servers that the services use
+	Generator *float64 `json:"generator_s,omitempty"` // this process, which sends the load
 }
 
-// A Percentile is one point of a latency curve: Percent of the answers took at most Micros.
+// A Percentile is one point of a latency curve: Percent of all answers took Micros microseconds or less.
 type Percentile struct {
 	Percent float64 `json:"percent"`
 	Micros  int64   `json:"us"`
 }
 
-// Linearizability says whether all answers of a run can be explained by the purchases taking place
-// one after the other in some order (see internal/judge).
+// Linearizability says whether some sequence of purchases, one after the other, explains all answers of a run
+// (see judge.CheckLinearizable).
 type Linearizability struct {
 	Answer  string `json:"answer"`
-	Checked int    `json:"checked"` // number of answers that were checked
+	Checked int    `json:"checked"` // the number of answers that were checked
 	Why     string `json:"why,omitempty"`
 }
 
@@ -139,28 +139,28 @@ const (
 	LinearNotChecked = "not_checked"
 )
 
-// StrategyInfo describes a strategy as the first target reports it.
+// StrategyInfo describes a strategy. The first target reports it.
 type StrategyInfo struct {
 	Name       string             `json:"name"`
 	Title      string             `json:"title"`
 	StockStore seckill.StockStore `json:"stock"`  // where the strategy keeps the stock
-	Broken     bool               `json:"broken"` // shipped as a bad example, with a known flaw
+	Broken     bool               `json:"broken"` // true if the strategy has a known flaw and is a bad example
 	Reserves   bool               `json:"reserves,omitempty"`
 }
 
-// A Target is one service process, with the backends that the process reports.
+// A Target is one service process, and the backends that it reports.
 type Target struct {
 	URL      string           `json:"url"`
 	Backends []backend.Status `json:"backends"`
 }
 
-// An Answer counts the answers with one code. The code is the service's. Where the service gave no
-// valid answer, the code is one of the client's own.
+// An Answer counts the answers with one code. The code is the service's own. If the service gave no valid
+// answer, the code is one of the client's (such as codeTimeout).
 type Answer struct {
 	Code    string        `json:"code"`
 	Outcome judge.Outcome `json:"outcome"`
 	Count   int           `json:"count"`
-	Sample  string        `json:"sample"` // the first message with this code
+	Sample  string        `json:"sample"` // the message of the first answer with this code
 }
 
 // Latency has the percentiles of a time in microseconds, to three significant digits.
@@ -177,10 +177,10 @@ type Latency struct {
 type Commands struct {
 	Backend     string  `json:"backend"`
 	Count       int64   `json:"count"`
-	PerPurchase float64 `json:"per_purchase"` // per request that reached the strategy, sold or not
+	PerPurchase float64 `json:"per_purchase"` // the mean per request that reached the strategy
 }
 
-// A Problem has a text, and a code with parameters for clients that write their own text.
+// A Problem is a reason why a run proves nothing. Clients that write their own text use its code and parameters.
 type Problem struct {
 	Text   string `json:"text"`
 	Code   string `json:"code"`
@@ -189,29 +189,28 @@ type Problem struct {
 
 func (p Problem) Error() string { return p.Text }
 
-// These codes identify problems. The comment beside a code lists its parameters (Problem.Params).
-// The parameter "error" is an error's text.
+// These codes identify problems. The comment beside a code explains its parameters (Problem.Params).
 const (
 	ProblemLedgerUnread  = "ledger_unread"    // parameters: error
 	ProblemStillRunning  = "still_running"    // parameters: seconds
-	ProblemOtherStrategy = "other_strategy"   // parameters: count, found, strategy
-	ProblemUnusable      = "target_unusable"  // parameters: target, error
-	ProblemDisagree      = "ledgers_disagree" // parameters: target, sku, stock, run, where, left, found, found_run
+	ProblemOtherStrategy = "other_strategy"   // count: orders; found: their strategy; strategy: the wanted one
+	ProblemUnusable      = "target_unusable"  // target: its URL; error: the reason
+	ProblemDisagree      = "ledgers_disagree" // target set sku to stock in run; where has left of found in found_run
 	ProblemInterrupted   = "interrupted"      // parameters: sent, of
-	ProblemLate          = "generator_late"   // parameters: lag_ms, latency_ms
+	ProblemLate          = "generator_late"   // lag_ms, latency_ms: the 99th percentiles of lag and latency
 	ProblemProcessors    = "generator_full"   // parameters: used, of
-	ProblemNeverSent     = "never_sent"       // parameters: count, seconds
+	ProblemNeverSent     = "never_sent"       // count: requests that were not sent; seconds: how long they waited
 	ProblemNoAnswer      = "no_answer"
-	ProblemFewAnswers    = "few_answers"   // parameters: answered, of, stock
-	ProblemNonsense      = "nonsense"      // parameters: count, sample
-	ProblemNotRestocked  = "not_restocked" // parameters: units, error
+	ProblemFewAnswers    = "few_answers"   // answered: buyers with a definite answer; of: all; stock: units
+	ProblemNonsense      = "nonsense"      // count: answers that break the contract; sample: one of them
+	ProblemNotRestocked  = "not_restocked" // units: units of the restock; error: the last error
 )
 
 func newProblem(code string, params params, format string, args ...any) Problem {
 	return Problem{fmt.Sprintf(format, args...), code, params}
 }
 
-// addProblem adds a reason why the run proves nothing.
+// addProblem adds a reason why the run proves nothing to the result.
 func (r *run) addProblem(code string, params params, format string, args ...any) {
 	r.result.Problems = append(r.result.Problems, newProblem(code, params, format, args...))
 }

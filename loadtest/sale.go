@@ -18,8 +18,8 @@ import (
 	"seckill/internal/tables"
 )
 
-// prepareSale checks the targets, opens the sale and sets the plan's runs. If it returns false,
-// Result.Problems says why.
+// prepareSale checks the targets, opens the sale of each SKU and writes the numbers of their runs into the
+// plan. If it returns false, Result.Problems says why.
 func (r *run) prepareSale(ctx context.Context) (bool, error) {
 	for i, s := range r.services {
 		backends, err := s.readBackends(ctx)
@@ -39,7 +39,8 @@ func (r *run) prepareSale(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	skus, within := errgroup.WithContext(ctx)
-	skus.SetLimit(8) // resets run in parallel, because each waits for the disk
+	// Several SKUs are reset at the same time, because each reset waits for the disk.
+	skus.SetLimit(8)
 	for k := range r.config.SKUs {
 		skus.Go(func() error {
 			sku := r.config.SKU + int64(k)
@@ -60,17 +61,18 @@ func (r *run) prepareSale(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// unusableTarget returns the problem for a target that does not do what a run needs.
+// unusableTarget returns the problem for a target that does not answer as a run needs it to.
 func unusableTarget(s service, err error) Problem {
 	advice := " (is it running, and is the address right?)"
-	if refused := (*refusal)(nil); errors.As(err, &refused) { // the error has the service's own reason
+	// A refusal has the service's own reason, so the advice is left out.
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		advice = ""
 	}
 	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()},
 		"%s cannot be used: %v%s", s.base, err, advice)
 }
 
-// openSale resets the SKU or joins its current sale.
+// openSale resets the SKU, or joins its current sale if Config.Joins is set.
 func (r *run) openSale(ctx context.Context, sku int64) (judge.Stock, error) {
 	first := r.services[0]
 	var stock judge.Stock
@@ -102,7 +104,7 @@ func (r *run) openSale(ctx context.Context, sku int64) (judge.Stock, error) {
 	return stock, nil
 }
 
-// readStrategies reads what one target says about its strategies and locks.
+// readStrategies reads from one target which strategies it has, and the limits of its locks.
 func (r *run) readStrategies(ctx context.Context, s service) error {
 	var answer struct {
 		Strategies []struct {
@@ -140,8 +142,8 @@ func (r *run) readStrategies(ctx context.Context, s service) error {
 	return nil
 }
 
-// checkAgreement checks that all targets and the ledger show the sale that was opened. Services on
-// different databases would each sell a stock of their own.
+// checkAgreement checks that all targets and the ledger show the sale that was opened. If services used
+// different databases, each would sell a stock of its own.
 func (r *run) checkAgreement(ctx context.Context, sku int64, opened judge.Stock) error {
 	first, stock := r.services[0].base, r.config.Stock
 	check := func(where string, now judge.Stock) error {
@@ -163,7 +165,8 @@ func (r *run) checkAgreement(ctx context.Context, sku int64, opened judge.Stock)
 		}
 	}
 	now, err := r.config.Ledger.Snapshot(ctx, sku)
-	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // for an unknown SKU, check reports another database
+	// If the ledger does not know the SKU, its stock is empty, and check reports another database.
+	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) {
 		return unreadLedger(err)
 	}
 	return check("the SQL ledger", now.Stock)
@@ -173,18 +176,20 @@ func unreadLedger(err error) Problem {
 	return newProblem(ProblemLedgerUnread, params{"error": err.Error()}, "the ledger could not be read: %v", err)
 }
 
-// auditSKUs judges each SKU. A SKU whose ledger could not be read has no report, but the result gets
-// a problem.
+// auditSKUs judges each SKU. If the ledger of a SKU could not be read, there is no report on this SKU,
+// and the result gets a problem.
 func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	settling := r.config.settling
 	if r.config.Reserve > 0 {
-		settling.limit += r.config.Reserve // after that time, every reservation has expired
+		settling.limit += r.config.Reserve // After this time, every reservation has expired.
 	}
-	until := time.Now().Add(settling.limit) // one limit for all SKUs: a service that hangs costs the time only once
+	// All SKUs share one limit, so a service that hangs costs this time only once.
+	until := time.Now().Add(settling.limit)
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	var reports []judge.Report
 	var failed error
-	others := map[string]int{} // orders of this run that name another strategy than it asked for, by that strategy
+	// strategy → number of orders of this run that it sold, although the run asked for another strategy
+	others := map[string]int{}
 	for k, told := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
 		p := poller{run: r, settling: settling, sku: sku,
@@ -208,11 +213,11 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	return reports
 }
 
-// judgeSKU judges the SKU with index k by its ledger, by the reset, and by the answers that buyers
-// got.
+// judgeSKU judges the SKU with index k. It uses the ledger, the stock of the reset, and the answers that buyers got.
 func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
 	sku, calls, initial := r.config.SKU+int64(k), r.tally.skus[k].calls, r.config.Stock
-	if r.config.Joins { // before the buyers joined, the sale may have been restocked
+	// The sale may have been restocked before the buyers joined, so its initial stock is computed.
+	if r.config.Joins {
 		initial = snap.Stock.Initial - snap.Restocked()
 	}
 	report := judge.Judge(judge.Evidence{
@@ -226,8 +231,8 @@ func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
 	return report
 }
 
-// addAuditProblems adds the problems because of which the audit proves nothing. The map others
-// counts orders by strategy. failed is the last error of the ledger.
+// addAuditProblems adds the reasons why the audit proves nothing. others has the number of orders of each
+// other strategy. failed is the last error from reading the ledger.
 func (r *run) addAuditProblems(others map[string]int, failed error, limit time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		r.addProblem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.config.Strategy},
@@ -249,44 +254,44 @@ func (r *run) addAuditProblems(others map[string]int, failed error, limit time.D
 }
 
 // ownOrders returns a function that reports whether an order belongs to this run. Without
-// Config.Joins all orders do.
+// Config.Joins all orders of the sale do.
 func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
 	prefix := r.plan.keyPrefix(sku)
 	return func(o *judge.Order) bool { return !r.config.Joins || strings.HasPrefix(o.RequestID, prefix) }
 }
 
-// A settling says how long to wait for purchases whose buyers have given up.
+// A settling says how long to wait for purchases whose buyers have hung up.
 type settling struct {
-	limit time.Duration // after this time the run is not valid
-	poll  time.Duration // time between two readings of the ledger
-	quiet time.Duration // time without a change of the ledger that is needed if accepted requests have no final answer
+	limit time.Duration // how long to wait; after that the run is not valid
+	poll  time.Duration // the time between two readings of the ledger
+	quiet time.Duration // how long the ledger must stay unchanged if accepted requests have no final answer
 }
 
 var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millisecond, quiet: 5 * time.Second}
 
 // A poller reads the ledger of one SKU until nothing changes it any more:
 //
-//   - If every call was answered, one reading is enough, unless it has a reservation that
+//   - If every call was answered, one reading is enough, unless the ledger has a reservation that
 //     is still open.
-//   - A call without an answer may still be running. Then two readings must agree, and no
-//     service may have a purchase in flight.
-//   - An accepted request is written later, and no service counts it as in flight. Then the
-//     readings must agree for the time settling.quiet.
+//   - A call without an answer may still be running. Then two readings must agree, and no service
+//     may have a purchase in flight.
+//   - An accepted request is written later, and no service counts it as in flight. Then all readings
+//     during settling.quiet must agree.
 type poller struct {
 	run *run
 	settling
 	sku            int64
-	hasSilentCall  bool // a call had no answer, or others buy in the same sale
-	hasOpenRequest bool // a request that was accepted has no final answer
+	hasSilentCall  bool // true if a call had no answer, or if other buyers buy in the same sale
+	hasOpenRequest bool // true if a request that was accepted has no final answer
 
 	last    judge.Snapshot
 	hasRead bool
-	changed time.Time // the last time at which the ledger changed, or could not be read
-	err     error     // error of the last reading that failed
+	changed time.Time // when the ledger last changed, or could not be read
+	err     error     // the error of the last reading that failed
 }
 
-// wait reads the ledger until nothing changes it any more, and returns the last reading. It returns
-// false if that has not happened at the time until. If until is past, wait reads once.
+// wait reads the ledger until nothing changes it any more, and returns the last reading. It returns false if
+// the ledger still changes at the time until. If until is past, wait reads once.
 func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(time.Until(until), min(p.limit, askTimeout)))
 	defer cancel()
@@ -314,7 +319,8 @@ func (p *poller) readOnce(ctx context.Context) bool {
 	busy := p.hasSilentCall && anyInFlight(ctx, p.run.services)
 	now, err := p.run.Snapshot(ctx, p.sku)
 	if err != nil {
-		if p.err == nil || ctx.Err() == nil { // after the deadline, an earlier error says more than the time-out
+		// After the deadline, the new error is only a time-out, so an earlier error says more.
+		if p.err == nil || ctx.Err() == nil {
 			p.err = err
 		}
 		p.changed = time.Now()
@@ -330,8 +336,8 @@ func (p *poller) readOnce(ctx context.Context) bool {
 		if p.hasOpenRequest && time.Since(p.changed) < p.quiet {
 			return false
 		}
-		// The ledger was read twice with the same result, and the counters of the first snapshot were
-		// read in between. So the first snapshot's ledger and counters belong together.
+		// The ledger was read twice with the same result, and the counters of the first snapshot were read in
+		// between. So they fit the ledger of the first snapshot.
 		p.last = before
 		return true
 	}
@@ -339,8 +345,8 @@ func (p *poller) readOnce(ctx context.Context) bool {
 	return false
 }
 
-// anyInFlight asks the services whether a purchase is running. A process that refuses the
-// connection is dead and runs nothing. A process that does not answer may be running.
+// anyInFlight asks the services whether a purchase is running. If a process refuses the connection, it is
+// dead and runs nothing. If a process does not answer, a purchase may be running.
 func anyInFlight(ctx context.Context, services []service) bool {
 	return slices.ContainsFunc(services, func(s service) bool {
 		now, err := s.readStats(ctx)
@@ -352,7 +358,7 @@ func anyInFlight(ctx context.Context, services []service) bool {
 	})
 }
 
-// sameSnapshot reports whether nothing was sold, cancelled or decided between two readings.
+// sameSnapshot reports whether the stock and the orders of two readings are the same.
 func sameSnapshot(a, b judge.Snapshot) bool {
 	return a.Stock.Run == b.Stock.Run && a.Stock.Num == b.Stock.Num && a.Stock.Version == b.Stock.Version &&
 		slices.EqualFunc(a.Orders, b.Orders, func(a, b judge.Order) bool {

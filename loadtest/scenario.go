@@ -21,39 +21,39 @@ import (
 	"seckill/internal/tables"
 )
 
-// A Scenario says what load is sent to which sale. Its fields are set from a scenario file first,
-// then from flags, and results repeat them. All random choices follow from Seed: the same Scenario
-// sends the same purchases in the same order.
+// A Scenario says what load is sent to which sale. First a scenario file sets its fields, then flags, and a result
+// repeats them. All random choices follow from Seed: the same Scenario sends the same purchases in the same order.
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" kong:"-"`
 	Stock    int64  `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`
 	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"${SKU}"`
-	// SKUs is the number of SKUs on sale. 0 stands for 1.
+	// SKUs is the number of SKUs on sale. 0 means 1.
 	SKUs int     `json:"skus" name:"skus" group:"sale" placeholder:"N" help:"${SKUs}"`
 	Zipf float64 `json:"zipf,omitempty" group:"sale" placeholder:"S" help:"${Zipf}"`
-	// Plenty allows a sale that cannot oversell. Such a run shows speed and lost updates only.
+	// Plenty allows more stock than the buyers want. Such a run shows the speed and lost updates, but nothing
+	// can be oversold.
 	Plenty bool `json:"plenty,omitempty" group:"rare" help:"${Plenty}"`
-	// Restock has texts such as 50@0.5s, which parseRestock reads.
+	// Restock has texts such as 50@0.5s: add 50 units after half a second. parseRestock reads them.
 	Restock []string `json:"restock,omitempty" group:"sale" placeholder:"UNITS@TIME" help:"${Restock}"`
 
-	// Buyers is the number of requests. With the profile constant, it follows from Rate and
-	// Duration. Each request is of another user, except for duplicates.
+	// Buyers is the number of requests. With the profile Constant, it follows from Rate and Duration. Each
+	// request is of another user, except for duplicates.
 	Buyers   int   `json:"buyers" group:"sale" placeholder:"N" help:"${Buyers}"`
 	Quantity int64 `json:"quantity" group:"sale" placeholder:"N" help:"${Quantity}"`
-	// Duplicates is the share of requests by a user who has already made one under another key.
-	// Only one of the two may succeed.
+	// Duplicates is the share of requests by a user who has already sent a request with another key. Only one
+	// of a user's requests may succeed.
 	Duplicates    float64 `json:"duplicates,omitempty" group:"rare" placeholder:"SHARE" help:"${Duplicates}"`
 	Cancellations float64 `json:"cancellations,omitempty" group:"rare" placeholder:"SHARE" help:"${Cancellations}"`
-	// If Reserve is not 0, buyers reserve units for this time and pay with a second call. Buyers
-	// who cancel do not pay.
+	// Reserve is how long units are reserved for a buyer, who pays with a second call. Buyers who cancel do
+	// not pay. If Reserve is 0, buyers do not reserve.
 	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"${Reserve}"`
 	Forget  float64       `json:"forget,omitempty" group:"rare" placeholder:"SHARE" help:"${Forget}"`
-	// Async asks services to accept a purchase first and to decide later. A strategy that cannot
-	// do so gives its final answer at once.
+	// Async asks services to accept a purchase first and to sell later. A strategy that cannot do so
+	// gives its final answer at once.
 	Async bool `json:"async,omitempty" group:"sale" help:"${Async}"`
 	// Copies is the share of requests that are sent several times at once, to different targets.
 	Copies float64 `json:"copies,omitempty" group:"rare" placeholder:"SHARE" help:"${Copies}"`
-	// Cuts is the share of requests whose buyer hangs up during the call and then repeats it.
+	// Cuts is the share of requests whose buyer hangs up during the first call and then sends the request again.
 	Cuts  float64 `json:"cuts,omitempty" group:"rare" placeholder:"SHARE" help:"${Cuts}"`
 	Retry int     `json:"retry,omitempty" group:"rare" placeholder:"N" help:"${Retry}"`
 
@@ -68,7 +68,7 @@ type Scenario struct {
 	Require []string `json:"require,omitempty" group:"rare" placeholder:"METRIC<VALUE" help:"${Require}"`
 }
 
-// FlagHelp returns the help of the flags of a Scenario, by the names in its tags.
+// FlagHelp returns the help of the flags of a Scenario: name in a tag → text.
 func FlagHelp() map[string]string {
 	d := DefaultScenario()
 	inBoth := func(load any) string { return fmt.Sprintf(" (load: %v, compare: 0).", load) }
@@ -108,28 +108,28 @@ func FlagHelp() map[string]string {
 type Profile string
 
 const (
-	// With Closed, each of Concurrency workers sends its next request when it has an answer. While
-	// the service stalls, the workers send nothing, so the latency hides most of the stall.
+	// With Closed, each of Concurrency workers sends its next request when it has an answer. While the
+	// service stalls, the workers send nothing, so the latency does not show most of the stall.
 	Closed Profile = "closed"
-	// Spike sends all requests at once, over connections that are open.
+	// With Spike, all requests are sent at once, over connections that are open already.
 	Spike Profile = "spike"
-	// Constant sends Rate requests a second for Duration, however slow the answers are.
+	// With Constant, Rate requests per second are sent for Duration, however slow the answers are.
 	Constant Profile = "constant"
 )
 
 var profiles = []Profile{Closed, Spike, Constant}
 
-// DefaultScenario returns the scenario of `seckill load` without flags. It has copies, retries,
-// duplicates and cancellations. So every run tests that a request takes effect once, that a user
-// has one order, and that cancelled units come back.
+// DefaultScenario returns the scenario of `seckill load` without flags. Some of its requests are sent several
+// times, some users try to buy twice, and some orders are cancelled. So every run tests that a request takes effect
+// once, that a user has one order, and that cancelled units return to the stock.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
 		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second,
 		Duplicates: 0.05, Cancellations: 0.03, Copies: 0.01, Retry: 1}
 }
 
-// ThoroughScenario returns a scenario with everything that can go wrong in one sale, except
-// reservations, which few strategies offer.
+// ThoroughScenario returns a scenario with everything that can go wrong in one sale. It has no reservations,
+// because few strategies offer them.
 func ThoroughScenario() Scenario {
 	s := DefaultScenario()
 	s.Stock, s.Buyers, s.Cancellations, s.Copies, s.Cuts, s.Retry = 300, 1000, 0.2, 0.1, 0.1, 6
@@ -140,23 +140,25 @@ func ThoroughScenario() Scenario {
 // MaxMemory bytes is not started.
 const (
 	MaxMemory   = 1 << 30
-	bytesACall  = 480 // memory for a call's record and the judge's data about it
-	bytesAnUnit = 550 // memory for the order of a sold unit
+	bytesACall  = 480 // bytes for the record of a call and the judge's data about it
+	bytesAnUnit = 550 // bytes for the order of a sold unit
 )
 
-// expectedMemory estimates the bytes that judging takes if every call is answered.
+// expectedMemory estimates how many bytes the judge needs if every call is answered.
 func (s Scenario) expectedMemory() float64 {
 	requests := float64(s.Requests())
-	kept := max(0, 1-s.Cancellations-s.Forget) // share of the sold units that stay sold: the others are sold again
+	// This share of the sold units stays sold. All others are given back and sold again.
+	kept := max(0, 1-s.Cancellations-s.Forget)
 	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/kept)
 	calls := requests * (1 + s.Copies*(CopiesEach-1))
-	if s.Reserve > 0 || s.Async || s.Cancellations > 0 { // the buyer pays, asks or cancels
+	// The buyer makes one more call, to pay, to cancel or to ask for the outcome.
+	if s.Reserve > 0 || s.Async || s.Cancellations > 0 {
 		calls += sales
 	}
 	return calls*bytesACall + sales*bytesAnUnit
 }
 
-// withDefaults replaces zero values by the defaults that they stand for.
+// withDefaults returns s with defaults in place of zero values.
 func (s Scenario) withDefaults() Scenario {
 	if s.SKUs == 0 {
 		s.SKUs = 1
@@ -167,21 +169,22 @@ func (s Scenario) withDefaults() Scenario {
 	return s
 }
 
-// Open reports whether requests are sent when they are due, without waiting for answers.
+// Open reports whether the load is an open loop, in which requests are sent when they are due, without
+// waiting for answers.
 func (s Scenario) Open() bool { return s.Profile != Closed && s.Profile != "" }
 
-// Requests returns how many requests the scenario makes. If they are more than allowed, it may
-// return any number above the limit.
+// Requests returns how many requests the scenario makes. If there are more than maxRequests, it may return
+// any larger number.
 func (s Scenario) Requests() int {
 	if s.Profile != Constant {
 		return s.Buyers
 	}
-	// A product such as 12.5 × 4.4 = 55.00000000000001 must not gain a request by rounding.
+	// Rounding up must not add a request to a product such as 12.5 × 4.4 = 55.00000000000001.
 	return int(min(math.Ceil(s.Rate*s.Duration.Seconds()-1e-9), maxRequests+1))
 }
 
-// dueAt returns when request i is due, counted from the start of the load. It returns 0 for
-// a closed loop, in which a worker sends a request when it is free.
+// dueAt returns when request i is due, as the time since the start of the load. It returns 0 for a spike,
+// and for a closed loop, in which a worker sends a request when the worker is free.
 func (s Scenario) dueAt(i int) time.Duration {
 	if s.Profile != Constant {
 		return 0
@@ -189,8 +192,8 @@ func (s Scenario) dueAt(i int) time.Duration {
 	return time.Duration(float64(i) / s.Rate * float64(time.Second))
 }
 
-// ReadScenario reads a Scenario from a YAML file. Fields that the file leaves out keep their value
-// in base. Unknown fields are an error. Errors are an ErrConfig.
+// ReadScenario reads a Scenario from a YAML file. Fields that are not in the file keep their value from base.
+// A field that a Scenario does not have is an error. All errors are an ErrConfig.
 func ReadScenario(path string, base Scenario) (Scenario, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -204,15 +207,16 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 	switch {
 	case errors.Is(err, io.EOF):
 		return base, configError("%s: the file is empty", path)
-	case err != nil: // only the first line says what is wrong: below it the library quotes the file
+	// Only the first line says what is wrong. In the lines below, the library quotes the file.
+	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		return base, configError("%s: %s", path, text)
 	}
 	return s, nil
 }
 
-// decodeYAML decodes one document. It returns an error where the library panics, such as at a list
-// that is only a tag.
+// decodeYAML decodes one document. The library panics at some documents, such as a list that is only a tag.
+// decodeYAML returns an error instead.
 func decodeYAML(d *yaml.Decoder, into any) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -222,10 +226,10 @@ func decodeYAML(d *yaml.Decoder, into any) (err error) {
 	return d.Decode(into)
 }
 
-// Command returns the command line that repeats the sale of s with the same buyers.
+// Command returns a command line that repeats the sale of s with the same buyers.
 func (s Scenario) Command() string {
 	defaults := DefaultScenario().withDefaults()
-	if s.Open() { // an open loop refuses the flag --concurrency
+	if s.Open() { // An open loop refuses the flag --concurrency, so it must not be written.
 		s.Concurrency = defaults.Concurrency
 	}
 	if s.Profile == Constant {
@@ -234,8 +238,8 @@ func (s Scenario) Command() string {
 	return "seckill load --strategy " + s.Strategy + Flags(s.withDefaults(), defaults)
 }
 
-// Flags returns the flags that turn defaults into s, each after a space. The values s and defaults
-// are structs of one type. Fields whose tags describe no flag are left out.
+// Flags returns the flags that turn defaults into s, each after a space. The values s and defaults are
+// structs of the same type. Fields whose tags describe no flag are left out.
 func Flags(s, defaults any) string {
 	is, was := reflect.ValueOf(s), reflect.ValueOf(defaults)
 	var b strings.Builder
@@ -256,7 +260,8 @@ func Flags(s, defaults any) string {
 		case reflect.Slice:
 			text = strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
 		}
-		if strings.ContainsAny(text, "<>!") { // a shell would read these signs in a requirement as redirections
+		// A shell would take these signs for redirections or history.
+		if strings.ContainsAny(text, "<>!") {
 			text = "'" + text + "'"
 		}
 		b.WriteString(" --" + name + between + text)
@@ -264,13 +269,13 @@ func Flags(s, defaults any) string {
 	return b.String()
 }
 
-// A Range has the least and the greatest value that a number may have.
+// A Range has the least and the greatest value that a number may have, both included.
 type Range struct {
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
 }
 
-// Check returns a *seckill.FieldError if the field's number is out of the range.
+// Check returns a *seckill.FieldError if n, the value of the field, is out of the range.
 func (r Range) Check(field string, n float64) error {
 	if n >= r.Min && n <= r.Max { // false for NaN
 		return nil
@@ -280,7 +285,8 @@ func (r Range) Check(field string, n float64) error {
 		format = func(seconds float64) string { return tables.Span(time.Duration(seconds * float64(time.Second))) }
 	}
 	value := ""
-	if math.Abs(n) < 1<<53 { // the digits of a larger number may differ from those that were typed
+	// A larger number may be printed with other digits than were typed, so it is left out.
+	if math.Abs(n) < 1<<53 {
 		value = format(n) + " is "
 	}
 	return &seckill.FieldError{Field: field, Code: "range", Params: params{"min": r.Min, "max": r.Max},
@@ -292,9 +298,8 @@ var durationFields = []string{"duration", "timeout", "reserve", "turn"}
 
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Ranges has the allowed range of each number of a scenario; durations are in seconds. A number out
-// of range is probably a typing error and would exhaust the machine. The page checks the same
-// ranges.
+// Ranges has the allowed range of each number of a scenario; durations are in seconds. A number out of its
+// range is probably a typing error, and would exhaust the machine. The page checks the same ranges.
 var Ranges = map[string]Range{
 	"sku": {1, maxSKU}, "skus": {1, 10_000}, "zipf": {0, 10},
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
@@ -304,15 +309,15 @@ var Ranges = map[string]Range{
 	"reserve": {1, 60}, // a run waits until its last reservation has expired
 }
 
-const maxSKU = 1<<53 - 1 // the service accepts no larger SKU
+const maxSKU = 1<<53 - 1 // the largest SKU that the service accepts
 
 const maxRequests = 10_000_000
 
-// durationRange is the range of durations. A duration below a millisecond is probably a number that
-// was typed without its unit.
+// durationRange is the allowed range of durations, in seconds. A duration below a millisecond is probably a
+// number that was typed without its unit.
 var durationRange = Range{.001, (24 * time.Hour).Seconds()}
 
-// numericFields returns the numbers that this scenario uses, by the name of their field.
+// numericFields returns the numbers that this scenario uses: name of the field → number.
 func (s Scenario) numericFields() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
@@ -336,8 +341,8 @@ func (s Scenario) numericFields() map[string]float64 {
 	return used
 }
 
-// CheckRanges returns an error for each number that this scenario uses and that is out of its
-// range. It does not check numbers for which ranges has no entry.
+// CheckRanges returns an error for each number of this scenario that is out of its range. It checks only the
+// numbers that the scenario uses and for which ranges has a range.
 func (s Scenario) CheckRanges(ranges map[string]Range) []error {
 	var errs []error
 	used := s.withDefaults().numericFields()
@@ -351,7 +356,7 @@ func (s Scenario) CheckRanges(ranges map[string]Range) []error {
 	return errs
 }
 
-// Check returns an error if a run is impossible or pointless. It calls no service. Each error is an
+// Check returns an error if a run is impossible or pointless. It calls no service. Each error wraps
 // ErrConfig and a *seckill.FieldError.
 func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
@@ -410,7 +415,7 @@ func (s Scenario) checkPossible() error {
 	return nil
 }
 
-// checkFields returns an error if a field is set that the other fields exclude.
+// checkFields returns an error if a field is set that other fields make useless or wrong.
 func (s Scenario) checkFields() error {
 	notUsed := fmt.Sprintf("the profile %q does not use it", s.Profile)
 	for _, rule := range []struct {
@@ -440,7 +445,8 @@ func (s Scenario) demandField() string {
 	return "rate"
 }
 
-// checkDemand returns an error if the buyers want so few units that the sale cannot go wrong.
+// checkDemand returns an error if the buyers want so few units that nothing can be oversold, or each
+// wants more units than there are.
 func (s Scenario) checkDemand() error {
 	if s.Quantity > s.Stock {
 		return fieldError("quantity", "too_much", params{"stock": s.Stock},
@@ -458,7 +464,7 @@ func (s Scenario) checkDemand() error {
 	return nil
 }
 
-// fieldError returns an ErrConfig that gives the field the name that it has in scenario files.
+// fieldError returns an ErrConfig about a field. field is the field's name in scenario files.
 func fieldError(field, code string, params map[string]any, format string, args ...any) error {
 	wrong := &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params}
 	return fmt.Errorf("%w: %w", ErrConfig, wrong)

@@ -19,8 +19,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A service makes the calls to one target that do not buy: they prepare the sale and collect
-// evidence for the judge.
+// A service makes those calls to one target that do not buy. They prepare the sale and collect evidence for
+// the judge.
 type service struct {
 	base       string
 	adminToken string
@@ -29,10 +29,10 @@ type service struct {
 
 const (
 	askTimeout   = 5 * time.Second
-	resetTimeout = 30 * time.Second // a reset waits for purchases in flight
+	resetTimeout = 30 * time.Second // A reset waits for purchases in flight, so it takes longer.
 )
 
-// readBackends lists the target's backends, including those that are down.
+// readBackends returns the target's backends, including those that are down.
 func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	var answer struct {
 		Backends []backend.Status `json:"backends"`
@@ -40,18 +40,19 @@ func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	err := s.callJSON(ctx, request{path: "/readyz"}, &answer)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusServiceUnavailable {
-		err = json.Unmarshal(refused.body, &answer) // status 503 means that the service runs but a backend is down
+		// The status 503 means that the service runs but a backend is down, and the body says which.
+		err = json.Unmarshal(refused.body, &answer)
 	}
 	return answer.Backends, err
 }
 
-// resetSKU starts the SKU's next run. It also returns the strategies that it did not reach.
+// resetSKU starts the SKU's next run. It also returns the strategies whose own state could not be reset.
 func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, []string, error) {
 	var answer struct {
 		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}
-	body := map[string]int64{"stock": stock} // the body has no name, so the SKU keeps the name it has
+	body := map[string]int64{"stock": stock} // The body has no name, so the SKU keeps its name.
 	err := s.callJSON(ctx, request{method: http.MethodPut, path: skuPath(sku), body: body}, &answer)
 	return answer.Stock, answer.NotReset, err
 }
@@ -74,12 +75,12 @@ func (s service) readStock(ctx context.Context, sku int64) (judge.Snapshot, erro
 
 func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku, 10) }
 
-// A refusal is the error for an answer other than 200.
+// A refusal is the error for an answer with another status than 200.
 type refusal struct {
-	call    string // method and URL of the call
+	call    string // the method and the URL of the call
 	status  int
 	body    []byte
-	problem problemBody // empty if the body is no problem
+	problem problemBody // empty if the body has no problem
 }
 
 func (r *refusal) Error() string {
@@ -89,20 +90,20 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%s was answered %d: %s", r.call, r.status, quoteStart(r.body))
 }
 
-// A request is one call of a service.
+// A request is one call to a service.
 type request struct {
 	method string // empty for GET
 	path   string
 	key    string // the Idempotency-Key; empty for none
-	body   any    // sent as JSON; nil for no body
+	body   any    // written as JSON; nil for no body
 }
 
-// callJSON sends one request and decodes its answer. The error is a *refusal if the status is not 200.
+// callJSON sends one request and decodes the JSON answer. It returns a *refusal if the status is not 200.
 func (s service) callJSON(ctx context.Context, r request, into any) error {
 	timeout, body := askTimeout, []byte(nil)
 	if r.body != nil {
 		timeout = resetTimeout
-		body, _ = json.Marshal(r.body) // cannot fail: the bodies have numbers only
+		body, _ = json.Marshal(r.body) // Marshal cannot fail here, because the bodies have only numbers.
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -116,7 +117,8 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 	if r.key != "" {
 		req.Header.Set("Idempotency-Key", r.key)
 	}
-	if s.adminToken != "" && strings.HasPrefix(r.path, "/api/v1/") { // no other path needs the token
+	// No other path needs the token.
+	if s.adminToken != "" && strings.HasPrefix(r.path, "/api/v1/") {
 		req.Header.Set("Authorization", "Bearer "+s.adminToken)
 	}
 	call := req.Method + " " + req.URL.String()
@@ -132,7 +134,7 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 	}
 	if resp.StatusCode != http.StatusOK {
 		refused := &refusal{call: call, status: resp.StatusCode, body: data}
-		_ = json.Unmarshal(data, &refused.problem) // a proxy may answer with another text
+		_ = json.Unmarshal(data, &refused.problem) // If the body is not JSON, as from a proxy, problem stays empty.
 		return refused
 	}
 	if err := json.Unmarshal(data, into); err != nil {
@@ -141,10 +143,9 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 	return nil
 }
 
-// Snapshot returns the snapshot of the ledger with all that the judge needs to know of this sale.
-// It adds the counter that a strategy keeps outside the stock row, which only a service can read.
-// In a sale without keys, the services make the request ids. There, each order gets the key that
-// the plan has for its user's request.
+// Snapshot returns the snapshot of the ledger with all that the judge needs to know of this sale. It adds the units
+// in the counter that a strategy keeps outside the stock row, which only a service can read. If buyers send no keys,
+// services make up the request ids. Snapshot then gives each order the key that the plan has for the user's request.
 func (r *run) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	snap, err := r.config.Ledger.Snapshot(ctx, sku)
 	for i := range snap.Orders {
@@ -171,7 +172,7 @@ func (r *run) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	if len(errs) == len(r.services) {
 		return judge.Snapshot{}, errors.Join(errs...)
 	}
-	return snap, nil // services answered, but none has this counter
+	return snap, nil // Some services answered, but none of them has this counter.
 }
 
 // stats are the counts of one service since its process started.
@@ -181,7 +182,7 @@ type stats struct {
 	InFlight         int       `json:"purchases_in_flight"`
 	Strategies       map[string]struct {
 		Purchases int64            `json:"purchases"`
-		Commands  map[string]int64 `json:"commands"` // number of commands sent to each backend
+		Commands  map[string]int64 `json:"commands"` // backend → number of commands sent to it
 	} `json:"strategies"`
 }
 
@@ -191,15 +192,15 @@ func (s service) readStats(ctx context.Context) (stats, error) {
 	return answer, err
 }
 
-// A cost is what the purchases of a strategy have cost so far at all targets.
+// A cost is what all purchases of a strategy have cost so far, at all targets together.
 type cost struct {
 	started   []time.Time // for each target, when its process started
 	purchases int64
-	commands  map[string]int64 // number of commands sent to each backend
-	processor float64          // processor time of all service processes, in seconds
+	commands  map[string]int64 // backend → number of commands sent to it
+	processor float64          // the processor time of all service processes together, in seconds
 }
 
-// readCost adds up the costs at all targets.
+// readCost returns the sum of the costs at all targets.
 func (r *run) readCost(ctx context.Context) (cost, error) {
 	c := cost{commands: map[string]int64{}}
 	for _, s := range r.services {
@@ -217,7 +218,7 @@ func (r *run) readCost(ctx context.Context) (cost, error) {
 	return c, nil
 }
 
-// startMeter reads the costs before the load. It returns a function that reads them again after the
+// startMeter reads the costs before the load. It returns a function that reads the costs again after the
 // load, and writes the difference into the result.
 func (r *run) startMeter(ctx context.Context) func(context.Context) {
 	before, err := r.readCost(ctx)
@@ -237,7 +238,7 @@ func (r *run) startMeter(ctx context.Context) func(context.Context) {
 	}
 }
 
-// addCost writes the difference of two costs into the result.
+// addCost writes the difference between two costs into the result.
 func (r *Result) addCost(before, after cost) {
 	if before.processor > 0 {
 		r.Processor.Services = new(after.processor - before.processor)

@@ -12,35 +12,34 @@ import (
 	"seckill/internal/judge"
 )
 
-// A tally counts the answers of a load into its result while the load runs. It also keeps
-// every call for the judge.
+// A tally counts the answers of a load into its result while the load runs. It also keeps every call for the judge.
 type tally struct {
 	plan *plan
 
 	mu         sync.Mutex // guards the fields below and the counts of the result
 	result     *Result
-	ended      bool               // set when every request has ended
-	answers    map[string]*Answer // answers that refused a call or were missing, by code
+	ended      bool               // true when every request has ended
+	answers    map[string]*Answer // code → the answers with this code; the call was refused, or got no answer
 	skus       []skuTally
-	units      int64         // units sold and not given back
-	lastAnswer time.Duration // time of the last answer to a request
-	lastSale   time.Duration // time of the last sale
+	units      int64         // units sold and not given back, as the answers say
+	lastAnswer time.Duration // when the last answer to a request arrived
+	lastSale   time.Duration // when the answer to the last sale arrived
 	times      histograms
 }
 
-// A skuTally has the tally's data about one SKU.
+// A skuTally has the data of a tally about one SKU.
 type skuTally struct {
-	minLeft        int64        // the smallest number of units left that any answer showed
-	hasSilentCall  bool         // a call had no answer, even if a later call of its request had one
-	hasOpenRequest bool         // a request that was accepted has no final answer
+	minLeft        int64        // the smallest number of units left in an answer
+	hasSilentCall  bool         // true if a call got no answer, even if a later call of its request got one
+	hasOpenRequest bool         // true if a request that was accepted has no final answer
 	calls          []judge.Call // every call about the SKU, for the judge
 }
 
-// The times in histograms are in microseconds. The first three count from when a request was due.
-// service counts from when it was sent. lag is how late the generator itself sent requests.
+// histograms has times in microseconds. In all, sold and refused, a time counts from when a request was due;
+// in service, from when the request was sent. lag has how late the generator itself sent requests.
 type histograms struct{ all, sold, refused, service, lag *hdrhistogram.Histogram }
 
-// maxMicros is the longest time that a histogram can record. Longer times count as this one.
+// maxMicros is the longest time that a histogram can record, in microseconds. Longer times count as this time.
 var maxMicros = (2 * time.Hour).Microseconds()
 
 func newTally(p *plan, r *Result) *tally {
@@ -48,8 +47,8 @@ func newTally(p *plan, r *Result) *tally {
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxMicros, 3) }
 	t := &tally{plan: p, result: r, answers: map[string]*Answer{}, skus: make([]skuTally, s.SKUs),
 		times: histograms{all: h(), sold: h(), refused: h(), service: h(), lag: h()}}
-	// The slice gets its full size now, because growing would copy it while buyers wait. Memory
-	// that is never written costs nothing.
+	// The slice gets its full capacity now, because growing it would copy it while buyers wait. Memory that
+	// is never written costs nothing.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
 	for k := range t.skus {
 		t.skus[k] = skuTally{minLeft: s.Stock, calls: make([]judge.Call, 0, each)}
@@ -59,28 +58,29 @@ func newTally(p *plan, r *Result) *tally {
 
 func (t *tally) skuOf(p purchase) *skuTally { return &t.skus[p.sku-t.plan.scenario.SKU] }
 
-// maxOnTimeDelay is how late a request may be sent and still count as on time.
+// maxOnTimeDelay is how late a request may be sent without counting as late.
 const maxOnTimeDelay = time.Millisecond
 
-// A timing says when a request was due and sent. Times count from the start of the load.
+// A timing says when a request was due and when it was sent. Times count from the start of the load.
 type timing struct {
 	due, sent time.Duration
-	// connectionsBusy is set if all connections were busy when the request was due.
-	// Otherwise the generator itself sent the request late.
+	// connectionsBusy is true if all connections were busy when the request was due. Otherwise the generator
+	// itself is to blame if the request was sent late.
 	connectionsBusy bool
 }
 
 func toMicros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), maxMicros) }
 
-// recordAnswer counts a request with its first answer. It reports whether the answer only accepts the
-// request, so that a final answer is to follow (see recordFinalAnswer).
+// recordAnswer counts a request with its first answer. It returns true if the answer only accepts the
+// request. A final answer must then follow (see recordFinalAnswer).
 func (t *tally) recordAnswer(p purchase, r finalReply, when timing) (accepted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result.Requests++
 	t.result.Counts[r.Outcome]++
 	t.lastAnswer = max(t.lastAnswer, r.answered)
-	_ = t.times.all.RecordValue(toMicros(r.answered - when.due)) // cannot fail: toMicros keeps the value in range
+	// RecordValue cannot fail, because toMicros keeps the value in range.
+	_ = t.times.all.RecordValue(toMicros(r.answered - when.due))
 	_ = t.times.service.RecordValue(toMicros(r.answered - when.sent))
 	if when.sent-when.due > maxOnTimeDelay {
 		t.result.Late++
@@ -96,14 +96,14 @@ func (t *tally) recordAnswer(p purchase, r finalReply, when timing) (accepted bo
 	return false
 }
 
-// recordFinalAnswer counts the last answer to a request that was accepted.
+// recordFinalAnswer counts the final answer to a request that was accepted.
 func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result.Counts[judge.OutcomeAccepted]--
 	t.result.Counts[r.Outcome]++
 	t.countOutcome(p, r, when)
-	if r.Outcome == judge.OutcomeAccepted { // no final answer came in time
+	if r.Outcome == judge.OutcomeAccepted { // There was no final answer in time.
 		return
 	}
 	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: when.sent, Answered: r.answered}}, r.reply)
@@ -112,18 +112,20 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 	}
 }
 
-// countOutcome counts the final outcome of a request. The caller holds t.mu.
+// countOutcome counts the outcome of the last answer to a request. The caller holds t.mu.
 func (t *tally) countOutcome(p purchase, r finalReply, when timing) {
 	sku, latency := t.skuOf(p), toMicros(r.answered-when.due)
 	switch r.Outcome {
 	case judge.OutcomeSold:
-		if !p.cancels { // another buyer may get the units before the cancellation is answered
+		// If the buyer cancels, another buyer may get the units before the cancellation is
+		// answered. So they do not count.
+		if !p.cancels {
 			t.units += p.quantity
 		}
 		sku.minLeft = min(sku.minLeft, r.Remaining)
 		t.lastSale = max(t.lastSale, r.answered)
 		_ = t.times.sold.RecordValue(latency)
-	case judge.OutcomeReserved: // the units count when they are paid: see recordPayment
+	case judge.OutcomeReserved: // Reserved units count when they are paid: see recordPayment.
 		sku.minLeft = min(sku.minLeft, r.Remaining)
 		_ = t.times.sold.RecordValue(latency)
 	case judge.OutcomeAccepted:
@@ -136,8 +138,8 @@ func (t *tally) countOutcome(p purchase, r finalReply, when timing) {
 	}
 }
 
-// recordCall counts one call and keeps it for the judge. try is 0 for the first call of its kind in
-// a request, and counts its repetitions.
+// recordCall counts one call and keeps it for the judge. try is 0 for the first call of its kind in a
+// request, 1 for the next, and so on.
 func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -155,7 +157,7 @@ func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	case p.copied && p.turn > 0:
 		t.result.Copies++
 	}
-	if r.Code != "" { // the service refused the call, or its answer is missing
+	if r.Code != "" { // The service refused the call, or there was no valid answer.
 		t.countCode(r, call.Kind)
 	}
 }
@@ -166,14 +168,16 @@ func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
 	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
 	switch r.Code {
-	case codeTimeout, codeLost, codeInterrupted: // no answer came, so there is no time of an answer
+	// There was no answer, so the call has no time of an answer.
+	case codeTimeout, codeLost, codeInterrupted:
 		call.Answered = 0
 	}
 	sku := t.skuOf(p)
 	sku.calls = append(sku.calls, call)
 }
 
-// recordRestock keeps a call for the judge. Without an answer, it may still change the ledger.
+// recordRestock keeps the call of a restock for the judge. A call without an answer may still change the
+// ledger later.
 func (t *tally) recordRestock(sku int64, call judge.Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -182,8 +186,8 @@ func (t *tally) recordRestock(sku int64, call judge.Call) {
 	s.hasSilentCall = s.hasSilentCall || call.Outcome == judge.OutcomeUnknown
 }
 
-// countCode counts a call that was refused or not answered, by its code, such as sold_out or
-// pay_expired. The caller holds t.mu.
+// countCode counts a call that was refused or not answered. The counter's name is the code, such as sold_out
+// or pay_expired. The caller holds t.mu.
 func (t *tally) countCode(r reply, call judge.CallKind) {
 	code := r.Code
 	if call != judge.CallBuy {
@@ -195,9 +199,9 @@ func (t *tally) countCode(r reply, call judge.CallKind) {
 	t.answers[code].Count++
 }
 
-// recordCancellation counts a cancellation. doubt is true if one of its calls had no answer: then
-// the units may be back even if the last call was refused. wasSold is true if an order was to be
-// cancelled. If the order's units are certainly not back, they count as sold from now on.
+// recordCancellation counts a cancellation. doubt is true if one of its calls had no answer, so that the
+// units may be back even if the last call was refused. wasSold is true if the buyer cancels an order, not a
+// reservation. If the units of an order are certainly not back, they count as sold from now on.
 func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,7 +219,7 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	}
 }
 
-// recordPayment counts a payment. doubt is true if a call had no answer, and so may have paid.
+// recordPayment counts a payment. doubt is true if one of its calls had no answer, so that it may have paid.
 func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,7 +230,7 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 		t.units += p.quantity
 		t.lastSale = max(t.lastSale, r.answered)
 	case r.Outcome == judge.OutcomeExpired:
-		c.Expired++ // an expired reservation proves that no earlier call has paid
+		c.Expired++ // A reservation that has expired proves that no earlier call has paid it.
 	case doubt:
 		c.Unknown++
 	default:
@@ -234,14 +238,14 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	}
 }
 
-// updateResult calls change with the result while no other goroutine changes its counts.
+// updateResult calls change with the result. No other goroutine changes the counts of the result meanwhile.
 func (t *tally) updateResult(change func(*Result)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	change(t.result)
 }
 
-// currentProgress returns the state of the load. The caller sets Elapsed, Buyers and Rate.
+// currentProgress returns the progress of the load. The caller sets Elapsed, Buyers and Rate.
 func (t *tally) currentProgress() Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -256,7 +260,7 @@ func (t *tally) currentProgress() Progress {
 	return p
 }
 
-// writeSummary ends the load, which lasted for took. It writes the rates and times of the result.
+// writeSummary writes the rates and times of a load that has ended into the result. took is how long the load lasted.
 func (t *tally) writeSummary(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -288,7 +292,7 @@ func latencyOf(h *hdrhistogram.Histogram) Latency {
 	}
 }
 
-// Curve returns seven percentiles, from 50 to 99.9, of a histogram of microseconds.
+// Curve returns seven percentiles, from 50 to 99.9, of a histogram with times in microseconds.
 func Curve(h *hdrhistogram.Histogram) []Percentile {
 	var curve []Percentile
 	for _, percent := range []float64{50, 75, 90, 95, 99, 99.5, 99.9} {

@@ -13,23 +13,23 @@ import (
 	"seckill/internal/tables"
 )
 
-// These are the exit statuses of a run. In a comparison, strategies known to break do not count.
+// These are the exit statuses of a run. In a comparison, strategies that are known to break do not count.
 const (
 	ExitHeld     = 0
-	ExitOversold = 10 // oversold, and perhaps also lost units or orders
-	ExitLost     = 11 // lost or undersold, or not all answers can be true
-	ExitUnmet    = 12 // held, but did not meet a requirement
-	ExitBlocked  = 15 // nothing oversold, lost or invented, but the sale stood still
-	ExitNotValid = 20 // the run itself proves nothing
+	ExitOversold = 10 // units were oversold, and perhaps units or orders were lost as well
+	ExitLost     = 11 // units or orders were lost, units stayed unsold, or not all answers can be true
+	ExitUnmet    = 12 // the sale held, but did not meet a requirement
+	ExitBlocked  = 15 // nothing was oversold, lost or invented, but the sale stood still
+	ExitNotValid = 20 // the run proves nothing
 )
 
-// Worst returns the worse of two verdicts. "" stands for no verdict. A proven violation is worse
-// than a run that proves nothing.
+// Worst returns the worse of two verdicts. The verdict "" means that nothing was judged. A proven violation
+// is worse than a run that proves nothing.
 func Worst(a, b judge.Verdict) judge.Verdict {
 	return judge.Worse([]judge.Verdict{"", judge.Held, Blocked, judge.NotValid, judge.Lost, judge.Oversold}, a, b)
 }
 
-// ExitStatus returns the exit status for the verdict.
+// ExitStatus returns the exit status that stands for the verdict and the checks.
 func (r *Result) ExitStatus() int {
 	switch r.Verdict {
 	case judge.Held:
@@ -49,21 +49,21 @@ func (r *Result) ExitStatus() int {
 	return ExitNotValid
 }
 
-// writeVerdict sets the verdict, its signs, and the checks of the requirements.
+// writeVerdict sets the verdict, the signs, and the checks of the requirements.
 func (r *Result) writeVerdict(require []string) {
 	r.Checks = []Check{}
 	r.Linearizable.Answer = cmp.Or(r.Linearizable.Answer, LinearNotChecked)
 	for _, text := range require {
-		q, _ := ParseRequirement(text) // Config.Check has refused texts that cannot be read
+		q, _ := ParseRequirement(text) // Config.Check has refused texts with an error.
 		r.Checks = append(r.Checks, q.checkResult(r))
 	}
 	r.Verdict = r.findVerdict()
 	r.Signs = r.findSigns()
 }
 
-// findVerdict returns the audit's verdict unless a problem of the run makes that verdict worthless.
-// A violation may be proven in spite of a problem: units that were sold twice stay sold twice when
-// the run is interrupted. Then the violation is the verdict.
+// findVerdict returns the audit's verdict, unless a problem of the run makes that verdict worthless. A
+// violation may be proven in spite of a problem: units that were sold twice stay sold twice even if the run
+// is interrupted. Then the violation decides the verdict.
 func (r *Result) findVerdict() judge.Verdict {
 	switch {
 	case r.Audit == nil || r.Audit.Verdict == judge.NotValid:
@@ -82,9 +82,9 @@ func (r *Result) findVerdict() judge.Verdict {
 	return verdict
 }
 
-// isUntried reports whether the run held only because its buyers did not get through: the stock did
-// not run out, and the buyers with a definite answer wanted no more units than there were.
-// Scenarios with too few buyers are refused earlier, by checkDemand.
+// isUntried reports whether the run held only because too few of its buyers got an answer. Units were left,
+// and the buyers with a definite answer wanted no more units than there were. checkDemand has refused
+// scenarios with too few buyers.
 func (r *Result) isUntried() bool {
 	s := r.Settings
 	return r.findVerdict() == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
@@ -93,23 +93,25 @@ func (r *Result) isUntried() bool {
 
 // isProven reports whether the violation is certain in spite of the run's problems.
 func (r *Result) isProven(v judge.Violation) bool {
-	sku, _ := v.Params["sku"].(int64) // violations in a run of one SKU name no SKU: then sku is 0
+	// In a run of one SKU, a violation names no SKU, so sku is 0.
+	sku, _ := v.Params["sku"].(int64)
 	switch {
-	case v.Rule == judge.RuleNothingSold: // perhaps because no request arrived
+	case v.Rule == judge.RuleNothingSold: // Perhaps nothing was sold because no request arrived.
 		return false
-	case !r.Settled && !r.settled[sku]: // purchases that still run can take units, but cannot remove orders
+	// Purchases that are still running can take units, but they cannot remove orders.
+	case !r.Settled && !r.settled[sku]:
 		return v.Rule == judge.RuleOversold || v.Rule == judge.RuleInvented || v.Rule == judge.RuleUnacknowledged
 	}
 	return true
 }
 
-// Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the sale
-// stood still: units were left, buyers asked for them, and none was sold for longer than
-// Served.PatienceMs. The package judge never gives this verdict.
+// Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the sale stood still.
+// Units were left and buyers asked for them, but none was sold for longer than Served.PatienceMs. Package
+// judge never gives this verdict.
 const Blocked judge.Verdict = "blocked"
 
-// maxStandstill returns how long the sale may stand still. A dead holder keeps a lock for its
-// lease, and a buyer waits for the lock. The longest sum of the two at any service counts, plus the
+// maxStandstill returns how long the sale may stand still. A dead holder keeps a lock for its lease, and a
+// buyer waits for the lock. maxStandstill returns the longest sum of these two times at any service, plus the
 // time of planned faults. It returns 0 if no service reports these times.
 func (r *run) maxStandstill() time.Duration {
 	standstill := time.Duration(0)
@@ -122,13 +124,13 @@ func (r *run) maxStandstill() time.Duration {
 	return standstill
 }
 
-// lockTimes are the limits of a service's locks, in milliseconds.
+// lockTimes are the time limits of a service's locks, in milliseconds.
 type lockTimes struct {
 	Lease int64 `json:"lease_ms"` // how long a lock lives without renewal
 	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for a lock
 }
 
-// DescribeStandstill says when and how long the sale stood still, or "" if not known.
+// DescribeStandstill says when and how long the sale stood still. It returns "" if this is not known.
 func (r *Result) DescribeStandstill() string {
 	if r.Audit == nil || r.Audit.Served == nil {
 		return ""
@@ -158,7 +160,8 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
 			right, r.DescribeStandstill(), tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"))
 	case judge.Oversold:
-		if a.Sold <= a.Initial { // the oversold units are of another SKU's stock, or only reserved
+		// Only one of several SKUs is oversold, or the oversold units are only reserved.
+		if a.Sold <= a.Initial {
 			return "more of a SKU was sold or reserved than there was"
 		}
 		return fmt.Sprintf("%s sold of %s: %s too many",
@@ -169,7 +172,7 @@ func (r *Result) Summary() string {
 	return "this run proves nothing"
 }
 
-// Exercised returns what the run tried besides plain purchases, and what it did not try.
+// Exercised returns what the run tried in addition to plain purchases, and what it did not try.
 func (r *Result) Exercised() (did, not []string) {
 	none := "reservations"
 	if !r.Strategy.Reserves {
@@ -202,30 +205,29 @@ func (r *Result) Exercised() (did, not []string) {
 	return did, append(not, "a fault of the servers")
 }
 
-// Signs answer the two questions of a verdict separately: is the ledger right, and were the
-// buyers served? A sale can be right to the last unit and stand still, or answer at once and
-// sell too much.
+// Signs answer the two questions of a verdict separately: is the ledger right, and were the buyers served? The ledger
+// can be right although the sale stood still. It can be wrong although every buyer got an answer at once.
 type Signs struct {
 	// Right is yes if nothing was oversold, lost or invented.
 	Right Sign `json:"right"`
 	// Served is yes if all of these are true:
 	//
 	//   - The sale never stood still for longer than it may (judge.Served).
-	//   - 99 of 100 answers came within Limits.LateMs after the request was due.
+	//   - 99 of 100 answers arrived within Limits.LateMs after the request was due.
 	//   - At most the share Limits.Uncertain of the buyers ended with an error or without a
 	//     definite answer.
 	//   - At least the share Limits.Sold of the sellable units was sold. A unit is sellable if it
-	//     was there and a buyer asked for it. Their number is known only with one SKU, and without
-	//     cancellations and expired reservations; elsewhere this is not checked.
+	//     was there and a buyer asked for it. The number of such units is known only with one SKU,
+	//     and without cancellations and expired reservations. Otherwise this is not checked.
 	//
-	// Served is not_known if the run is not valid. It is also not_known if all else is true and no
+	// Served is not_known if the run is not valid. It is also not_known if all else is true, but no
 	// service says how long the sale may stand still.
 	Served Sign      `json:"served"`
-	Short  []Problem `json:"short"` // the conditions of Served that are not met
+	Short  []Problem `json:"short"` // those conditions of Served that are not met
 	Limits Limits    `json:"limits"`
 }
 
-// A Sign answers one question of a verdict.
+// A Sign is the answer to one question of a verdict.
 type Sign string
 
 const (
@@ -243,16 +245,16 @@ type Limits struct {
 
 var servedLimits = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
 
-// These codes name the conditions of Served that are not met. The comment beside a code lists its
-// parameters (Problem.Params).
+// These codes name those conditions of Served that are not met. The comment beside a code
+// explains its parameters (Problem.Params).
 const (
-	ShortStood     = "stood"     // parameters: ms, allowed_ms
+	ShortStood     = "stood"     // ms: how long the sale stood still; allowed_ms: how long it may stand still
 	ShortLate      = "late"      // parameters: p99_ms
-	ShortUncertain = "uncertain" // parameters: errors, unknown, of
+	ShortUncertain = "uncertain" // errors, unknown: buyers with an error, or without a certain answer; of: all buyers
 	ShortUnsold    = "unsold"    // parameters: sold, of
 )
 
-// findSigns returns both signs. Result.Verdict must be set.
+// findSigns returns the signs of a run. Result.Verdict must be set before.
 func (r *Result) findSigns() Signs {
 	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: servedLimits}
 	switch r.Verdict {
@@ -301,8 +303,8 @@ func (r *Result) findShortfalls() []Problem {
 	return short
 }
 
-// sellableUnits returns how many units could have been sold: those in stock that buyers asked for.
-// It returns 0 if the number is not known.
+// sellableUnits returns how many units could have been sold: units in stock that buyers asked for. It returns
+// 0 if this number is not known.
 func (r *Result) sellableUnits() int64 {
 	q := r.Settings.Quantity
 	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || r.Audit.Restocked > 0 || q < 1 {
@@ -311,28 +313,28 @@ func (r *Result) sellableUnits() int64 {
 	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[judge.OutcomeDuplicate])) * q
 }
 
-// A load generator that is short of processor time measures itself instead of the service. Two
-// signs make the figures of a run worthless, even if the ledger is right:
+// A load generator that lacks processor time measures itself instead of the service. Two signs show that the
+// figures of a run are worthless, even if the ledger is right:
 //
-//   - Requests were sent late although a connection was free, and that lateness is most of the
+//   - Requests were sent late although a connection was free, and this lateness is most of the
 //     measured latency.
-//   - In a closed loop, where no request is due at a certain time, this process used up all its
-//     processors.
+//   - In a closed loop, where no request is due at a certain time, this process used up its processors.
 //
-// Waiting for a free connection is not such a sign: then all connections wait for the service.
+// Waiting for a free connection is no such sign, because all connections then wait for the service.
 const (
-	minLag      = 10 * time.Millisecond // a shorter lag is ordinary scheduling
-	maxLagShare = 0.5                   // largest share of the p99 latency that may be lag
-	maxCPUShare = 0.9                   // largest share of the processors that may be used
+	minLag      = 10 * time.Millisecond // a shorter lag is normal, because of the scheduling of goroutines
+	maxLagShare = 0.5                   // the maximum share of the p99 latency that may be lag
+	maxCPUShare = 0.9                   // the maximum share of the processors that may be used
 )
 
-// findBottleneck returns a problem if the generator was the bottleneck, or if a service could not
-// keep up with it.
+// findBottleneck returns a problem if the generator was the bottleneck, or if a service could not keep up
+// with the load.
 func (r *Result) findBottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
 	used, processors := 0.0, float64(runtime.GOMAXPROCS(0))
-	if r.Processor.Generator != nil && r.Seconds >= 2 { // in a shorter run this share varies too much
+	// In a shorter run this share varies too much.
+	if r.Processor.Generator != nil && r.Seconds >= 2 {
 		used = *r.Processor.Generator / r.Seconds
 	}
 	switch {

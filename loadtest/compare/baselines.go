@@ -19,9 +19,9 @@ import (
 	"seckill/internal/backend"
 )
 
-// baselines are bare handlers that are measured beside the strategies. Each reads the same request
-// and writes the same answer with gin. Between the two it does nothing, or one thing that the
-// strategies also do.
+// baselines are bare HTTP handlers that are measured in addition to the strategies. Each reads the same
+// request as a service and writes the same answer with gin. Between reading and writing it does nothing, or
+// one thing that the strategies also do.
 var baselines = []struct {
 	name, title string
 	do          func(*baselineWork, context.Context, baselinePurchase) (left int64, err error)
@@ -49,23 +49,23 @@ func BaselineNames() []string {
 
 const (
 	baselineStrategy = "bare"
-	baselineConns    = 64 // connections to the database: as many as two service processes have
+	baselineConns    = 64 // the maximum number of connections to the database, as for two service processes
 	// endlessStock is more units than any run sells.
 	endlessStock = int64(1) << 52
 )
 
-// baselineWork is the data on which the baselines work: a Redis key of their own and copies of the
-// ledger's tables, so that the ledger does not change.
+// baselineWork has the data on which the baselines work: a Redis key of their own, and empty copies of two
+// tables of the ledger. So the baselines do not change the ledger.
 type baselineWork struct {
 	*backend.Instance
 	db                 *sql.DB
-	key, stock, orders string       // names of a key in Redis and of two tables
-	users              atomic.Int64 // number of the last user; each user buys once
+	key, stock, orders string       // the names of the key in Redis and of the two tables
+	users              atomic.Int64 // the number of the last user; each user buys once
 	server             *http.Server
 }
 
-// openBaselines serves the baselines that o names on a loopback port of this process, and makes
-// them candidates. A baseline whose database or Redis is missing is not run.
+// openBaselines serves the baselines that o names on a loopback port of this process, and adds them to
+// o.Candidates. If a baseline needs a database or a Redis that is missing, it is added to o.NotRun.
 func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	config := o.Servers.Only(backend.SQL, backend.Redis)
 	config.MaxSQLConns = baselineConns
@@ -101,7 +101,7 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	gin.SetMode(gin.ReleaseMode)
 	g := gin.New()
 	w.server = &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = w.server.Serve(listener) }() // closeBaselines ends it
+	go func() { _ = w.server.Serve(listener) }() // closeBaselines ends this goroutine.
 	for _, b := range baselines {
 		if !slices.Contains(o.Baselines, b.name) && !slices.Contains(o.Baselines, All) {
 			continue
@@ -120,8 +120,8 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// closeBaselines removes all that openBaselines made, even if openBaselines failed halfway or the
-// comparison was interrupted.
+// closeBaselines removes everything that openBaselines made, even if openBaselines failed halfway or
+// the comparison was interrupted.
 func (w *baselineWork) closeBaselines() error {
 	var err error
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -144,7 +144,7 @@ func (w *baselineWork) closeBaselines() error {
 
 func (w *baselineWork) doNothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
 
-// takeUnit does only what every script for a sale must do: it takes the units if they are left.
+// takeUnit does only what every script for a sale must do: it takes the units if enough of them are left.
 var takeUnit = redis.NewScript(`
 local left = redis.call('DECRBY', KEYS[1], ARGV[1])
 if left < 0 then
@@ -162,7 +162,7 @@ type executor interface {
 }
 
 func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselinePurchase, left int64) error {
-	user := w.users.Add(1) // each user buys once, so the user's number can also be the order's id
+	user := w.users.Add(1) // Each user buys once, so the number of the user can also be the id of the order.
 	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
 		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
@@ -197,7 +197,7 @@ func (w *baselineWork) sellInTransaction(ctx context.Context, p baselinePurchase
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = tx.Rollback() }() // has no effect after a commit
+	defer func() { _ = tx.Rollback() }() // Rollback has no effect after a commit.
 	left, err := w.takeUnits(ctx, tx, p)
 	if err == nil {
 		err = w.insertOrder(ctx, tx, p, left)
@@ -214,7 +214,7 @@ type baselinePurchase struct {
 	Quantity int64 `json:"quantity"`
 }
 
-// baselineHandler reads the same body and writes the same answer as the service.
+// baselineHandler reads the same body and writes the same answer as a service. Between the two it calls work.
 func baselineHandler(work func(context.Context, baselinePurchase) (int64, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var p baselinePurchase

@@ -17,28 +17,28 @@ import (
 	"seckill/loadtest"
 )
 
-// Options say what to compare, and with which services.
+// Options say what a comparison compares, and with which services.
 type Options struct {
 	Settings
-	Sale       loadtest.Config // its targets and ledger are used; its scenario is replaced by that of Settings
+	Sale       loadtest.Config // the targets, the ledger and the hooks of each sale; Settings has its scenario
 	Candidates []Candidate
-	NotRun     []NotRun       // strategies that were chosen but are known to be unavailable
-	Servers    backend.Config // servers that the baselines use
+	NotRun     []NotRun       // strategies that were chosen, but cannot run
+	Servers    backend.Config // the servers that the baselines use
 
-	// OnStep, if not nil, is called before each turn.
+	// OnStep, if not nil, is called each time before an entry is measured.
 	OnStep func(done, total int, next Step)
 
-	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // runs one sale; nil for loadtest.Run
+	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // runs one sale; nil means loadtest.Run
 }
 
-// A Step names the entry whose turn begins.
+// A Step names the entry that is measured next.
 type Step struct {
 	Strategy    string `json:"strategy"`
 	Concurrency int    `json:"concurrency"`
 }
 
-// Run compares the candidates. When ctx ends, Run audits the current sale, and returns a result
-// with the measurements until then.
+// Run compares the candidates. When ctx ends, Run audits the current sale, and returns a result with the
+// measurements so far.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
@@ -63,10 +63,12 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		c.runTurn(ctx, e, turn.Round)
 	}
-	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // ctx may also have ended between two sales
+	// The context may also have ended between two sales.
+	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()
-	if err := errors.Join(opened, bare.closeBaselines()); err != nil { // for example, the database has ended
+	// This happens, for example, if the database has been stopped.
+	if err := errors.Join(opened, bare.closeBaselines()); err != nil {
 		c.result.Problems = append(c.result.Problems, fmt.Sprintf("the baselines: %v", err))
 	}
 	return c.result
@@ -75,7 +77,7 @@ func Run(ctx context.Context, o Options) *Result {
 type comparison struct {
 	Options
 	result      *Result
-	unavailable map[string]bool // strategies whose sale could not be started
+	unavailable map[string]bool // strategies for which no sale could be started
 }
 
 func newComparison(o Options) *comparison {
@@ -96,7 +98,7 @@ func newComparison(o Options) *comparison {
 	return c
 }
 
-// addEntry adds an entry for k with this number of buyers at a time, unless it exists already.
+// addEntry adds an entry for the candidate k with crowd buyers at a time, unless this entry exists already.
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
 	if !slices.ContainsFunc(c.result.Entries, isThis) {
@@ -107,12 +109,12 @@ func (c *comparison) addEntry(k Candidate, crowd int) {
 	}
 }
 
-// A long comparison measures its reference again after each group of groupSize turns. The speed of
-// a machine can change by half between the first and the last turn of a round.
+// In a long comparison, the speed of the machine can change by half between the first and the last turn of a
+// round. So one strategy, the reference, is measured again after each group of groupSize turns.
 const groupSize = 4
 
-// planTurns returns the turns in their order. In a long comparison, a turn of the reference, the
-// strategy of Result.RelativeTo, precedes each group, and one more ends the comparison.
+// planTurns returns the turns in their order. In a long comparison, a turn of the reference precedes each
+// group, and one more ends the comparison. The reference is the strategy that Result.RelativeTo names.
 func (c *comparison) planTurns() []stats.Turn {
 	entries := c.result.Entries
 	turns := slices.DeleteFunc(stats.Turns(c.Rounds, len(entries)), func(t stats.Turn) bool {
@@ -154,11 +156,11 @@ func (c *comparison) finishEntries() {
 	r.setRatios()
 }
 
-// maxAddedBuyers bounds the buyers that saleOf adds, because every call is kept until judged.
+// maxAddedBuyers bounds how many buyers saleOf adds, because every call is kept in memory until it is judged.
 const maxAddedBuyers = 100_000
 
-// saleOf returns the sale of e. With plenty of stock, it adds buyers so that one sale lasts a whole
-// turn: the first and last moments of a sale are not typical.
+// saleOf returns the sale of the entry e. With plenty of stock, saleOf adds buyers so that one sale lasts a
+// whole turn, because the beginning and the end of a sale are not typical.
 func (c *comparison) saleOf(e *Entry) loadtest.Config {
 	sale := c.Sale
 	sale.Scenario = c.Scenario
@@ -176,17 +178,18 @@ func (c *comparison) warmUpSale(e *Entry) loadtest.Config {
 	warm.Profile, warm.Rate, warm.Duration = loadtest.Closed, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
-	warm.Plenty = true // with many SKUs, a small sale may have more units than buyers
-	warm.Forget = 0    // every buyer pays, so that the sale need not wait until reservations expire
+	warm.Plenty = true // With many SKUs, this small sale may have more units than buyers, which Plenty allows.
+	warm.Forget = 0    // Every buyer pays, so that the sale need not wait until reservations expire.
 	return warm
 }
 
-// runSale runs one sale. A baseline has nothing to prepare and nothing to judge.
+// runSale runs one sale. For a baseline it only sends the load, because there is no ledger to reset or to judge.
 func (c *comparison) runSale(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
 	run := c.load
 	if e.Baseline {
 		sale.Targets, sale.Strategy = []string{e.target}, baselineStrategy
-		sale.Reserve, sale.Forget, sale.Async = 0, 0, false // a baseline offers purchases only
+		// A baseline can only answer purchases, so nobody reserves or asks for an answer in two steps.
+		sale.Reserve, sale.Forget, sale.Async = 0, 0, false
 		run = loadtest.Send
 	}
 	r, err := run(ctx, sale)
@@ -196,8 +199,8 @@ func (c *comparison) runSale(ctx context.Context, e *Entry, sale loadtest.Config
 	return r, err
 }
 
-// runTurn repeats the sale of e until it has been measured for Settings.Turn. In the first round, a
-// warm-up sale precedes it, which is judged but not measured.
+// runTurn repeats the sale of the entry e until the sales have taken Settings.Turn together. In the first
+// round, a warm-up sale precedes them, which is judged but not measured.
 func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	t := Round{Round: round, Figures: map[string]float64{}}
 	var r *loadtest.Result
@@ -230,7 +233,7 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 			e.Served = judge.Worse(signs, e.Served, r.Signs.Served)
 		}
 	}
-	if err != nil { // the sale could not be started
+	if err != nil { // The sale could not be started, so this strategy is not tried again.
 		c.unavailable[e.Strategy] = true
 		why := strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")
 		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, why})
@@ -255,10 +258,11 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	e.addRound(t)
 }
 
-// addVerdict adds the verdict of a sale to the given round and to the entry.
+// addVerdict adds the verdict of one sale to the round t and to the entry.
 func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	t.Interrupted = t.Interrupted || r.Interrupted
-	if r.Interrupted && r.Verdict == judge.NotValid { // not judged, because the sale was cut short
+	// This sale was cut short before it could be judged, so its verdict says nothing.
+	if r.Interrupted && r.Verdict == judge.NotValid {
 		return
 	}
 	t.Verdict, e.accepted = loadtest.Worst(t.Verdict, r.Verdict), e.accepted || r.Accepted > 0

@@ -13,13 +13,13 @@ import (
 	"seckill/loadtest"
 )
 
-// pairSentences completes sentences such as "A answers 2.6 × as many buyers as B", by metric.
+// pairSentences has the middle of sentences such as "A answers 2.6 × as many buyers as B": metric → text.
 var pairSentences = map[string]string{
 	Answers: "answers %s × as many buyers as",
 	Sales:   "sells %s × as fast as",
 }
 
-// Answer returns sentences for people: which is fastest, by how much, and which are broken.
+// Answer returns the result in sentences: which strategy is fastest, by how much, and which are broken.
 func (r *Result) Answer() []string {
 	var lines []string
 	if best, other := r.findFastest(); best != nil {
@@ -45,8 +45,8 @@ func (r *Result) Answer() []string {
 	return lines
 }
 
-// findFastest returns the fastest strategy that was right, and the strategy to compare it with. The
-// latter is RelativeTo, or the second fastest if RelativeTo is the fastest.
+// findFastest returns the fastest strategy that was right, and a strategy to compare it with: RelativeTo, or
+// the second fastest if RelativeTo is the fastest.
 func (r *Result) findFastest() (best, other *Entry) {
 	var right []*Entry
 	for _, e := range r.MainEntries() {
@@ -57,7 +57,7 @@ func (r *Result) findFastest() (best, other *Entry) {
 	}
 	breaksInProof := func(e *Entry) bool { return e.ProofBreaks != "" }
 	if holding := slices.DeleteFunc(slices.Clone(right), breaksInProof); len(holding) > 1 {
-		right = holding // strategies that break under a fault are left out if two others remain
+		right = holding // If at least two strategies never break in the proof, all others are left out.
 	}
 	slices.SortStableFunc(right, func(a, b *Entry) int {
 		return cmp.Compare(b.Figures[r.Settings.By].Median(), a.Figures[r.Settings.By].Median())
@@ -87,7 +87,7 @@ func (r *Result) describePair(a, b *Entry) string {
 	return fmt.Sprintf("%s %s %s%s.", a.Strategy, sentence, b.Strategy, interval)
 }
 
-// rightCell returns the verdict in a word. An unexpected verdict is in capitals.
+// rightCell returns the verdict as a word for a table. A verdict that is not expected is in capitals.
 func (e *Entry) rightCell() string {
 	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
 	switch {
@@ -105,7 +105,7 @@ func (e *Entry) rightCell() string {
 	return strings.ToUpper(word)
 }
 
-// servedCell returns whether the buyers were served, as a table shows it.
+// servedCell returns a word for a table that says whether the buyers were served.
 func (e *Entry) servedCell() string {
 	switch {
 	case e.Baseline || e.Served == "":
@@ -116,7 +116,7 @@ func (e *Entry) servedCell() string {
 	return strings.ReplaceAll(string(e.Served), "_", " ")
 }
 
-// describeFindings lists the violated rules and the problems.
+// describeFindings lists the violated rules of e and the problems of its runs.
 func (e *Entry) describeFindings() string {
 	var parts []string
 	if e.Over > 0 {
@@ -130,7 +130,7 @@ func (e *Entry) describeFindings() string {
 	return strings.Join(append(parts, e.Problems...), ", ")
 }
 
-// medianCell returns the medians of the given metrics as one cell of a table.
+// medianCell returns the medians of the given metrics, separated by slashes, as one cell of a table.
 func (e *Entry) medianCell(ids ...string) string {
 	var cells []string
 	for _, id := range ids {
@@ -143,7 +143,7 @@ func (e *Entry) medianCell(ids ...string) string {
 	return strings.Join(cells, " / ")
 }
 
-// factorCell returns the factor to the strategy relativeTo. The factor of relativeTo itself is 1.
+// factorCell returns the factor of e, relative to the strategy relativeTo. The factor of relativeTo itself is 1.
 func (e *Entry) factorCell(relativeTo string) string {
 	switch {
 	case e.Strategy == relativeTo && e.isCompetitor():
@@ -165,7 +165,8 @@ const tableNote = "Medians of the rounds. answers/s: definite answers, to all bu
 func (r *Result) strategiesTable() tables.Table {
 	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s"}}
-	if r.Settings.By == Sales { // a sale of few units is over in a moment, so its rate of sales says nothing
+	// Only presets with many sales compare sales, because a sale of few units ends at once.
+	if r.Settings.By == Sales {
 		t.Head = append(t.Head, "sales/s")
 	}
 	t.Head = append(t.Head, "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers")
@@ -190,10 +191,10 @@ func (r *Result) strategiesTable() tables.Table {
 	return t
 }
 
-// ratiosTable has a row for each strategy that was also compared with baselines, or with itself
-// without Idempotency-Keys.
+// ratiosTable has a row for each strategy that was compared with baselines, or with itself without Idempotency-Keys.
 func (r *Result) ratiosTable() tables.Table {
-	var names []string // the table's columns: names with at least one ratio
+	// The columns are the names for which some entry has a ratio.
+	var names []string
 	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {
 		if slices.ContainsFunc(r.Entries, func(e *Entry) bool { return e.Ratios[name].Rounds > 0 }) {
 			names = append(names, name)
@@ -221,7 +222,7 @@ func (r *Result) ratiosTable() tables.Table {
 	return t
 }
 
-// labelOf returns a name for e that no other entry has.
+// labelOf returns a name for the entry e that no other entry has.
 func (r *Result) labelOf(e *Entry) string {
 	label := e.Strategy
 	if e.Baseline {
@@ -288,12 +289,12 @@ func (r *Result) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// lessonFigures returns each strategy's verdict, factor and metrics, as lessons show them.
+// lessonFigures returns each strategy's verdict, factor and metrics, in the form in which lessons read them.
 func (r *Result) lessonFigures(run tables.Run) any {
 	strategies := map[string]map[string]any{}
 	for _, e := range r.MainEntries() {
 		of := map[string]any{"verdict": e.Verdict}
-		if e.Factor != nil && e.Factor.High > 0 { // after one round there is no interval
+		if e.Factor != nil && e.Factor.High > 0 { // After one round there is no interval, so the factor is left out.
 			of["factor"] = e.Factor.Spread()
 		}
 		for _, m := range metrics {

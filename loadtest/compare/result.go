@@ -13,22 +13,23 @@ import (
 	"seckill/loadtest"
 )
 
-// A Result is the result of a comparison, which may have been interrupted.
+// A Result is the result of a comparison. The comparison may have been interrupted.
 type Result struct {
 	Origin
 	Seconds     float64 `json:"seconds"`
 	Interrupted bool    `json:"interrupted"`
 
 	Settings   Settings `json:"settings"`
-	RelativeTo string   `json:"relative_to"` // strategy whose factor is 1; empty if none was measured
-	RatioBy    string   `json:"ratio_by"`    // metric whose figures the ratios divide
-	// Entries are in the order in which their strategies were named. Entries with other numbers of
-	// buyers at a time come after them. Among entries with the same number, baselines come last.
+	RelativeTo string   `json:"relative_to"` // the strategy whose factor is 1; empty if none was measured
+	RatioBy    string   `json:"ratio_by"`    // the metric that Entry.Ratios compare
+	// Entries are in the order in which their strategies were named. First come the entries with
+	// Settings.Concurrency buyers at a time, then those with other numbers of buyers. Among entries with the
+	// same number, baselines come last.
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"`
 
-	references []float64 // in a long comparison, the figure Settings.By of each turn of the reference
+	references []float64 // the figure Settings.By of each turn of the reference; nil in a short comparison
 }
 
 // An Origin says where and how a comparison was run.
@@ -38,89 +39,92 @@ type Origin struct {
 	Begun   time.Time        `json:"begun"`
 	Machine tables.Machine   `json:"machine"`
 	Servers []backend.Status `json:"servers"`
-	Targets []string         `json:"targets"` // URLs of the service processes
+	Targets []string         `json:"targets"` // the URLs of the service processes
 }
 
-// A NotRun is a strategy that could not be run, with the reason.
+// A NotRun is a strategy that could not be run, and why.
 type NotRun struct {
 	Strategy string `json:"strategy"`
 	Why      string `json:"why"`
 }
 
-// A Candidate is a strategy or a baseline that is compared.
+// A Candidate is a strategy or a baseline that takes part in a comparison.
 type Candidate struct {
 	Strategy string `json:"strategy"` // name of the strategy
 	Title    string `json:"title"`
-	Breaks   bool   `json:"breaks"` // true if known to break with as many processes as there are targets
-	// ProofBreaks names the questions of the proof in which the strategy breaks. No load makes
-	// these failures happen.
+	Breaks   bool   `json:"breaks"` // true if known to break under load with this number of service processes
+	// ProofBreaks names the questions of the proof (seckill prove) in which the strategy breaks. Most of
+	// these failures need a fault or a rare order of commands, so a comparison does not show them.
 	ProofBreaks string `json:"proof_breaks,omitempty"`
-	Baseline    bool   `json:"baseline,omitempty"` // true for a bare handler, which is not judged
+	Baseline    bool   `json:"baseline,omitempty"` // true for a baseline, which is not judged
 	Keyless     bool   `json:"keyless,omitempty"`  // true if the buyers send no Idempotency-Key
 
 	target string // URL of a baseline
 }
 
-// isCompetitor reports whether the candidate is a strategy whose buyers send keys.
+// isCompetitor reports whether the candidate is a strategy whose buyers send Idempotency-Keys.
 func (k Candidate) isCompetitor() bool { return !k.Baseline && !k.Keyless }
 
-// An Entry is one strategy with one number of buyers at a time, over all rounds.
+// An Entry has the results of one strategy with one number of buyers at a time, over all rounds.
 type Entry struct {
 	Candidate
 	Concurrency int `json:"concurrency"`
 
 	Findings
 
-	Figures map[string]stats.Spread `json:"figures"` // the figures of all rounds, by metric
-	// Factor is a ratio: this entry's figure of the metric that Settings.By names, divided by the
-	// figure of the strategy that Result.RelativeTo names. Both had the same number of buyers at once.
+	Figures map[string]stats.Spread `json:"figures"` // metric → the median, lowest and highest figure of all rounds
+	// Factor is a ratio: the figure of this entry divided by the figure of the strategy that Result.RelativeTo names.
+	// Both are figures of the metric Settings.By, measured with the same number of buyers at a time.
 	Factor *stats.Ratio `json:"factor,omitempty"`
-	// Ratios divide this entry's figure of the metric that Result.RatioBy names by the figures of other
-	// entries with the same number of buyers at once: of each baseline, and of the same strategy
-	// without keys (WithoutKeys).
+	// Ratios are the figure of this entry divided by the figures of other entries: of each baseline, and of
+	// the same strategy without keys (WithoutKeys). All are figures of the metric Result.RatioBy, measured
+	// with the same number of buyers at a time.
 	Ratios  map[string]stats.Ratio `json:"ratios,omitempty"`
 	Rounds  []Round                `json:"rounds"`
-	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // covers all requests of all rounds
+	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // latencies of all requests of all rounds
 
 	measuring
 }
 
 // Findings are what the judge found in the sales of an Entry.
 type Findings struct {
-	// Verdict is the worst verdict of all rounds. It is empty if nothing was judged. Expected is
-	// true if a correct strategy held, or a strategy known to break broke.
+	// Verdict is the worst verdict of all rounds. It is empty if nothing was judged. Expected is true if a
+	// correct strategy held, or if a strategy that is known to break has broken.
 	Verdict    judge.Verdict     `json:"verdict"`
 	Expected   bool              `json:"expected"`
-	Served     loadtest.Sign     `json:"served"`     // the worst sign of all sales
-	Over       int64             `json:"over"`       // units sold beyond the stock, in the worst sale
+	Served     loadtest.Sign     `json:"served"`     // the worst sign of all sales: were the buyers served?
+	Over       int64             `json:"over"`       // the units sold beyond the stock in the worst sale
 	Violations []judge.Violation `json:"violations"` // the first violation of each rule
 	Problems   []string          `json:"problems"`
 }
 
-// measuring is the state of an Entry while it is measured.
+// measuring has the data of an Entry that are needed only while it is measured.
 type measuring struct {
-	histogram *hdrhistogram.Histogram // latencies of all requests of all rounds
-	rate      float64                 // requests a second in the last sale
-	accepted  bool                    // requests were answered 202; they had an Idempotency-Key, as 202 requires
-	reference bool                    // true for the reference of a long comparison: it sells several times in each round
-	turns     int                     // how many sales the last round had
+	histogram *hdrhistogram.Histogram // the latencies of all requests of all rounds
+	rate      float64                 // the requests per second of the last sale
+	accepted  bool                    // true if requests were answered 202, which needs an Idempotency-Key
+	reference bool                    // true for the reference of a long comparison
+	turns     int                     // the number of turns in the last round
 }
 
-// WithoutKeys is a key of Entry.Ratios. Its ratio compares a strategy with itself without keys.
+// WithoutKeys is a key of Entry.Ratios. Its value compares a strategy with the same strategy without
+// Idempotency-Keys.
 const WithoutKeys = "without_keys"
 
-// A Round has the results of one strategy in one round, which may be means of several turns.
+// A Round has the results of one entry in one round. If the entry had several turns in the round, the figures
+// are means.
 type Round struct {
-	Round       int                `json:"round"` // number of the round, from 1
-	Sales       int                `json:"sales"` // how many sales were run
+	Round       int                `json:"round"` // the number of the round, from 1
+	Sales       int                `json:"sales"` // the number of sales that were measured
 	Verdict     judge.Verdict      `json:"verdict"`
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
 
-	references int // how many turns the reference strategy had had before this one
+	references int // how many turns the reference had before this round
 }
 
-// addRound adds a turn. The figures of a round are the means of its turns.
+// addRound adds the results of a turn. If the round of t has results already, its figures become the means of
+// all turns.
 func (e *Entry) addRound(t Round) {
 	last := len(e.Rounds) - 1
 	if last < 0 || e.Rounds[last].Round != t.Round {
@@ -137,8 +141,9 @@ func (e *Entry) addRound(t Round) {
 	of.Verdict, of.Interrupted = loadtest.Worst(of.Verdict, t.Verdict), of.Interrupted || t.Interrupted
 }
 
-// nearbyReferences returns, for each round of e, the mean of the reference's turns directly before
-// and after it. It returns nil in a short comparison, whose reference has one turn in each round.
+// nearbyReferences returns a series for the rounds of e. Its figures are the means of the reference's
+// turns directly before and after e was measured. It returns nil in a short comparison, in which the
+// reference has one turn in each round.
 func (r *Result) nearbyReferences(e *Entry) stats.Series {
 	if r.references == nil || e.reference {
 		return nil
@@ -153,8 +158,8 @@ func (r *Result) nearbyReferences(e *Entry) stats.Series {
 	return s
 }
 
-// MainEntries returns the entries of strategies with keys and with the number of buyers at a time
-// that Settings.Concurrency gives.
+// MainEntries returns the entries of strategies with keys that were measured with
+// Settings.Concurrency buyers at a time.
 func (r *Result) MainEntries() []*Entry {
 	var all []*Entry
 	for _, e := range r.Entries {
@@ -175,7 +180,7 @@ func (e *Entry) seriesOf(id string) stats.Series {
 	return s
 }
 
-// summarizeRounds sets the figures and the verdict from the rounds.
+// summarizeRounds sets the figures and the verdict of e from its rounds.
 func (e *Entry) summarizeRounds() {
 	e.Figures = map[string]stats.Spread{}
 	for _, m := range metrics {
@@ -195,16 +200,18 @@ func (e *Entry) summarizeRounds() {
 // Broken reports whether the strategy oversold, lost or invented something.
 func (e *Entry) Broken() bool { return e.Verdict == judge.Oversold || e.Verdict == judge.Lost }
 
-// setRatios sets RelativeTo and RatioBy, and the factor and ratios of every entry.
+// setRatios sets RelativeTo and RatioBy, and the Factor and the Ratios of every entry.
 func (r *Result) setRatios() {
-	for _, e := range r.MainEntries() { // choose the strategy "conditional", or else the first
+	// RelativeTo is the strategy "conditional". If it was not measured, RelativeTo is the first strategy.
+	for _, e := range r.MainEntries() {
 		if r.RelativeTo == "" || e.Strategy == "conditional" {
 			r.RelativeTo = e.Strategy
 		}
 	}
 	r.RatioBy = r.Settings.By
 	if r.Settings.Async {
-		r.RatioBy = Answers // accepted requests are answered at once and sold later
+		// With Async, services accept requests at once and sell later, so the ratios compare answers.
+		r.RatioBy = Answers
 	}
 	for _, e := range r.Entries {
 		for _, base := range r.Entries {
@@ -231,8 +238,8 @@ func (r *Result) setRatios() {
 	}
 }
 
-// ExitStatus returns the exit status of a load run that stands for the comparison. If several
-// apply, the first in the order below counts.
+// ExitStatus returns the exit status of the comparison, as of a load run. If several apply, the
+// first in this function counts.
 func (r *Result) ExitStatus() int {
 	has := func(match func(e *Entry) bool) bool {
 		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Baseline && match(e) })
@@ -252,15 +259,15 @@ func (r *Result) ExitStatus() int {
 	return loadtest.ExitHeld
 }
 
-// A Tally counts the strategies of a result by their outcome.
+// A Tally counts the strategies of a comparison by their results.
 type Tally struct {
 	Held   int `json:"held"`   // correct strategies that held
-	Caught int `json:"caught"` // strategies known to break that broke
-	Other  int `json:"other"`  // strategies with an unexpected result
+	Caught int `json:"caught"` // strategies known to break that did break
+	Other  int `json:"other"`  // strategies with a result that was not expected
 	NotRun int `json:"not_run"`
 }
 
-// Tally counts the strategies by their outcome.
+// Tally counts the strategies by their results.
 func (r *Result) Tally() Tally {
 	t := Tally{NotRun: len(r.NotRun)}
 	for _, e := range r.MainEntries() {
@@ -276,24 +283,24 @@ func (r *Result) Tally() Tally {
 	return t
 }
 
-// These metrics are measured in each turn. Times are in milliseconds, except SellOut.
+// These metrics are measured in each turn. Times are in milliseconds, except that SellOut is in seconds.
 const (
-	Answers    = "answers"     // definite answers a second
-	Sales      = "sales"       // sales a second, from the first request to the last sale
-	SellOut    = "sell_out"    // seconds from the first request to the last sale, if all units were sold
-	BoughtP50  = "bought_p50"  // latency of sales, median
+	Answers    = "answers"     // answers per second that say what the buyer got
+	Sales      = "sales"       // sales per second, from the first request to the last sale
+	SellOut    = "sell_out"    // from the first request to the last sale; known only if all units were sold
+	BoughtP50  = "bought_p50"  // the median latency of sales
 	BoughtP99  = "bought_p99"  //
-	RefusedP50 = "refused_p50" // latency of the answers sold out, busy, conflict and duplicate, median
+	RefusedP50 = "refused_p50" // the median latency of the answers sold out, busy, conflict and duplicate
 	RefusedP99 = "refused_p99" //
-	Commands   = "commands"    // commands that were sent to the backends, for each purchase
-	Services   = "services"    // processor time of the service processes for each request
-	Servers    = "servers"     // processor time of the backend servers for each request
+	Commands   = "commands"    // the number of commands to the backends per purchase
+	Services   = "services"    // the processor time of the service processes per request
+	Servers    = "servers"     // the processor time of the backend servers per request
 )
 
 // A metric computes a figure from the sales of one turn.
 type metric struct {
 	id     string
-	column string // name of the figure in the lessons, with its unit
+	column string // the name of the figure in the lessons, with its unit
 	// of computes the figure. It returns false if the figure is not known.
 	of func(sales []*loadtest.Result) (float64, bool)
 }
@@ -311,7 +318,7 @@ var metrics = []metric{
 			n += c.PerPurchase
 		}
 		return n
-	}, func(r *loadtest.Result) float64 { // the number of sales whose commands are known
+	}, func(r *loadtest.Result) float64 { // This counts the sales whose commands are known.
 		return float64(min(1, len(r.Commands)))
 	})},
 	{Services, "services_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
@@ -320,8 +327,8 @@ var metrics = []metric{
 
 func answersOf(r *loadtest.Result) float64 { return float64(r.Requests - r.Counts.Uncertain()) }
 
-// rateOf returns a function that computes a metric. It calls part and whole for each sale, and
-// divides the sum of the parts by the sum of the wholes. If a sum is 0, the metric is not known.
+// rateOf returns a function that computes a metric from several sales. The function calls part and whole for each
+// sale, and divides the sum of the parts by the sum of the wholes. If one of the sums is 0, the metric is not known.
 func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		a, b := 0.0, 0.0
@@ -335,7 +342,8 @@ func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result)
 	}
 }
 
-// medianOf returns a function that computes the median of a latency over the sales that have it.
+// medianOf returns a function that computes the median, over several sales, of a latency. It
+// leaves out sales without this latency.
 func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		var all []float64

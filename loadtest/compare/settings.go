@@ -1,7 +1,6 @@
-// Package compare runs the same seeded sale with one strategy after the other. It does so in
-// rounds, and every second round is in reverse order. A Result says of each strategy whether it was
-// right, whether it served its buyers, and how fast it was. The speed is also given as a factor to
-// one strategy, with an interval.
+// Package compare runs the same seeded sale with one strategy after the other. It does so in rounds, and every second
+// round is in reverse order. A Result says of each strategy whether it was right, whether it served its buyers, and
+// how fast it was. The speed is also given as a ratio to the speed of one strategy, with an interval.
 package compare
 
 import (
@@ -17,11 +16,11 @@ import (
 	"seckill/loadtest"
 )
 
-// Settings describe a comparison completely. They are set by flags and by the page's form, and
-// results repeat them.
+// Settings describe a comparison completely. Flags or the page's form set them, and a result repeats them.
 type Settings struct {
 	Preset string `json:"preset" kong:"-"`
-	// Strategies are names, or only the word all. If empty, the preset's are compared.
+	// Strategies are names of strategies, or only the word all. If it is empty, the strategies of the preset
+	// are compared.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"${Strategies}"`
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"${Baselines}"`
 
@@ -30,17 +29,16 @@ type Settings struct {
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"${Crowds}"`
 
 	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"${Rounds}"`
-	// AllRounds lists strategies that have a turn in every round. If the list is not empty, all
-	// other strategies have their turn in the first round only.
+	// AllRounds lists the strategies that are measured in every round. If the list is not empty, all other
+	// strategies are measured in the first round only.
 	AllRounds []string `json:"all_rounds,omitempty" group:"time" placeholder:"NAME" help:"${AllRounds}"`
-	// Turn is how long a turn measures one strategy. A short sale is repeated for that time. With
-	// plenty of stock, one sale gets more buyers instead.
+	// Turn is how long one strategy is measured before the next. If its sale is shorter, the sale is
+	// repeated. With plenty of stock, the sale gets more buyers instead, so that it lasts this long.
 	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"${Turn}"`
-	By   string        `json:"by" kong:"-"` // metric that the factor compares
+	By   string        `json:"by" kong:"-"` // the metric that Entry.Factor compares
 }
 
-// FlagHelp returns the help texts of the flags that Settings adds to those of a Scenario. Their
-// keys are the names in the tags of the fields.
+// FlagHelp returns the help texts of the flags that Settings has in addition to a Scenario: name in a tag → text.
 func FlagHelp() map[string]string {
 	usual := Presets()[0]
 	return map[string]string{
@@ -56,18 +54,18 @@ func FlagHelp() map[string]string {
 	}
 }
 
-// All stands for all strategies, or all baselines, in a list of names.
+// All is the word that means all strategies, or all baselines, in a list of names.
 const All = "all"
 
-// A Preset is a comparison with a name and a text that says what it shows.
+// A Preset is a named comparison with a text that says what it shows.
 type Preset struct {
 	Name string `json:"name"`
 	Says string `json:"says"`
 	Settings
 }
 
-// Presets returns the presets of the command line and the page. The first is the default. No preset
-// has copies or retries, because the rates of runs with them cannot be compared.
+// Presets returns the presets of the command line and the page. The first is the default. No preset sends a
+// request several times, because the rates of such runs cannot be compared.
 func Presets() []Preset {
 	preset := func(name, by, says string, change func(*Settings), strategies ...string) Preset {
 		s := Settings{Preset: name, Strategies: strategies, Scenario: loadtest.DefaultScenario(),
@@ -108,7 +106,7 @@ func PresetNames() []string {
 	return names
 }
 
-// Ranges returns the ranges of a scenario's numbers and of the numbers that a comparison adds.
+// Ranges returns the allowed ranges of the numbers of a scenario, and of the numbers that a comparison adds.
 func Ranges() map[string]loadtest.Range {
 	all := maps.Clone(loadtest.Ranges)
 	all["rounds"] = loadtest.Range{Min: 1, Max: stats.MaxRounds}
@@ -161,7 +159,7 @@ func (s Settings) Check() error {
 	return sale.Check()
 }
 
-// takesPart reports whether k has a turn in a round. The rounds are counted from 1.
+// takesPart reports whether the candidate k is measured in a round. Rounds are counted from 1.
 func (s Settings) takesPart(k Candidate, round int) bool {
 	return round == 1 || s.AllRounds == nil || k.Baseline || slices.Contains(s.AllRounds, k.Strategy)
 }

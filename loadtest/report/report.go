@@ -1,5 +1,5 @@
-// Package report writes load runs for people. Line shows the progress of a run in one line, Of
-// reports its result.
+// Package report writes load runs for people. The function Line shows the progress of a run in one line. The
+// function Of reports the result of a run.
 package report
 
 import (
@@ -15,7 +15,7 @@ import (
 	"seckill/loadtest"
 )
 
-// Of returns the report of a result, for people and for programs.
+// Of returns the report of a load run, for people and for programs.
 func Of(r *loadtest.Result) tables.Report {
 	report := tables.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Name: Name,
 		Tables: []tables.Table{findingsTable(r), requirementsTable(r)}}
@@ -35,7 +35,7 @@ func Of(r *loadtest.Result) tables.Report {
 // Name is the name of the report's block in a Markdown file.
 const Name = "load"
 
-// answerLines returns the verdict, a sentence about the strategy if it is known to break, and what
+// answerLines returns the verdict, a sentence about the strategy if it is known to break, and a list of what
 // the run tried.
 func answerLines(r *loadtest.Result) []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
@@ -82,15 +82,15 @@ func requirementsTable(r *loadtest.Result) tables.Table {
 	return t
 }
 
-// rows is a list of facts: each has a name and a text.
+// rows is a list of facts. Each has a name and a text.
 type rows [][2]string
 
-// addRow adds a fact. The digits of its whole numbers are grouped in threes.
+// addRow adds a fact. The text groups the digits of whole numbers in threes.
 func (all *rows) addRow(name, format string, args ...any) {
 	*all = append(*all, [2]string{name, formatFigures(format, args...)})
 }
 
-// formatFigures is fmt.Sprintf with the digits of whole numbers grouped by tables.Thousands.
+// formatFigures does what fmt.Sprintf does, but groups the digits of whole numbers in threes.
 func formatFigures(format string, args ...any) string {
 	for i, arg := range args {
 		switch n := arg.(type) {
@@ -136,7 +136,8 @@ func factRows(r *loadtest.Result) rows {
 		all.addRow("ledger", "%v sold in %v%v, %v left of %v (run %v)", tables.Count(a.Sold, "unit"),
 			tables.Count(a.Orders, "order"), cancelled, a.Remaining, a.Initial, a.Run)
 	}
-	switch l := r.Linearizable; { // an answer "no" is a violation, which findingsTable shows
+	// The answer "no" has no row, because it is a violation, which findingsTable shows.
+	switch l := r.Linearizable; {
 	case l.Answer == loadtest.LinearYes:
 		all.addRow("answers", "linearizable: one buyer at a time explains all of %v", tables.Count(l.Checked, "answer"))
 	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
@@ -153,11 +154,13 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 		}
 	}
 	all.addRow("buyers", "%v", strings.Join(counts, " · "))
-	if r.Copies+r.Retries > 0 { // without copies and retries, each buyer has made one call
+	// Without repeated calls, each buyer has made one call, so there is nothing to add.
+	if r.Copies+r.Retries > 0 {
 		copies, retries := tables.CountOf(r.Copies, "copy", "copies"), tables.CountOf(r.Retries, "retry", "retries")
 		all.addRow("  repeated", "%v and %v", copies, retries)
 	}
-	for _, a := range r.Answers { // the outcomes unknown and error have many causes, so show each code
+	// The outcomes unknown and error have many causes, so each cause has a row.
+	for _, a := range r.Answers {
 		if a.Outcome == judge.OutcomeUnknown || a.Outcome == judge.OutcomeError {
 			all.addRow(string(a.Outcome), "%v × %v: %v", a.Code, a.Count, a.Sample)
 		}
@@ -168,14 +171,16 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(time.Millisecond)
 	all.addRow("speed", "%v requests/s · %v sales/s · %v in %v", int64(r.RequestsPerSec+.5), int64(r.SalesPerSec+.5),
 		tables.Count(r.Requests, "request"), took)
-	all.addRow("latency", "%v", formatLatency(r.Latency)) // ends with the first answer of an accepted request
+	// The latency of an accepted request ends with its first answer.
+	all.addRow("latency", "%v", formatLatency(r.Latency))
 	if r.Counts[judge.OutcomeSold] > 0 {
 		all.addRow("  of sales", "%v", formatLatency(r.SoldLatency))
 	}
 	if r.Accepted > 0 {
 		all.addRow("two steps", "%v accepted at first", r.Accepted)
 	}
-	if r.Settings.Open() { // the latency above counts from when a request was due
+	// In an open loop, the latency above counts from when a request was due, not sent.
+	if r.Settings.Open() {
 		all.addRow("  once sent", "%v", formatLatency(r.ServiceTime))
 		all.addRow("lateness", "%v sent late · %v dropped · the generator's own p99 %v",
 			r.Late, r.Dropped, tables.Duration(r.Lag.P99))
