@@ -23,7 +23,7 @@ var ownOptions = []string{"allowAllFiles", "charset", "checkConnLiveness", "clie
 // ParseMySQL reads user:password@tcp(host:port)/database?option=value. It drops the options that
 // the program sets itself. The error does not contain the password.
 func ParseMySQL(dsn string) (*mysql.Config, error) {
-	last := strings.LastIndexByte(dsn, '/') + 1 // the database follows the last slash, also for the driver
+	last := strings.LastIndexByte(dsn, '/') + 1 // the driver, too, reads the database's name after the last slash
 	database, options, _ := strings.Cut(dsn[last:], "?")
 	chosen := slices.DeleteFunc(strings.Split(options, "&"), func(option string) bool {
 		name, _, _ := strings.Cut(option, "=")

@@ -36,7 +36,7 @@ const (
 	Etcd          Capability = "Etcd"
 )
 
-// A Tier says where a backend came from. Every result shows it.
+// A Tier says where a backend comes from. Every result shows the tiers of its backends.
 type Tier string
 
 const (

@@ -117,7 +117,7 @@ func (d *Dialer) LocalPorts(backend string) []string {
 		if c.backend != backend {
 			continue
 		}
-		if _, port, err := net.SplitHostPort(c.LocalAddr().String()); err == nil { // a Unix socket has no port
+		if _, port, err := net.SplitHostPort(c.LocalAddr().String()); err == nil { // a Unix socket has no port, so skip it
 			ports = append(ports, port)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // first waits until the other call has ended.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
 	select {
-	case l.adding <- struct{}{}: // so that two callers do not start the same backend twice
+	case l.adding <- struct{}{}: // only one call at a time starts backends, so none is started twice
 		defer func() { <-l.adding }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -162,7 +162,7 @@ func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 		if latest == nil {
 			return status, nil
 		}
-		if ctx.Err() == nil { // when ctx ends during a check, the error says nothing about the backend
+		if ctx.Err() == nil { // keep the error, unless the end of ctx has interrupted the check
 			err = latest
 		}
 	}
@@ -183,7 +183,7 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 	return in.Status(ctx)[0], nil
 }
 
-// A kind says how the lab provides one of backend.Kinds.
+// A kind says how the lab provides one kind of backend.
 type kind struct {
 	backend.Kind
 	tool  Tool // the program of the servers
@@ -230,7 +230,7 @@ func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
 	k.Set(c, given...)
 }
 
-// loginFor returns a private server's host:port with its password, as the flags expect it.
+// loginFor returns a private server's host:port with its password, in the form that the backend's flag expects.
 func (k kind) loginFor(addr string) string {
 	if k.address == nil {
 		return addr

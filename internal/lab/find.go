@@ -141,7 +141,7 @@ func (s Search) zookeeperJar() (jar, classpath string) {
 			return found[0], filepath.Join(lib, "*") // Java replaces the asterisk by all jars of the folder
 		}
 	}
-	if jar = "/usr/share/java/zookeeper.jar"; isFile(jar) { // Debian's jar names all jars that it needs but a logger
+	if jar = "/usr/share/java/zookeeper.jar"; isFile(jar) { // Debian's jar lists the jars that it needs, except a logger
 		return jar, jar + ":/usr/share/java/slf4j-simple.jar"
 	}
 	return "", ""

@@ -118,7 +118,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 }
 
 func (l *Lab) makeFolder() error {
-	base, err := filepath.Abs(l.options.Host.Temp) // absolute, because servers have another working folder
+	base, err := filepath.Abs(l.options.Host.Temp) // servers run in another folder, so their paths must be absolute
 	if err != nil {
 		return fmt.Errorf("find the folder %s: %w", l.options.Host.Temp, err)
 	}

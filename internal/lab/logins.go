@@ -38,7 +38,7 @@ func (l *Lab) redisURL(addr string) string {
 	return "redis://:" + l.passwords.redis + "@" + addr
 }
 
-// Login returns the server's address with its password, as the flags expect it.
+// Login returns the server's address with its password, in the form that the backend's flag expects.
 func (p *Process) Login() string { return p.lab.kinds[p.server.backend].loginFor(p.Addr) }
 
 // accountStatements returns the SQL that makes the account of services and people. The server runs it at each start
@@ -75,7 +75,7 @@ func (l *Lab) ClientsFile() (string, error) {
 	path := filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
 	exports := environmentOf(c)
-	delete(exports, "SECKILL_TIERS") // a program that reads this file treats the servers as given ones
+	delete(exports, "SECKILL_TIERS") // without this variable, a program treats the servers as given ones
 	exports["SECKILL_TOKEN"] = l.Token()
 	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
 		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)

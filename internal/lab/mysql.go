@@ -87,7 +87,7 @@ func (m mysqlServer) accountsFile() string { return m.data + "-accounts.sql" }
 
 // bootstrapArgs returns the arguments of a first run, which initializes the data folder and ends.
 func (m mysqlServer) bootstrapArgs() []string {
-	if m.mariadb { // without fsync, MariaDB uses O_DIRECT and often waits a second for its page cleaner
+	if m.mariadb { // fsync replaces O_DIRECT, with which MariaDB often waits a second for its page cleaner
 		return append(m.commonArgs(), "--bootstrap", "--log-warnings=0", "--enforce-storage-engine=",
 			"--max-allowed-packet=8M", "--net-buffer-length=16K", "--loose-innodb-flush-method=fsync")
 	}
@@ -95,7 +95,7 @@ func (m mysqlServer) bootstrapArgs() []string {
 }
 
 func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
-	if err := os.RemoveAll(m.data); err != nil { // an interrupted earlier attempt may have left files
+	if err := os.RemoveAll(m.data); err != nil { // an earlier attempt may have left files, so remove them
 		return err
 	}
 	if err := os.MkdirAll(m.data, 0o700); err != nil {

@@ -174,7 +174,7 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 	}()
 	return Await(alive, answerTimeout, func(ctx context.Context) error {
 		version, _, err := p.server.ask(ctx, p.Addr)
-		if err == nil && p.version == "" { // not set again at a restart, because other goroutines may read it then
+		if err == nil && p.version == "" { // other goroutines may read version during a restart, so set it only once
 			p.version = version
 		}
 		return err

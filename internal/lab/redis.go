@@ -30,7 +30,7 @@ func (l *Lab) redisServer(program Program, name, backend string, more ...string)
 	return server{
 		name: name, backend: backend,
 		command: func(ports []int) (*exec.Cmd, error) {
-			file := filepath.Join(l.folder, name+".conf") // holds the password; only this user can read the file
+			file := filepath.Join(l.folder, name+".conf") // the file contains the password; only this user can read it
 			secrets := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.passwords.redis)
 			args := append([]string{file, "--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)

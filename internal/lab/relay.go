@@ -90,7 +90,7 @@ func (r *Relay) Release() {
 	r.releaseHeld()
 }
 
-// releaseHeld wakes the goroutines that hold back bytes. The caller holds r.mu.
+// releaseHeld ends the holding back of bytes, and wakes the goroutines that wait with bytes. The caller holds r.mu.
 func (r *Relay) releaseHeld() {
 	r.holds = [2]bool{}
 	r.release.Broadcast()

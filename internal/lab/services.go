@@ -25,8 +25,8 @@ type Service struct {
 	Error  string `json:"error,omitempty"` // how the process ended, and where its log is
 }
 
-// StartServices starts n more service processes on the lab's backends and waits
-// until they are ready. args go to `seckill serve`.
+// StartServices starts n more service processes on the lab's backends and waits until they are ready. Their command
+// line is `seckill serve` with args.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
 	existing := len(l.ServiceProcesses())
 	_, err := l.launchServers(ctx, n, 1, func(i int, _ [][]int) server {

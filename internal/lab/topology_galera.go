@@ -133,7 +133,7 @@ func (g *galera) firstSynced(ctx context.Context, _ string) (first *Process, err
 	return first, err
 }
 
-// pointRelays does the same as firstSynced. It is called after nodes were started.
+// pointRelays waits until a node is synced, and points the relays as firstSynced does.
 func (g *galera) pointRelays(ctx context.Context) error {
 	_, err := g.firstSynced(ctx, AnyOne)
 	return err

@@ -62,10 +62,10 @@ func readEntries[T any](h History, k entryKind) map[string]T {
 	if h == "" {
 		return all
 	}
-	files, _ := os.ReadDir(string(h)) // the folder may not exist yet
+	files, _ := os.ReadDir(string(h)) // if the folder does not exist yet, there are no entries
 	for _, file := range files {
 		id, found := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(k)+"-")
-		if !found || !file.Type().IsRegular() { // reading a named pipe would block
+		if !found || !file.Type().IsRegular() { // skip a named pipe, because reading it would block
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(string(h), file.Name()))

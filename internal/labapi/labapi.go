@@ -220,7 +220,7 @@ var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusSer
 const answerTime = 90 * time.Second
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/api/lab/v1/events" { // the answer to a HEAD of the event stream would never end
+	if r.URL.Path != "/api/lab/v1/events" { // answer HEAD like GET, except for the event stream, which never ends
 		r = web.HeadAsGet(r)
 	}
 	s.router.ServeHTTP(w, r)

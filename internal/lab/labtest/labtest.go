@@ -228,7 +228,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Check fails the test if err is not the wanted error, or nil. The text says what was done.
+// Check fails the test unless errors.Is(err, want); if want is nil, err must be nil. The text says what the test did.
 func Check(t testing.TB, err, want error, text string, args ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -252,13 +252,13 @@ func (r Result[T]) Must(t testing.TB) T {
 	return r.value
 }
 
-// Check checks the error, as the function Check does.
+// Check calls the function Check with the error of the call.
 func (r Result[T]) Check(t testing.TB, want error, text string, args ...any) {
 	t.Helper()
 	Check(t, r.err, want, text, args...)
 }
 
-// Map returns what f makes of each element of a list.
+// Map returns a list of the results of f for the elements of list.
 func Map[S ~[]E, E, R any](list S, f func(E) R) (made []R) {
 	for _, e := range list {
 		made = append(made, f(e))
