@@ -1,10 +1,10 @@
 // Package chaos runs a sale with a fault in the middle, for every strategy and every fault. The result has
 // a cell for each pair: the judge's verdict, the longest time without a sale, and whether sales went on.
 //
-// A cell's sale has two parts. In the first part buyers come at a constant rate while the fault happens, and
-// there is more stock than they can buy. The second part begins when the fault is over and every process
-// runs again: other buyers buy the rest. The second part shows whether sales go on, and whether more units
-// are sold than there were. A cell is "not tested" if its fault took no effect or could not matter.
+// A cell's sale has two parts. In the first part, buyers send requests at a constant rate while the fault happens,
+// and there is more stock than they can buy. The second part begins when the fault is over and every process runs
+// again. In the second part, other buyers buy the units that are left. It shows whether sales go on, and whether
+// more units are sold than there were. A cell is "not tested" if its fault took no effect or could not matter.
 package chaos
 
 import (
@@ -31,15 +31,15 @@ type Lab interface {
 	Serve(context.Context, lab.ServiceSettings) error
 }
 
-// Options select the strategies, the faults and the services to try them on. A cell is one strategy with one
+// Options select the strategies, the faults and the service processes of a run. A cell is one strategy with one
 // fault.
 type Options struct {
 	Lab        Lab
 	Strategies []catalog.Info
-	Faults     []fault.Name    // None stands for the control run
-	Sale       loadtest.Config // where requests go; each cell sets the scenario
+	Faults     []fault.Name    // may contain None, which stands for a control run without a fault
+	Sale       loadtest.Config // tells where requests go; each cell replaces the scenario
 	Settings   Settings
-	Earlier    *Result                            // cells that Earlier has tested are not run again; may be nil
+	Earlier    *Result                            // the cells that this result has tested are not run again; may be nil
 	OnStep     func(done, total int, what string) // called before each cell; may be nil
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // runs a sale; nil stands for loadtest.Run
@@ -63,30 +63,30 @@ const (
 	sku = 1
 
 	loadBeforeFault = 500 * time.Millisecond
-	faultDuration   = 1600 * time.Millisecond // how long a fault lasts that ends by itself
+	faultDuration   = 1600 * time.Millisecond // the duration of a fault that ends by itself
 	loadAfterFault  = time.Second
 	firstPart       = loadBeforeFault + faultDuration + loadAfterFault
 
-	maxStandstill  = 10 * time.Second // the second part of a run ends after this time without a sale
+	maxStandstill  = 10 * time.Second // the second part of a sale ends after this time without a sold unit
 	maxSecondPart  = 6 * maxStandstill
-	followUpBuyers = 16 // buyers at the same time in the second part
-	extraBuyers    = 50 // buyers of the second part beyond those needed
-	// minFollowUps is how many buyers the second part has at least. Even if each of them waits for a lock
-	// until its timeout, they last longer than maxStandstill.
+	followUpBuyers = 16 // the number of buyers that buy at the same time in the second part of a sale
+	extraBuyers    = 50 // the number of buyers in the second part of a sale beyond one for each unit
+	// minFollowUps is the minimum number of buyers in the second part of a sale. Even if each of them waits for a
+	// lock until its timeout, all of them together take longer than maxStandstill.
 	minFollowUps = 20 * followUpBuyers
 )
 
 // stock returns more units than the buyers of the first part can buy.
 func (s Settings) stock() int64 { return int64(s.Rate*firstPart.Seconds()) + 100 }
 
-// slack is extra time that a sale may stand still without being called blocked, beyond the fault, a
-// buyer's wait and the lease. A lease in etcd lasts two seconds at least, and the machine may be busy.
+// slack returns for how long a sale may stand still, besides the time of the fault, a buyer's wait and the lease,
+// before it counts as blocked. A lease in etcd lasts at least two seconds, and the machine may be busy.
 func (s Settings) slack() time.Duration {
 	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }
 
-// Run runs the cells, strategy by strategy. When ctx ends, the current cell and all later ones are
-// missing.
+// Run runs the cells, one strategy after another. When ctx ends, the current cell and all later cells are missing in
+// the result.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
@@ -130,12 +130,13 @@ func isApplicable(info catalog.Info, name fault.Name, available []fault.Status) 
 	})
 }
 
-// mayBreak reports whether a strategy breaks without a fault, or does not promise to withstand this fault.
+// mayBreak reports whether the sale of a strategy may break in this cell, because the strategy breaks even without a
+// fault or does not promise to withstand this fault.
 func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Services) || info.Unfit(o.Settings.Where) != "" {
 		return true
 	}
-	f, err := fault.Find(name) // an error means the control run, which has no fault
+	f, err := fault.Find(name) // Find returns an error for the control run, which has no fault
 	return err == nil && info.Guarantees[f.Question] != catalog.Holds
 }
 
@@ -144,17 +145,18 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 	t := &trial{fault: name, sale: o.Sale}
 	t.sale.Scenario = o.scenario(info.Name, name)
 	if err := o.runBothParts(ctx, t); err != nil {
-		if t.problems = append(t.problems, err.Error()); !t.isBroken() { // damage that was proven stays proven
+		// An error does not disprove damage that was found before.
+		if t.problems = append(t.problems, err.Error()); !t.isBroken() {
 			t.verdict = judge.NotValid
 		}
 	}
 	mayAnswerWrongly := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
-	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // the orders themselves are right
+	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // the orders are right
 	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && onlyAnswersAreWrong)
 }
 
-// scenario returns the first part of a cell's sale, whose buyers send copies, retry and cancel. Its seed
-// depends on the run's seed and on the cell, so that a cell that is run alone has the same buyers.
+// scenario returns the scenario of the first part of a cell's sale. Its buyers repeat requests, retry and cancel.
+// The seed depends only on the run's seed and on the cell. So a cell has the same buyers when it is run alone.
 func (o Options) scenario(strategy string, name fault.Name) loadtest.Scenario {
 	s := loadtest.DefaultScenario()
 	s.Strategy, s.SKU, s.Stock, s.Seed = strategy, sku, o.Settings.stock(), o.Settings.Seed
@@ -164,7 +166,7 @@ func (o Options) scenario(strategy string, name fault.Name) loadtest.Scenario {
 	s.Buyers, s.Concurrency, s.Profile, s.Rate, s.Duration = 0, 0, loadtest.Constant, o.Settings.Rate, firstPart
 	s.Duplicates, s.Copies, s.Cancellations, s.Retry = 0, 0.02, 0.02, 1
 	s.Timeout = faultDuration + 3*time.Second
-	s.Plenty = true // units must be left for the second part
+	s.Plenty = true // the stock exceeds the demand on purpose, to leave units for the second part
 	return s
 }
 
@@ -186,12 +188,12 @@ func (o Options) runBothParts(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// runFirstPart injects the fault while buyers come. It returns the number of unsold units.
+// runFirstPart injects the fault while buyers send requests. It returns the number of unsold units.
 func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	sale := t.sale
-	var began time.Time // when the first buyers came
+	var began time.Time // the time of the first requests
 	sale.OnProgress = func(p loadtest.Progress) {
-		// A pause after the last buyer has come is no standstill, so it is not recorded.
+		// A pause after the last request is no standstill, so it is not recorded.
 		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(sale.Duration) {
 			t.Course = append(t.Course, [3]int{at, p.Counts[judge.OutcomeSold], p.Counts.Uncertain()})
 		}
@@ -217,7 +219,8 @@ func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if began.IsZero() { // the stock was never set, so the second part could not sell either
+	// The stock was never set, so the second part could not sell either.
+	if began.IsZero() {
 		return 0, fmt.Errorf("no buyer came: %v", first.Problems)
 	}
 	if all := in.Faults(); len(all) > 0 {
@@ -241,8 +244,8 @@ func (o Options) runSecondPart(ctx context.Context, t *trial, left int64) error 
 	sale.Profile, sale.Rate, sale.Duration, sale.Cancellations = loadtest.Closed, 0, 0, 0
 	sale.Joins, sale.Concurrency, sale.Outage = true, followUpBuyers, o.Settings.slack
 	sale.Buyers = max(int(left), minFollowUps) + extraBuyers
-	// A sale in which nothing sells for maxStandstill is ended. Any other sale may take up to
-	// maxSecondPart, because only its end shows whether more units are sold than there were.
+	// A sale ends if no unit is sold for maxStandstill. Any other sale may take up to maxSecondPart, because only a
+	// complete sale shows whether more units are sold than there were.
 	limited, cancel := context.WithTimeout(ctx, maxSecondPart)
 	defer cancel()
 	standstill := time.AfterFunc(maxStandstill, cancel)

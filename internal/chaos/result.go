@@ -14,10 +14,10 @@ import (
 	"seckill/loadtest"
 )
 
-// A Result holds all cells of a run. --json writes it and --resume reads it.
+// A Result holds all cells of a run. The flag --json writes it to a file, and --resume reads it.
 type Result struct {
 	Command  string       `json:"command"`
-	Repeat   string       `json:"repeat"` // command that runs a cell again; has STRATEGY and FAULT as placeholders
+	Repeat   string       `json:"repeat"` // command that repeats a cell, with STRATEGY and FAULT as placeholders
 	Begun    string       `json:"begun"`  // a date
 	Machine  string       `json:"machine"`
 	Servers  []string     `json:"servers"`
@@ -34,7 +34,8 @@ type Row struct {
 	Cells    []*Cell `json:"cells"`
 }
 
-// testedCell returns a cell of an earlier result; nil if this cell must be run again.
+// testedCell returns a cell of the earlier result r. It returns nil if r has no such cell or the cell must be run
+// again.
 func (r *Result) testedCell(strategy string, name fault.Name) *Cell {
 	if r == nil {
 		return nil
@@ -59,8 +60,8 @@ func (r *Result) eachCell(yield func(name string, c *Cell) bool) {
 	}
 }
 
-// ExitStatus returns the exit status of loadtest for the worst cell. A strategy that stood still, or did not
-// go on after the fault, counts as blocked.
+// ExitStatus returns the exit status for the worst cell, with the same meaning as in package loadtest. A strategy
+// that stood still, or did not go on after the fault, counts as blocked.
 func (r *Result) ExitStatus() int {
 	has := func(is func(*Cell) bool) bool {
 		for _, c := range r.eachCell {
@@ -149,10 +150,10 @@ func (r *Result) findingsTable() tables.Table {
 	return t
 }
 
-// Name marks the block of the table in Markdown files.
+// Name is the name of the block in Markdown files that holds the tables.
 const Name = "chaos"
 
-// Report returns the result in all its forms.
+// Report returns the result as tables for people and as JSON for programs.
 func (r *Result) Report() tables.Report {
 	s := r.Settings
 	from := fmt.Sprintf("`%s`, seed %d, %s, %s, %s: %s",
@@ -163,31 +164,33 @@ func (r *Result) Report() tables.Report {
 		Facts: [][2]string{{"run", from}, {"sale", sale}}, JSON: r, Name: Name, From: from}
 }
 
-// A Cell is the result of one strategy with one fault. The zero Cell means that the fault does not apply to
-// the strategy. If the strategy held, Rules and what follows are not set. The JSON form is stable.
+// A Cell is the result of one strategy with one fault. The zero Cell means that the fault does not apply to the
+// strategy. The fields from Rules on are set only if the strategy did not hold. The JSON form is stable.
 type Cell struct {
-	Word string `json:"word,omitempty"` // the verdict, or why there is none
-	// Wrong is set if the sale broke or stood still, and the strategy promises not to.
+	Word string `json:"word,omitempty"` // the verdict, or one of the words below if there is none
+	// Wrong is true if the sale broke a rule or stood still although the strategy promises to withstand the fault.
 	Wrong bool `json:"wrong,omitempty"`
-	// May is set if the strategy breaks without a fault, or does not promise to withstand this fault.
+	// May is true if the strategy breaks without a fault, or does not promise to withstand this fault.
 	May   bool    `json:"may,omitempty"`
 	Said  string  `json:"said,omitempty"`  // what went wrong
 	Stood float64 `json:"stood,omitempty"` // the longest time without a sale in the first part, in seconds
 
-	Rules  []string `json:"rules,omitempty"` // the rules that were broken
-	Units  Units    `json:"units,omitzero"`
-	After  int      `json:"after,omitempty"`  // requests sold in the second part of the sale, after the fault
-	Fault  []int    `json:"fault,omitempty"`  // begin and end of a fault that took effect, in tenths of a second
-	Course [][3]int `json:"course,omitempty"` // the first part: tenths of a second, requests sold, unknown outcomes
+	Rules []string `json:"rules,omitempty"` // the rules that were broken
+	Units Units    `json:"units,omitzero"`
+	After int      `json:"after,omitempty"` // requests that got units in the second part, after the fault
+	Fault []int    `json:"fault,omitempty"` // begin and end of a fault that took effect, in tenths of a second
+	// Course has entries for moments of the first part of the sale: the time in tenths of a second, and the numbers
+	// of requests that were sold and that had an unknown outcome by then.
+	Course [][3]int `json:"course,omitempty"`
 }
 
-// Units counts the units and requests of a cell's whole sale: of the first part, in which the fault happens, and of
-// the second part, in which other buyers buy the rest. Its JSON form is an array.
+// Units has numbers of units and requests of a cell's whole sale, which consists of the part with the fault and of a
+// second part, in which other buyers buy the rest. Its JSON form is an array.
 type Units struct {
-	ToldSold int64 // requests that were answered "sold"
-	Unknown  int64 // requests without an answer
+	ToldSold int64 // number of requests that were answered "sold"
+	Unknown  int64 // number of requests with an unknown outcome
 	Initial  int64
-	Left     int64 // units that the first part left
+	Left     int64 // number of units that the first part of the sale left
 	InLedger int64
 }
 
@@ -202,7 +205,7 @@ func (u *Units) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Values of Cell.Word for cells without a verdict.
+// These are the values of Cell.Word for cells without a verdict.
 const (
 	wordNotValid  = "proves nothing"
 	wordNotTested = "not tested" // the fault took no effect, or could not matter
@@ -218,12 +221,12 @@ func (c *Cell) didNotHold() bool {
 	return false
 }
 
-// Tested reports whether the cell tells about the strategy. Otherwise it must be run again.
+// Tested reports whether the cell says something about the strategy. If it does not, the cell must be run again.
 func (c *Cell) Tested() bool {
 	return c.Word != "" && c.Word != wordNotValid && c.Word != wordNotTested
 }
 
-// A trial is the state of a cell while its sale runs.
+// A trial is a cell whose sale is running.
 type trial struct {
 	Cell
 	fault fault.Name
@@ -281,14 +284,14 @@ func (t *trial) wordAndReasons() (string, []string) {
 	return string(t.verdict), nil
 }
 
-// onlyRule reports whether there are violations, all of them of one rule.
+// onlyRule reports whether there are violations and all of them break the given rule.
 func onlyRule(violations []judge.Violation, rule string) bool {
 	return len(violations) > 0 &&
 		!slices.ContainsFunc(violations, func(v judge.Violation) bool { return v.Rule != rule })
 }
 
-// addPart adds the result of one part of the sale. A second part that was cut off is still judged,
-// because a sale that stands still would never end.
+// addPart adds the result of one part of the sale. A second part that was cut off is judged all the same, because a
+// sale that stands still would otherwise never end.
 func (t *trial) addPart(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
 	var violations []judge.Violation
@@ -296,13 +299,14 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 		violations = r.Audit.Violations
 	}
 	if first && t.onlyDataWasLost(violations, judge.RuleCounterDisagrees) {
-		// The number in Redis is wrong only for now. In the second part of the sale, the row in MySQL
-		// refuses a buyer whom Redis has admitted. That refusal corrects the number.
+		// The number of units in Redis is wrong only for a while. In the second part of the sale, Redis may admit a
+		// buyer whom the stock row in MySQL refuses. This refusal corrects the number.
 		verdict, violations = judge.Held, nil
 	}
-	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the only problem is the interruption
+	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // at most one problem: the interruption itself
 	case verdict != judge.NotValid || r.Audit == nil:
-	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0: // without a sale: wordStopped
+	// If nothing was sold, the word is wordStopped, not the verdict Blocked.
+	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0:
 		verdict = loadtest.Blocked
 	case cutOff || t.onlyDataWasLost(violations, judge.RuleUnknownStore):
 		verdict = judge.Held
@@ -335,8 +339,8 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 	}
 }
 
-// onlyDataWasLost reports whether the fault emptied a server and only the given rule is broken. The
-// number of units in that server is then missing or differs from the row, but the orders are right.
+// onlyDataWasLost reports whether the fault has emptied a server and only the given rule is broken. The number of
+// units in that server is then missing or differs from the stock row, but the orders are right.
 func (t *trial) onlyDataWasLost(violations []judge.Violation, rule string) bool {
 	f, _ := fault.Find(t.fault)
 	return t.faultTookEffect() && f.Question == catalog.NodeLoss && onlyRule(violations, rule)
@@ -346,8 +350,8 @@ func (t *trial) faultTookEffect() bool {
 	return t.happened != nil && t.happened.Effect != nil && t.happened.Effect.TookEffect
 }
 
-// isMeaningful reports whether the trial tests the strategy: the fault took effect and could
-// matter, or the trial is a control run.
+// isMeaningful reports whether the trial tests the strategy. This is so if the fault took effect and could matter,
+// and in a control run.
 func (t *trial) isMeaningful() bool {
 	return t.fault == None ||
 		t.faultTookEffect() && t.happened.State != fault.HasFailed && t.happened.Effect.CouldMatter

@@ -25,7 +25,7 @@ type Fault struct {
 	// Question is the column of the guarantee matrix that asks about this kind of fault. A strategy
 	// that holds in that column must withstand the fault.
 	Question catalog.Question
-	Lasts    bool // the fault ends by itself, after Aim.For
+	Lasts    bool // the fault ends by itself after the duration Aim.For
 
 	target target
 	harm   harm
@@ -35,21 +35,23 @@ const (
 	// PauseHolder, HangHolder, KillHolder and CutHolder wait for a purchase that has read the stock and has
 	// not yet committed.
 	PauseHolder Name = "pause_holder"
-	// HangHolder stops the purchase only. Its process goes on and renews leases and sessions.
+	// HangHolder stops only the purchase. The purchase's process goes on and renews leases and sessions.
 	HangHolder Name = "hang_holder"
 	KillHolder Name = "kill_holder"
 	CutHolder  Name = "cut_holder"
 
-	// PauseService stops a process as a long garbage collection does, or a suspended machine. Its sockets stay open.
+	// PauseService stops a process, like a long garbage collection or the suspension of its machine. The sockets
+	// stay open.
 	PauseService Name = "pause_service"
 	KillService  Name = "kill_service"
 
 	RestartRedis Name = "restart_redis"
-	// RestartMySQL does not test fsync, because the operating system keeps its buffers when a process is
-	// killed. A command that MySQL had received and not answered has an unknown outcome.
+	// RestartMySQL kills MySQL and starts it again. This does not test fsync, because the operating system keeps its
+	// buffers when a process is killed. A command that MySQL had received and not answered has an unknown outcome.
 	RestartMySQL Name = "restart_mysql"
 	RestartEtcd  Name = "restart_etcd"
-	// PauseMySQL keeps the sockets of MySQL open. Commands that were sent run when MySQL goes on.
+	// PauseMySQL stops the process of MySQL for a while. The sockets stay open, so MySQL executes the commands that
+	// arrived meanwhile when it goes on.
 	PauseMySQL Name = "pause_mysql"
 	LockRow    Name = "lock_row_mysql"
 
@@ -59,7 +61,7 @@ const (
 	LoseMySQL Name = "lose_mysql"
 )
 
-// All lists the faults in the order in which they are shown.
+// All lists the faults in the order in which pages and tables show them.
 var All = []Fault{
 	{Name: PauseHolder, Question: catalog.LeaseEnd, Lasts: true,
 		target: holderAt(point.BeforeCommit), harm: pauseHolderProcess,
@@ -119,8 +121,8 @@ var All = []Fault{
 		target: linkTo(backend.NameEtcd), harm: partitionLink,
 		Describe: "nothing passes between a service process and etcd; what was sent arrives in the end"},
 
-	// These faults hit one of several servers. A write that the majority acknowledged survives, because the
-	// two remaining servers elect a leader that has it.
+	// These faults hit one of several servers of a backend. With three servers, a write that the majority
+	// acknowledged survives, because the two remaining servers elect a leader that has this write.
 	{Name: "lose_zookeeper", Question: catalog.NodeLoss, Lasts: true,
 		target: leaderOf(backend.NameZooKeeper, lab.Ensembles), harm: loseLeader,
 		Describe: "one of three ZooKeeper servers is killed, the leader"},
@@ -131,7 +133,7 @@ var All = []Fault{
 		target: leaderOf(backend.NameRedis, lab.Sentinel), harm: failOverRedis,
 		Describe: "replication to Redis' replicas stops, " +
 			"then the primary dies and one of them takes over without the last writes"},
-	// Clients divide their keys among the shards of a ring. Sales whose keys are on other shards go on.
+	// Clients divide their keys among the shards of a ring. Sales go on if their keys are on other shards.
 	{Name: "lose_shard", Question: catalog.NodeLoss, Lasts: true,
 		target: leaderOf(backend.NameRedis, lab.Ring), harm: killProcess,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
@@ -140,7 +142,7 @@ var All = []Fault{
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
 }
 
-// Find returns the fault with a name.
+// Find returns the fault with the given name.
 func Find(name Name) (Fault, error) {
 	i := slices.IndexFunc(All, func(f Fault) bool { return f.Name == name })
 	if i < 0 {
@@ -163,8 +165,8 @@ type Aim struct {
 	Strategy string        // the strategy of the current sale
 	SKU      int64         // the SKU of the current sale
 	For      time.Duration // the duration of a fault that ends by itself
-	// AwaitPurchase waits up to a second for a purchase in the process that the fault will hit. A
-	// fault that hits no purchase could not matter.
+	// AwaitPurchase makes the fault wait up to a second until a purchase is under way in the process that the fault
+	// will hit. Without a purchase, the fault could not matter.
 	AwaitPurchase bool
 }
 
@@ -175,8 +177,8 @@ type Lab struct{ *lab.Lab }
 type Status struct {
 	Kind      Name               `json:"kind"`
 	Available bool               `json:"available"`
-	Missing   string             `json:"missing"`        // why the fault is not available, in English
-	Lack      *Lack              `json:"lack,omitempty"` // why the fault is not available, as a code
+	Missing   string             `json:"missing"`        // the reason why the fault is not available, in English
+	Lack      *Lack              `json:"lack,omitempty"` // the same reason as a code
 	Holder    bool               `json:"holder"`         // the fault waits for the holder of a lock
 	Service   bool               `json:"service"`        // the fault hits the service process Aim.Service
 	Lasts     bool               `json:"lasts"`          // the fault ends by itself
@@ -185,7 +187,7 @@ type Status struct {
 	Question catalog.Question `json:"question,omitempty"`
 }
 
-// Faults lists all faults, also those that are not available in this lab.
+// Faults lists all faults, including those that are not available in this lab.
 func (l Lab) Faults() []Status {
 	var list []Status
 	for _, f := range All {
@@ -199,9 +201,9 @@ func (l Lab) Faults() []Status {
 	return list
 }
 
-// Inject injects a fault and returns when it has happened. Faults may overlap; faults of the same process
-// happen one after the other. A fault at a holder waits for a purchase until ctx ends or the stock is sold
-// out. If no purchase came, Inject returns no error, and the Effect says why.
+// Inject injects a fault and returns when the fault has happened. Faults of different processes may overlap; faults
+// of one process happen one after the other. A fault at a holder waits for a purchase until ctx ends or the stock is
+// sold out. If there was no such purchase, Inject returns no error, and Effect.Why has the reason.
 func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	f, err := Find(name)
 	if err != nil {
@@ -219,7 +221,8 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	}
 	defer s.process.Harm.Unlock()
 	switch {
-	case f.AtHolder(): // do all of the harm even if ctx ends, because half of it could not be undone
+	// The harm at a holder is done completely even if ctx ends, because half of it could not be undone.
+	case f.AtHolder():
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), harmTimeout)
 		defer cancel()
@@ -235,34 +238,33 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	return i, err
 }
 
-// harmTimeout limits the time of the harm after a purchase was stopped (see package point).
+// harmTimeout limits how long a harm may take while a purchase is held (see package point).
 const harmTimeout = 20 * time.Second
 
 // An Injection is the result of Inject.
 type Injection struct {
 	Effect Effect
-	// Undo ends a fault that lasts, and may change its effect. The caller calls Undo once. If the
-	// fault has ended already, Undo returns no error. Undo is nil if there is nothing to end.
+	// Undo ends a fault that lasts, and may correct the fault's Effect. The caller calls Undo once. If the fault has
+	// ended already, Undo returns no error. Undo is nil if there is nothing to end.
 	Undo func(context.Context, *Effect) error
 }
 
 // An Effect says what a fault did.
 type Effect struct {
-	// TookEffect reports whether the fault was seen to happen, such as a process that stood still or data
-	// that was lost.
+	// TookEffect reports whether the fault really happened: for example, the process stood still, or data were lost.
 	TookEffect bool `json:"took_effect"`
-	// CouldMatter reports whether the fault happened while units were left and a purchase was under way in a
-	// process that it hit. It is true if the stock and the purchases are not known.
+	// CouldMatter reports whether units were left at the time of the fault and a purchase was under way in a process
+	// that the fault hit. It is also true if this is not known.
 	CouldMatter bool `json:"could_matter"`
 	// Why says why the fault took no effect or could not matter; "" if it could matter.
 	Why Why `json:"why,omitempty"`
 
-	Service      int           `json:"service,omitempty"`    // the process that was hit, from 1; 0 for a server
-	UnitsLeft    *int64        `json:"units_left,omitempty"` // just before the fault; nil if not known
-	InFlight     *int64        `json:"in_flight,omitempty"`  // purchases just before the fault; nil if not known
+	Service      int           `json:"service,omitempty"`    // number of the process that was hit, from 1; 0: a server
+	UnitsLeft    *int64        `json:"units_left,omitempty"` // units left before the fault; nil if not known
+	InFlight     *int64        `json:"in_flight,omitempty"`  // purchases under way before the fault; nil if not known
 	StandstillMS int           `json:"stood_ms,omitempty"`   // how long the process, or the purchase, stood still
-	Holder       *point.Holder `json:"holder,omitempty"`     // the purchase that stood at the point
-	At           point.Name    `json:"point,omitempty"`      // the point at which Holder stood
+	Holder       *point.Holder `json:"holder,omitempty"`     // the purchase that the fault has stopped
+	At           point.Name    `json:"point,omitempty"`      // the point at which the fault has stopped it
 }
 
 // A Why says why a fault could not affect the sale.
@@ -272,12 +274,12 @@ const (
 	NoUnits    Why = "no_units"    // the stock was sold out
 	Idle       Why = "idle"        // the process had no purchase under way
 	NoPoint    Why = "no_point"    // the strategy does not read before it writes
-	NotReached Why = "not_reached" // no purchase reached the point
+	NotReached Why = "not_reached" // no purchase reached the point at which the fault stops one
 	WentOn     Why = "went_on"     // the fault ended too early
 	DataKept   Why = "data_kept"   // the server came back with its data
-	// NothingPassed means that nothing was sent over the link, or that there was no reply to lose.
+	// NothingPassed means that nothing was sent over the link during the fault, or that there was no reply to lose.
 	NothingPassed Why = "nothing_passed"
-	NotMet        Why = "not_met" // no command had to wait for the server
+	NotMet        Why = "not_met" // no command had to wait because of the fault
 )
 
 // judgeMatter sets CouldMatter from the state of the sale just before the fault.
@@ -304,11 +306,10 @@ type Lack struct {
 	Text   string         `json:"-"` // in English
 }
 
-// Codes of a Lack: why a fault cannot be done here. In these comments, name and topology are the
-// parameters of the Lack.
+// These are the values of Lack.Code. In the comments, name and topology are values in Lack.Params.
 const (
-	LackServer   = "no_server"      // name is not one server that the lab has started
-	LackGiven    = "given_server"   // name is a server that the lab was given
-	LackLink     = "no_link"        // services reach the server name without a proxy that could cut the connection
-	LackTopology = "other_topology" // name does not run in topology
+	LackServer   = "no_server"      // the lab has not started a single server called name
+	LackGiven    = "given_server"   // the server name was given to the lab, which did not start it
+	LackLink     = "no_link"        // services reach the server name directly, so no proxy can cut the connection
+	LackTopology = "other_topology" // the lab does not run in topology, which has several servers of name
 )

@@ -12,12 +12,12 @@ import (
 	"seckill/internal/lab"
 )
 
-// A harm does what a fault is about, such as killing the process strike.process. The caller has
-// locked the mutex Harm of that process.
+// A harm is the function that performs a fault, such as killing the process strike.process. The caller holds the
+// mutex Harm of that process.
 type harm func(context.Context, *strike) (*Injection, error)
 
-// newInjection returns the record of a fault that has happened. The function undo ends the fault. A
-// fault that ends at once has no undo (nil).
+// newInjection returns the Injection of a fault that has happened. The function undo ends the fault. It is nil for a
+// fault that has ended already.
 func (s *strike) newInjection(tookEffect bool, undo func(context.Context, *Effect) error) (*Injection, error) {
 	e := s.before
 	e.TookEffect = tookEffect
@@ -85,7 +85,8 @@ func restartServer(ctx context.Context, s *strike) (*Injection, error) {
 	return s.newInjection(s.process.Done() != run, nil)
 }
 
-// restartEmptyRedis sets a key and restarts Redis. The fault took effect if the key is gone then.
+// restartEmptyRedis sets a key and restarts Redis. If the key is gone after the restart, Redis has lost its data,
+// and the fault took effect.
 func restartEmptyRedis(ctx context.Context, s *strike) (*Injection, error) {
 	if err := s.markRedis(ctx); err != nil {
 		return nil, fmt.Errorf("leave a mark in Redis: %w", err)
@@ -104,12 +105,13 @@ func restartEmptyRedis(ctx context.Context, s *strike) (*Injection, error) {
 	return i, nil
 }
 
-// partitionLink holds back the bytes between a process and a server, both ways. Undo delivers them.
+// partitionLink holds back the bytes between a process and a server in both directions. Undo delivers these bytes.
 func partitionLink(_ context.Context, s *strike) (*Injection, error) {
 	return s.holdLink((*lab.Relay).Release, lab.Requests, lab.Replies)
 }
 
-// loseReplies holds back the replies of a server to a process. Undo drops them with their connections.
+// loseReplies holds back the replies of a server to a process. Undo drops these replies and closes their
+// connections.
 func loseReplies(_ context.Context, s *strike) (*Injection, error) {
 	return s.holdLink((*lab.Relay).CloseConnections, lab.Replies)
 }
@@ -157,9 +159,8 @@ func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
 	})
 }
 
-// failOverRedis stops replication while the primary still acknowledges writes, and sets a key. Undo
-// kills the primary. The sentinels then promote a replica without the key, and the old primary
-// becomes a replica.
+// failOverRedis stops replication and sets a key, which the primary acknowledges and does not replicate. Undo kills
+// the primary. The sentinels then promote a replica without the key, and the old primary becomes a replica.
 func failOverRedis(ctx context.Context, s *strike) (*Injection, error) {
 	primary := s.process
 	err := s.servers.StopReplication(ctx)
@@ -211,10 +212,10 @@ func (s *strike) withRedis(ctx context.Context, do func(*backend.Instance) error
 	return do(in)
 }
 
-// lockStockRow locks the stock row for longer than statements wait for a lock (error 1205).
+// lockStockRow locks the stock row for longer than statements wait for a row lock (error 1205).
 func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	c := s.lab.Config().Only(backend.SQL)
-	c.RowLockWait = harmTimeout // wait longer than a buyer, who may hold the row
+	c.RowLockWait = harmTimeout // a buyer may hold the row, so the SELECT below may wait long for it
 	in, err := backend.Open(ctx, c)
 	if err != nil {
 		return nil, err
@@ -222,7 +223,7 @@ func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
 	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
-	// Count after the SELECT, which may have waited itself. Later waits are those of buyers.
+	// The SELECT may have waited itself, so waits are counted only after it. All later waits are those of buyers.
 	waits, errWaits := rowLockWaits(ctx, in.DB)
 	if err = errors.Join(err, errWaits); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())
@@ -247,9 +248,9 @@ func rowLockWaits(ctx context.Context, db *gorm.DB) (int64, error) {
 	return n, err
 }
 
-// pauseHolderProcess pauses the process of the held purchase. The process itself holds the purchase
-// no longer than the pause lasts. So the purchase goes on at once when the process does, before a
-// warning that its lease has ended can reach it.
+// pauseHolderProcess pauses the process of the held purchase. In that process, the purchase is held no longer than
+// the pause lasts. So when the process continues, the purchase does too, before it can learn that its lease has
+// ended.
 func pauseHolderProcess(ctx context.Context, s *strike) (*Injection, error) {
 	i, err := pauseProcess(ctx, s)
 	if err != nil {
@@ -276,8 +277,8 @@ func hangPurchase(_ context.Context, s *strike) (*Injection, error) {
 	})
 }
 
-// cutConnections closes the connections of the holder's process, which ends the sessions that backends tie
-// to a connection. The purchase stays held until Undo, so that another buyer gets the lock first.
+// cutConnections closes the connections of the holder's process. Sessions that a backend ties to a connection end
+// with them. The purchase stays held until Undo, so that another buyer can get the lock first.
 func cutConnections(ctx context.Context, s *strike) (*Injection, error) {
 	closed, err := s.pointsOf(s.process).Cut(ctx)
 	if err == nil && closed == 0 {

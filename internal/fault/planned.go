@@ -11,11 +11,11 @@ import (
 // Planned is a fault that is injected at a certain time of a sale.
 type Planned struct {
 	Kind    Name `json:"kind"`
-	Service int  `json:"service"`          // the service process that is hit, from 1; 0 for a fault at a holder
-	At      int  `json:"at_ms"`            // milliseconds since the first buyers came
+	Service int  `json:"service"`          // number of the service process, from 1; 0 for a fault at a holder
+	At      int  `json:"at_ms"`            // milliseconds from the first requests to the fault
 	For     int  `json:"for_ms,omitempty"` // duration in milliseconds of a fault that ends by itself
-	// Strategy names a strategy of the run; "" stands for the first. A fault at a holder waits for
-	// the holder of a lock of this strategy.
+	// Strategy is the strategy whose sale is hit; "" stands for the first strategy of the run. A fault at a holder
+	// waits for the holder of a lock of this strategy.
 	Strategy      string `json:"strategy,omitempty"`
 	AwaitPurchase bool   `json:"-"` // see Aim
 }
@@ -26,7 +26,8 @@ func (p Planned) AtHolder() bool {
 	return f.AtHolder()
 }
 
-// A Happening is a planned fault with its progress. Afterwards At and Service are the real ones.
+// A Happening is a planned fault with its progress. When the fault has happened, At and Service have the real time
+// and process.
 type Happening struct {
 	Planned
 	Until  int     `json:"until_ms,omitempty"`
@@ -43,10 +44,11 @@ const (
 	IsWaiting State = "waiting" // the fault waits for the holder of a lock
 	IsOn      State = "on"
 	IsOver    State = "over"
-	HasFailed State = "failed" // the fault did not happen or did not end; Error says why
+	HasFailed State = "failed" // the fault did not happen, or could not be ended; Error says why
 )
 
-// injectTimeout bounds the injection of a fault and its undoing. A server that restarts has 30 s to answer.
+// injectTimeout limits the time to inject a fault, and the time to undo it. A server that restarts has 30 s to
+// answer.
 const injectTimeout = 40 * time.Second
 
 // A Sale is a strategy and the SKU that is sold with it.
@@ -55,11 +57,11 @@ type Sale struct {
 	SKU      int64
 }
 
-// An InjectFunc injects a fault, as Lab.Inject does.
+// An InjectFunc injects a fault. Lab.Inject is one.
 type InjectFunc func(context.Context, Name, Aim) (*Injection, error)
 
-// An Injector injects the planned faults of sales that begin together. When the sales end, it
-// undoes the faults that still last.
+// An Injector injects the planned faults of sales that begin at the same time. When the sales end, it undoes the
+// faults that still last.
 type Injector struct {
 	inject   InjectFunc
 	sales    []Sale
@@ -73,12 +75,12 @@ type Injector struct {
 	all    sync.WaitGroup
 
 	begin func()        // sets begun and closes ready, once
-	begun time.Time     // when the first buyers came
+	begun time.Time     // the time of the first requests
 	ready chan struct{} // closed when begun is set
 }
 
-// NewInjector returns an injector that injects until ctx ends. It calls onChange, unless nil, from several
-// goroutines after each change of the i-th fault, counted from 0.
+// NewInjector returns an injector that injects faults until ctx ends. After each change of a fault, it calls
+// onChange with the fault's index; onChange may be nil. The calls come from several goroutines.
 func NewInjector(ctx context.Context, inject InjectFunc, sales []Sale, onChange func(i int, h Happening)) *Injector {
 	in := &Injector{inject: inject, sales: sales, onChange: onChange, ready: make(chan struct{})}
 	in.running, in.stop = context.WithCancel(ctx)
@@ -89,7 +91,8 @@ func NewInjector(ctx context.Context, inject InjectFunc, sales []Sale, onChange 
 	return in
 }
 
-// Begin starts the clock of the planned faults when the first buyers come. Further calls do nothing.
+// Begin starts the clock of the planned faults. It is called when the first requests are sent. Further calls do
+// nothing.
 func (in *Injector) Begin() { in.begin() }
 
 // ErrEnded is the error with which Add refuses a fault after End.
@@ -178,8 +181,8 @@ func (in *Injector) runFault(i int, h Happening) {
 	in.update(i, h)
 }
 
-// undoAtEnd records that a fault has happened. It undoes a fault that lasts, after its duration or when the
-// sales end.
+// undoAtEnd records that a fault has happened. If the fault lasts, it waits for the fault's duration or for the end
+// of the sales, and then undoes the fault.
 func (in *Injector) undoAtEnd(i int, h Happening, injection *Injection) (Happening, error) {
 	effect := injection.Effect
 	h.Effect = &effect
@@ -200,13 +203,13 @@ func (in *Injector) undoAtEnd(i int, h Happening, injection *Injection) (Happeni
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.running), injectTimeout)
 	defer cancel()
-	final := effect // a copy, because readers of Faults share the first effect
+	final := effect // readers of Faults share the variable effect, so Undo changes a copy
 	h.Effect = &final
 	return h, injection.Undo(ctx, &final)
 }
 
-// injectNow injects a fault. It finishes the injection even if the sales end meanwhile, because half a
-// fault could not be undone. Only a fault that still waits for a holder gives up when the sales end.
+// injectNow injects a fault. It finishes the injection even if the sales end meanwhile, because half a fault could
+// not be undone. Only a fault that still waits for a holder stops waiting when the sales end.
 func (in *Injector) injectNow(p Planned) (*Injection, error) {
 	ctx := in.running
 	if !p.AtHolder() {
@@ -227,9 +230,9 @@ func (in *Injector) waitFor(d time.Duration) {
 	}
 }
 
-// Outage returns how long a sale may have stood still because of faults that end by themselves or
-// hit a server. Overlapping times count once. The kill of a service process does not count: the
-// other processes go on selling.
+// Outage returns how long a sale may have stood still because of faults. It counts the faults that end by themselves
+// and the faults that hit a server. Times at which several faults overlap count once. The kill of a service process
+// does not count, because the other processes go on selling.
 func (in *Injector) Outage() time.Duration {
 	type span struct{ from, to int }
 	var spans []span

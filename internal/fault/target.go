@@ -15,9 +15,9 @@ import (
 // A target says what a fault hits.
 type target struct {
 	kind     targetKind
-	server   string     // the server that the fault is about; "" for processes and purchases
-	topology string     // a leaderTarget needs this topology, which runs several servers
-	point    point.Name // the point at which a purchaseTarget stops the purchase
+	server   string     // the server that the fault hits, or whose link it hits; "" for processes and purchases
+	topology string     // for a leaderTarget: the topology with several such servers
+	point    point.Name // for a purchaseTarget: the point at which the purchase is stopped
 }
 
 type targetKind int
@@ -26,11 +26,11 @@ const (
 	processTarget  targetKind = iota // the service process Aim.Service
 	linkTarget                       // the link between the process Aim.Service and a server
 	serverTarget                     // the only server of a backend, or a node of a quorum
-	leaderTarget                     // the leader of several servers, or the shard with the most commands
+	leaderTarget                     // the leader of several servers, or the shard of a ring with the most commands
 	purchaseTarget                   // any service process with a purchase that is held at a point (package point)
 )
 
-// aimedProcess targets the service process Aim.Service.
+// aimedProcess is the target of faults that hit the service process Aim.Service.
 var aimedProcess = target{kind: processTarget}
 
 func linkTo(server string) target   { return target{kind: linkTarget, server: server} }
@@ -42,11 +42,11 @@ func leaderOf(server, topology string) target {
 
 func holderAt(p point.Name) target { return target{kind: purchaseTarget, point: p} }
 
-// quorumNode is the node of a quorum that faults hit. All five nodes are alike.
+// quorumNode is the name of the node that faults of a quorum hit. All five nodes of the quorum are alike.
 const quorumNode = backend.NameRedlock + "-3"
 
-// capability returns the backend whose users can notice a fault of this target; "" if every
-// strategy can notice the fault.
+// capability returns the backend of which this target is a part. Only strategies that use this backend can notice
+// the fault. The result is "" if every strategy can notice the fault.
 func (t target) capability() backend.Capability {
 	switch t.server {
 	case backend.NameRedis:
@@ -61,7 +61,7 @@ func (t target) capability() backend.Capability {
 	return ""
 }
 
-// findLack says why a fault cannot hit the target in this lab; nil if it can.
+// findLack returns the reason why a fault cannot hit the target in this lab; nil if a fault can.
 func (t target) findLack(l *lab.Lab) *Lack {
 	switch t.kind {
 	case serverTarget:
@@ -82,9 +82,9 @@ func (t target) findLack(l *lab.Lab) *Lack {
 	return nil
 }
 
-// findServerLack says why faults may not hit a server; nil if they may. The lab must have started a
-// single server with this name. If a topology runs several servers instead, a fault would hit one
-// of them, and most sales would not notice.
+// findServerLack returns the reason why faults may not hit a server; nil if they may. The lab must have started a
+// single server with this name. In a topology with several servers, the fault would hit only one of them, and most
+// sales would not notice.
 func findServerLack(l *lab.Lab, name string) *Lack {
 	if _, err := l.Process(name); err == nil {
 		return nil
@@ -103,15 +103,15 @@ type strike struct {
 	lab *lab.Lab
 	aim Aim
 
-	process         *lab.Process  // the process that is hit; the mutex process.Harm is locked during the injection
+	process         *lab.Process  // the process that is hit; its mutex Harm is held during the injection
 	servers         *lab.Ensemble // the servers to which a leaderTarget belongs
 	link            *lab.Relay    // the link that a linkTarget hits
-	releasePurchase func()        // lets the purchase of a purchaseTarget go on
+	releasePurchase func()        // lets the purchase go on that a purchaseTarget has stopped
 	before          Effect        // the state just before the fault
 }
 
-// findProcess sets s.process to the process that is hit, and locks the mutex Harm of the process.
-// If no purchase reached the point, s.process stays nil and s.before says why.
+// findProcess sets s.process to the process that is hit, and locks the mutex Harm of the process. If the fault waits
+// for a purchase and no purchase reached the point, s.process stays nil and s.before.Why has the reason.
 func (s *strike) findProcess(ctx context.Context, t target) error {
 	var p *lab.Process
 	var err error
@@ -149,7 +149,7 @@ func (s *strike) pointsOf(p *lab.Process) *point.Client {
 	return &point.Client{URL: "http://" + p.Addr, Token: s.lab.Token()}
 }
 
-// stateTimeout bounds how long a fault waits for the state of the service processes.
+// stateTimeout limits how long a fault waits for the state of the service processes.
 const stateTimeout = time.Second
 
 // awaitPurchase returns the state of the service process with this number; 0 stands for all processes together. If
@@ -157,7 +157,8 @@ const stateTimeout = time.Second
 func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
 	var e Effect
 	_ = lab.Await(ctx, stateTimeout, func(context.Context) error {
-		e = s.readState(ctx, number) // readState has its own time limit, so even the last read is complete
+		// Await also ends after stateTimeout. readState has a time limit of its own, so its last call is complete.
+		e = s.readState(ctx, number)
 		if !s.aim.AwaitPurchase || e.InFlight == nil || *e.InFlight > 0 || e.UnitsLeft != nil && *e.UnitsLeft <= 0 {
 			return nil
 		}
@@ -190,15 +191,15 @@ func (s *strike) readState(ctx context.Context, number int) Effect {
 }
 
 const (
-	// A purchase is held for Aim.For, but at least for minHold and at most for maxHold. The fault
-	// must have time to stop the process of the purchase meanwhile.
+	// A purchase is held for Aim.For, but not shorter than minHold and not longer than maxHold. While it is held,
+	// the fault must have time to stop its process.
 	minHold = 500 * time.Millisecond
 	maxHold = time.Minute
-	// stockInterval is the time between two looks at the stock while a fault waits for a purchase.
+	// stockInterval is the time between two reads of the stock while a fault waits for a purchase.
 	stockInterval = 500 * time.Millisecond
 )
 
-// An arrival is what the wait in one service process has led to: a held purchase or an error.
+// An arrival is the result of the wait in one service process: a held purchase or an error.
 type arrival struct {
 	point.Catch
 	process *lab.Process
@@ -207,8 +208,8 @@ type arrival struct {
 	err     error
 }
 
-// awaitHolder waits until any service process holds a purchase at the point. If ctx ends or the
-// stock is sold out first, awaitHolder returns nil and s.before.Why has the reason.
+// awaitHolder waits until any service process holds a purchase at the point. If the stock is sold out first or ctx
+// ends, awaitHolder returns nil, and s.before.Why has the reason.
 func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 	s.before = Effect{At: at, Why: NotReached}
 	err := errors.New("no service process is alive and well")
@@ -227,7 +228,7 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // the process may have died
 			open--
 		case <-stock.C:
-			if soldOut { // sold out for a whole interval, so no buyer is still taking the last unit
+			if soldOut { // after a whole interval, no buyer can still be taking the last unit
 				s.before.Why = NoUnits
 				return nil
 			}
@@ -260,7 +261,7 @@ func (s *strike) holdPurchases(ctx context.Context, at point.Name) (<-chan arriv
 			caught, release, err := s.pointsOf(p).Hold(ctx, order)
 			select {
 			case arrivals <- arrival{caught, p, i + 1, release, err}:
-			case <-ctx.Done(): // another process was faster
+			case <-ctx.Done(): // the fault has caught a purchase in another process, or has stopped waiting
 				release()
 			}
 		}()
@@ -268,7 +269,8 @@ func (s *strike) holdPurchases(ctx context.Context, at point.Name) (<-chan arriv
 	return arrivals, asked
 }
 
-// isSoldOut reports whether the first service process that knows the units left says that there are none.
+// isSoldOut asks one service process after another for the units left. It reports whether the first process that
+// knows the number has none left.
 func (s *strike) isSoldOut(ctx context.Context) bool {
 	for i := range s.lab.ServiceProcesses() {
 		if left := s.readState(context.WithoutCancel(ctx), i+1).UnitsLeft; left != nil {
@@ -279,7 +281,8 @@ func (s *strike) isSoldOut(ctx context.Context) bool {
 	return false
 }
 
-// acceptArrival makes the process of a held purchase the target of the fault.
+// acceptArrival makes the process of a held purchase the target of the fault. If the strategy has no such point, it
+// only records this in s.before.Why.
 func (s *strike) acceptArrival(ctx context.Context, a arrival) {
 	if a.Holder == nil {
 		a.release()
