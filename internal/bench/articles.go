@@ -15,19 +15,19 @@ import (
 
 // Articles contains the results of RunArticles.
 type Articles struct {
-	// Central and Segmented repeat an experiment of article B with two lock tables: one has one
-	// central row, the other a hundred rows. Ratio is how many times as long an operation takes
-	// with the central row. The article measured 8 s and 5 s.
+	// Central and Segmented repeat an experiment of article B with two lock tables. One table has one central row,
+	// the other has a hundred rows. Ratio says how many times as long an operation takes with the central row. The
+	// article measured 8 s and 5 s.
 	Central, Segmented *Trial
 	Ratio              stats.Spread
-	// Article E describes a lock that polls, and leaves two numbers open: the pause between two
-	// attempts (Polls) and the lease (Leases). The trials vary them.
+	// Article E describes a lock that polls. It leaves two numbers open: the pause between two attempts and the
+	// lease. The trials in Polls vary the pause, and those in Leases vary the lease.
 	Polls, Leases []*Trial
 	Lock          string // name of the lock that polls
 	TaskMS        float64
 }
 
-// Pauses and leases are tried as multiples of the task's length. Article E recommends a pause in
+// These are the pauses and leases that are tried, as multiples of the task's length. Article E recommends a pause in
 // proportion to the task, and a lease of several times the task.
 var (
 	pollFactors  = []float64{0.2, 0.5, 1, 2, 4, 10}
@@ -39,9 +39,8 @@ const (
 	tableContenders = 50
 )
 
-// RunArticles measures three locks. The options must name, in this order, the lock table with one
-// central row, the one with a hundred, and the lock that polls. If there is an error, Articles has
-// the results so far.
+// RunArticles measures three locks. o.Locks must have, in this order, the lock table with one central row, the lock
+// table with a hundred rows, and the lock that polls. If there is an error, Articles has the results so far.
 func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 	central, segmented, polling := o.Locks[0], o.Locks[1], o.Locks[2]
 	settings := catalog.DefaultSettings()
@@ -63,8 +62,8 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 		s := settings
 		s.LockPoll = max(time.Millisecond, o.Hold/5)
 		s.LockLease = max(time.Millisecond, multiply(o.Hold, x))
-		// Task lengths are exponentially distributed. So a few tasks take several times the mean,
-		// and a lease must cover these, too.
+		// The task lengths are exponentially distributed, so that a few tasks take several times the mean. A lease
+		// must be long enough for these tasks, too.
 		hold := func() time.Duration { return multiply(o.Hold, rand.ExpFloat64()) }
 		a.Leases = append(a.Leases, sweep(s.LockLease, s, hold))
 	}
@@ -77,8 +76,8 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 	return a, err
 }
 
-// newTableTrial returns a trial with five times as many names as contenders. So two contenders
-// hardly ever wait for the same name. The trial shows how they disturb each other in the table.
+// newTableTrial returns a trial with five times as many names to lock as contenders. Two contenders then hardly ever
+// wait for the same name. So the trial shows how they hinder each other in the table itself.
 func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 	trial := o.newTrial(info, s, tableContenders)
 	trial.load.keys = make([]string, 5*tableContenders)
@@ -90,7 +89,7 @@ func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 
 func multiply(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }
 
-// ArticlesName is the name of these figures in Markdown and JSON files (see LocksName).
+// ArticlesName is the name under which Markdown and JSON files have the figures of Articles (see LocksName).
 const ArticlesName = "articles"
 
 // Report returns the results as tables for people and as JSON for programs.
@@ -120,7 +119,7 @@ func (a *Articles) Report(run tables.Run) tables.Report {
 		}{run, a.Lock, a.TaskMS, a.Ratio, sweepFigures(a.Polls), sweepFigures(a.Leases)}}
 }
 
-// sweepFigures returns the figures of each tried value that could be measured.
+// sweepFigures returns the figures of each trial that has at least one pass, with the value that was tried.
 func sweepFigures(all []*Trial) []map[string]any {
 	var figures []map[string]any
 	for _, s := range all {

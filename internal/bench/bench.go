@@ -33,19 +33,19 @@ type Options struct {
 	Rounds     int           `default:"3" help:"How often every lock is measured, in alternating order."`
 	For        time.Duration `default:"2s" help:"${BenchFor}"`
 
-	// Progress is called before each pass with the numbers of passes done and in all.
+	// Progress is called before each pass, with the number of passes that are done and the number of all passes.
 	Progress func(done, total int, what string) `kong:"-"`
 }
 
 // A Trial is one lock under one load, and the passes in which it was measured.
 type Trial struct {
-	Lock       string // name of the strategy, with "-gated" appended if the contenders pass a gate first
-	Contenders int    // with 1, the contender acquires and releases the lock without a pause
+	Lock       string // name of the strategy, followed by "-gated" if contenders pass a gate first
+	Contenders int    // a single contender does not hold the lock, but releases it at once
 	Passes     []Pass
-	Error      string // why the lock could not be measured; "" if it could
+	Error      string // the reason why the lock could not be measured; "" if it could
 
 	load load
-	ms   float64 // in a sweep, the value that this trial has, in milliseconds; otherwise 0
+	ms   float64 // the tried pause or lease in milliseconds (see Articles); otherwise 0
 }
 
 func (o Options) newTrial(info catalog.Info, s catalog.Settings, contenders int) *Trial {
@@ -81,12 +81,12 @@ type Report struct {
 	Trials []*Trial
 }
 
-// minTurns is the number of times that each contender of a fair lock gets the lock in one pass, at
-// least. With fewer turns, the ratio of the fewest to the most would be chance.
+// minTurns is the minimum number of times that each contender of a fair lock gets the lock in one pass. With a
+// smaller number, the ratio between the contenders with the fewest and the most acquisitions would be chance.
 const minTurns = 10
 
-// Run measures all locks, with one contender and with several. A lock that fails does not stop the
-// others; the end of ctx does. If there is an error, the report has the results so far.
+// Run measures all locks, first with one contender and then with several. If a lock fails, Run goes on with the
+// others. If ctx ends, Run stops. If there is an error, the report has the results so far.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{HoldMS: 1000 * o.Hold.Seconds(), Rounds: o.Rounds}
 	for i, n := range append([]int{1}, o.Contenders...) {
@@ -121,7 +121,8 @@ func (o Options) measureTrials(ctx context.Context, trials []*Trial) error {
 			continue
 		}
 		pass, err := s.load.measurePass(ctx, o.Backends, s.Contenders)
-		if err == nil || pass.Lost > 0 { // keep a failed pass that has seen two holders at once
+		// A failed pass is kept if it shows that the lock had two holders at a time.
+		if err == nil || pass.Lost > 0 {
 			pass.Round = turn.Round
 			s.Passes = append(s.Passes, pass)
 		}
@@ -181,7 +182,7 @@ func (r *Report) reportTables() []tables.Table {
 type column struct {
 	head   string
 	figure string
-	spread bool // also shows the lowest and the highest round
+	spread bool // the column also shows the lowest and the highest value of all rounds
 }
 
 var (
@@ -189,8 +190,8 @@ var (
 	waitOfSlowest = column{"p99 ms", waitP99, false}
 )
 
-// trialTable returns a table with one row for each trial. In a sweep, a row begins with the value
-// that was tried. Otherwise it begins with the name of the lock.
+// trialTable returns a table with one row for each trial. A row begins with the pause or lease that was tried, if
+// there is one, and else with the name of the lock.
 func trialTable(title, first string, columns []column, trials ...*Trial) tables.Table {
 	t := tables.Table{Title: title, Words: 1, Head: []string{first}}
 	for _, c := range columns {
@@ -199,7 +200,8 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 	for _, s := range trials {
 		row, void := []string{s.Lock}, ""
 		switch {
-		case s.ms > 0: // in a sweep, lost updates are a figure of the row, not a reason to hide it
+		// If a pause or lease was tried, lost updates are one of the figures, and no reason to hide the row.
+		case s.ms > 0:
 			row[0] = tables.Number(s.ms)
 		case s.lostUpdates() > 0:
 			void = fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lostUpdates())
@@ -224,13 +226,13 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 	return t
 }
 
-// LocksName is the name of the figures of locks: of their block in Markdown files, and of their
-// member in the JSON file from which the lessons' pages take figures.
+// LocksName is the name of the block in Markdown files, and of the member in a JSON file, that has the figures of
+// Report. The pages of the lessons read the JSON file.
 const LocksName = "locks"
 
 // Report returns the results as tables for people and as JSON for programs.
 func (r *Report) Report(run tables.Run) tables.Report {
-	locks := map[string]map[int]any{} // for each lock, its figures by the number of contenders
+	locks := map[string]map[int]any{} // the figures of each lock for each number of contenders
 	for _, s := range r.Trials {
 		if !s.isValid() {
 			continue

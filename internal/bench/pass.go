@@ -18,23 +18,23 @@ import (
 // A Pass is one measurement of one trial.
 type Pass struct {
 	Round    int
-	Acquired int // all acquisitions, including those before and after the measured time
-	Lost     int // increments that another holder overwrote; if not 0, two held the lock at a time
+	Acquired int // number of all acquisitions, including those outside of the measured time
+	Lost     int // number of increments that another holder overwrote; if not 0, two held the lock at a time
 	Figures  map[string]float64
 }
 
 // These are the figures of a pass. The lessons read some of them by these names.
 const (
-	locksPerSecond = "locks_per_second" // acquisitions within the measured time
-	// The times are quantiles of the time that an acquisition took, in milliseconds. They include
-	// every acquisition that began within the measured time, even if it ended later.
+	locksPerSecond = "locks_per_second" // acquisitions per second within the measured time
+	// These figures are quantiles of the time that an acquisition took, in milliseconds. They include every
+	// acquisition that began within the measured time, even if it ended later.
 	waitP50 = "p50_ms"
 	waitP99 = "p99_ms"
-	// fewestOverMost divides the acquisitions of the contender with the fewest by those of the
+	// fewestOverMost is the number of acquisitions of the contender with the fewest, divided by that of the
 	// contender with the most. It is 0 if a contender never got the lock.
 	fewestOverMost = "fewest_over_most"
-	lostPercent    = "lost_percent"    // Lost as a percentage of Acquired
-	expiredPercent = "expired_percent" // holders that had lost the lock before they released it
+	lostPercent    = "lost_percent"    // Pass.Lost as a percentage of Pass.Acquired
+	expiredPercent = "expired_percent" // percentage of acquisitions whose holder lost the lock before releasing it
 	commands       = "commands"        // mean number of commands for an acquisition and its release
 )
 
@@ -42,14 +42,15 @@ const (
 type load struct {
 	info     catalog.Info
 	settings catalog.Settings
-	keys     []string             // names to lock; successive acquisitions take successive names
-	hold     func() time.Duration // returns how long to hold the lock; nil to release it at once
-	warmUp   time.Duration        // time before the measured time
+	keys     []string             // the names that are locked, one after another, by successive acquisitions
+	hold     func() time.Duration // returns how long to hold the lock; if nil, the lock is released at once
+	warmUp   time.Duration        // the time for which contenders run before the measured time begins
 	measured time.Duration
-	gated    bool // true if the contenders pass a gate first
+	gated    bool // the contenders pass a gate first (see gatedLocker)
 }
 
-// A gatedLocker lets only one contender at a time wait for each key. Others queue at its gate.
+// A gatedLocker is a lock with a gate for each key. Only the contender that has passed the gate waits for the lock
+// itself; the other contenders of this process queue at the gate.
 type gatedLocker struct {
 	lock.Locker
 	gate lock.Gate[struct{}]
@@ -61,7 +62,7 @@ type gatedLease struct {
 	permit *lock.Permit[struct{}]
 }
 
-// Acquire acquires key as the locker behind the gate does.
+// Acquire waits at the gate of key and then acquires key from the inner locker.
 func (g *gatedLocker) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
 	permit, err := g.gate.Acquire(ctx, key, o.Wait)
 	if err != nil {
@@ -80,13 +81,13 @@ func (l gatedLease) Release(ctx context.Context) error {
 	return l.Lease.Release(ctx)
 }
 
-// maxOverrun is how much longer than planned a pass may take: to connect, and to let each waiting
-// contender have the lock once more. Some locks fail to wake the last waiters.
+// maxOverrun limits how much longer than planned a pass takes. Contenders need time to connect, and each waiting
+// contender gets the lock once more. Some locks fail to wake the last waiters, and the pass must end nevertheless.
 const maxOverrun = 20 * time.Second
 
 var errStalled = errors.New("the lock stalled: a contender did not get it, or could not release it")
 
-// measurePass measures the lock once, from one process whose contenders share its connections.
+// measurePass measures the lock once. All contenders are in one process and share its connections.
 func (l load) measurePass(ctx context.Context, config backend.Config, contenders int) (pass Pass, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.warmUp+l.measured+maxOverrun, errStalled)
 	defer cancel()
@@ -109,8 +110,8 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 	if l.gated {
 		r.locker = &gatedLocker{Locker: r.locker}
 	}
-	// The first acquisition may create something on a server, such as the parent of a queue's
-	// nodes. So it is not measured.
+	// The first acquisition may create something on a server, such as the parent of a queue's nodes. So it is made
+	// before the measurement.
 	lease, _, err := r.acquireNext(ctx)
 	if err != nil {
 		return pass, err
@@ -155,8 +156,8 @@ type contender struct {
 	waits []time.Duration // waits of the acquisitions that began within the measured time
 }
 
-// acquireNext acquires the next key as a purchase would, but with no limit on the wait. It also
-// returns the counter of that key.
+// acquireNext acquires the next key with the options of a purchase, but with no limit on the wait. It also returns
+// the counter of that key.
 func (r *runningPass) acquireNext(ctx context.Context) (lock.Lease, *unsafeCounter, error) {
 	o := r.info.LockOptions(r.settings)
 	o.Wait = -1
@@ -170,7 +171,7 @@ func (r *runningPass) measure(ctx context.Context, contenders int) (Pass, error)
 	r.begin, r.end = now.Add(r.warmUp), now.Add(r.warmUp+r.measured)
 	all := make([]contender, contenders)
 	group, contending := errgroup.WithContext(ctx)
-	// A holder can release its lock even after the pass has ended or was cancelled.
+	// A holder must be able to release its lock even after the pass has ended or was cancelled.
 	releasing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
 	defer cancel()
 	for i := range all {
@@ -226,7 +227,7 @@ func (r *runningPass) sumUp(all []contender) Pass {
 		locks += c.locks
 		fewest, most = min(fewest, c.locks), max(most, c.locks)
 		for _, wait := range c.waits {
-			_ = waits.RecordValue(max(1, wait.Microseconds())) // never out of range: a pass takes less than an hour
+			_ = waits.RecordValue(max(1, wait.Microseconds())) // in range: a pass takes less than an hour
 		}
 	}
 	acquired := float64(max(1, pass.Acquired))

@@ -19,15 +19,15 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// A Holder identifies the servers' data of a buyer with a lock, or of a dead process.
+// A Holder identifies what the servers store for a buyer with a lock, or for a dead process.
 type Holder struct {
-	Sets    map[string][]string // the values that the process wrote or tried to write, by key
-	Session int64               // the ZooKeeper session of the process; 0 stands for any
+	Sets    map[string][]string // for each key, the values that the process wrote or tried to write
+	Session int64               // id of the process's ZooKeeper session; 0 stands for any session
 }
 
 func (h *Holder) wrote(key, value string) bool { return slices.Contains(h.Sets[key], value) }
 
-// A Set probes all backends of an instance for the stock and the lock of a SKU.
+// A Set probes all backends of an instance. It reads what they store for the stock and the lock of a SKU.
 type Set struct {
 	*SQL
 	redis *redisProbe // nil if the instance has no Redis
@@ -37,17 +37,17 @@ type Set struct {
 
 // A server probes one backend. The parameter key is the name of the SKU's lock.
 type server interface {
-	// expire ends the lease of the lock at the server; the holder does not learn of this. It returns a
-	// description of what ended; "" if there was no lease. If h is nil, the holder is unknown.
+	// expire ends the lease of the lock at the server, without a message to the holder. It returns a description of
+	// what ended; "" if there was no lease. If h is nil, the holder is unknown.
 	expire(ctx context.Context, key string, sku int64, h *Holder) (string, error)
 	// values returns what the server stores for the lock and the SKU. It leaves out values that it
 	// cannot read.
 	values(ctx context.Context, key string, sku int64) []Value
 }
 
-// A sessionKeeper is a server that stores something for a process beyond its connections.
+// A sessionKeeper is a server that keeps data of a process after the process's connections have closed.
 type sessionKeeper interface {
-	// giveUp ends what the server stores for a dead process, and describes what has ended.
+	// giveUp deletes what the server stores for a dead process. It returns descriptions of what has ended.
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
 
@@ -68,18 +68,20 @@ func Of(in *backend.Instance, info catalog.Info) *Set {
 	return s
 }
 
-// A Wait is a command that waits inside a server, according to that server.
+// A Wait is a command that waits inside a server, as that server reports it.
 type Wait struct {
 	Backend string
-	Port    string   // the local port of the client that sent the command
-	Why     string   // "waits for the lock X on stock, index PRIMARY"
-	Holders []string // if the command waits for a row: ports of the connections that have row locks and do not wait
+	Port    string // the local port of the client that sent the command
+	Why     string // the server's reason, such as "waits for the lock X on stock, index PRIMARY"
+	// Holders is set if the command waits for a row. It has the client ports of all connections that have row locks
+	// and do not wait.
+	Holders []string
 
-	wake func(context.Context) error // lets a command to Redis time out; nil for other commands
+	wake func(context.Context) error // ends the wait as if it had timed out; nil if it is not in Redis
 }
 
-// Waits returns the commands that wait inside the servers. These are commands to this database, and
-// commands of all users of the Redis server. ZooKeeper and etcd let no command wait.
+// Waits returns the commands that wait inside the servers. At the SQL server, it sees only commands to this
+// database. At Redis, it sees the commands of all users. ZooKeeper and etcd let no command wait.
 func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
 	list, err := s.SQL.waits(ctx)
 	if err != nil || s.redis == nil {
@@ -89,8 +91,8 @@ func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
 	return append(list, blocked...), err
 }
 
-// Wake lets commands that wait inside Redis and come from the given ports time out. It returns
-// false if there are none. A wait for a row does not end this way.
+// Wake ends the commands that wait inside Redis and come from the given ports, as if they had timed out. It returns
+// false if there are none. It does not end a wait for a row.
 func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	if s.redis == nil {
 		return false, nil
@@ -104,13 +106,12 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	return any, err
 }
 
-// SetRight changes the rights of the Redis user that all processes share: "-GET" makes Redis refuse
-// GET, "+GET" allows it.
+// SetRight changes the rights of the Redis user that all processes share. The rule "-GET" makes Redis refuse GET,
+// and "+GET" allows it again.
 func (s *Set) SetRight(ctx context.Context, rule string) error { return s.redis.setRight(ctx, rule) }
 
-// Expire ends the lease of the SKU's lock at the servers; the holder does not learn of this. It
-// returns descriptions of what ended; none if there was no lease. If h is nil, the holder is
-// unknown.
+// Expire ends the lease of the SKU's lock at the servers, without a message to the holder. It returns descriptions
+// of what ended; none if there was no lease. If h is nil, the holder is unknown.
 func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
@@ -125,7 +126,7 @@ func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// GiveUp ends what the servers store for a dead process, and returns descriptions of what ended.
+// GiveUp deletes what the servers store for a dead process, and returns descriptions of what ended.
 func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
@@ -142,8 +143,8 @@ func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// Values returns what the servers store for the SKU. It applies the function plain to each name and
-// value. It leaves out values that it cannot read.
+// Values returns what the servers store for the SKU. It replaces each name and value by the result of the function
+// plain. It leaves out values that it cannot read.
 func (s *Set) Values(ctx context.Context, sku int64, plain func(string) string) []Value {
 	var values []Value
 	for _, p := range s.all {

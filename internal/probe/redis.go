@@ -18,8 +18,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// redisProbe probes one Redis, a Cluster, a ring, or several independent nodes. It has no method
-// giveUp, because all that Redis stores for a process ends by itself with a lease.
+// A redisProbe probes one Redis server, a Cluster, a ring, or several independent nodes. It has no method giveUp,
+// because everything that Redis stores for a process ends by itself with a lease.
 type redisProbe struct {
 	single redis.UniversalClient // nil if there are several independent nodes
 	nodes  []redis.UniversalClient
@@ -40,7 +40,8 @@ func newRedis(in *backend.Instance, info catalog.Info) *redisProbe {
 // isBlocked matches a client with the flag b (blocked) in CLIENT LIST.
 var isBlocked = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
 
-// waits returns the blocked clients (BLPOP) of all primaries of a Cluster, or all shards of a ring.
+// waits returns the clients that wait in a blocking command (BLPOP). It asks all primaries of a Cluster, or all
+// shards of a ring.
 func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 	var one sync.Mutex
 	ask := func(ctx context.Context, c *redis.Client) error {
@@ -77,7 +78,7 @@ func (p *redisProbe) setRight(ctx context.Context, rule string) error {
 	})
 }
 
-// eachServer calls visit for every server; in a Cluster, for every primary.
+// eachServer calls visit for every server. In a Cluster, it calls visit for every primary.
 func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context, *redis.Client) error) (err error) {
 	for _, c := range p.nodes {
 		switch c := c.(type) {
@@ -92,8 +93,9 @@ func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context,
 	return err
 }
 
-// expire deletes the lock's key. If the strategy uses a stream, expire makes the entries that were
-// read look old. On several nodes it deletes only keys that the holder has written.
+// expire deletes the lock's key if the key has a lease. If the strategy uses a stream, expire instead makes the
+// entries look old that were read and not finished. On several nodes, it deletes only keys that the holder has
+// written.
 func (p *redisProbe) expire(ctx context.Context, key string, sku int64, h *Holder) (string, error) {
 	if p.stored.Entries != nil {
 		return p.ageEntries(ctx, p.stored.Entries(sku))
@@ -118,7 +120,7 @@ func (p *redisProbe) expire(ctx context.Context, key string, sku int64, h *Holde
 	return did, nil
 }
 
-// values returns the lock's key and the key of the units left, whatever their types.
+// values returns the values of the lock's key and of the key for the units left. A value may have any type.
 func (p *redisProbe) values(ctx context.Context, key string, sku int64) []Value {
 	keys := []string{key}
 	if p.stored.RedisKeys != nil {
@@ -153,8 +155,8 @@ func redisValue(ctx context.Context, c redis.UniversalClient, key string) string
 	}
 }
 
-// ageScript changes the entries of a stream that were read: they look as if they had been read
-// ARGV[1] ms ago. This time is longer than any lease, so other readers may take the entries over.
+// ageScript changes the entries of a stream that a writer has read and not finished. They then look as if they had
+// been read ARGV[1] ms ago. This time is longer than any lease, so other writers may take the entries over.
 const ageScript = `
 local aged = 0
 if redis.call('EXISTS', KEYS[1]) == 1 then
@@ -167,7 +169,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 end
 return aged`
 
-// ageEntries runs ageScript on a stream and returns how many entries it changed, in words.
+// ageEntries runs ageScript on a stream and returns a text with the number of entries that the script has changed.
 func (p *redisProbe) ageEntries(ctx context.Context, stream string) (string, error) {
 	aged, err := p.single.Eval(ctx, ageScript, []string{stream}, time.Hour.Milliseconds()).Int()
 	if aged == 0 {

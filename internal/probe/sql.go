@@ -19,14 +19,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// SQL probes MySQL or MariaDB. If a lock lasts as long as a connection, Kill ends the lock. SQL has
-// no method giveUp, because the server itself notices that a process's connections close.
+// SQL probes MySQL or MariaDB. Its method Kill ends a lock that lasts as long as a connection. SQL has no method
+// giveUp, because the server itself notices that the connections of a dead process close.
 type SQL struct {
 	db        *gorm.DB
 	store     *ledger.Store
-	lockTable string // the table that has the strategy's locks, or ""
+	lockTable string // the table with the strategy's locks; "" if there is none
 	stock     seckill.StockStore
-	// Now returns the time of the processes' clocks, which the processes compare with deadlines.
+	// Now returns the time that the clocks of the processes show. The processes compare this time with deadlines.
 	Now func() time.Time
 }
 
@@ -35,10 +35,9 @@ func newSQL(in *backend.Instance, info catalog.Info) *SQL {
 		Now: time.Now}
 }
 
-// expire ends leases in tables. A lease in distributed_lock is compared with the database's clock,
-// so expire changes the row of the lease. A deadline in lock_record is compared with the processes'
-// clocks, which the explorer moves ahead. So expire need not change that row, which a buyer may
-// have locked.
+// expire ends leases in tables. A lease in distributed_lock is compared with the database's clock, so expire moves
+// this lease into the past. A deadline in lock_record is compared with the processes' clocks, which the explorer
+// moves ahead. So expire need not change that row, which a buyer may have locked.
 func (s *SQL) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
 	switch s.lockTable {
 	case "distributed_lock":
@@ -66,7 +65,7 @@ var stockQueries = map[seckill.StockStore]struct{ name, list, of string }{
 	seckill.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
 }
 
-// values returns the stock row, the parts of the stock, and the rows of the lock.
+// values returns the numbers of the stock row, the parts of a divided stock, and the columns of the lock's row.
 func (s *SQL) values(ctx context.Context, key string, sku int64) []Value {
 	var values []Value
 	if row, err := s.store.SKU(ctx, sku); err == nil {
@@ -112,7 +111,7 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 	}
 	killed := 0
 	for _, id := range ids {
-		// An error means that the connection has already closed.
+		// KILL fails if the connection has closed meanwhile, and then there is nothing to do.
 		if s.db.WithContext(ctx).Exec(fmt.Sprint("KILL ", id)).Error == nil {
 			killed++
 		}
@@ -120,9 +119,9 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 	return killed, s.AwaitClosed(ctx, ports, false)
 }
 
-// clientPort is a SQL expression for the port of a connection's client. The host before the port
-// may be an address or a name. The client of another database may have the same port. So queries
-// are restricted to ourConnections: the connections to this database.
+// clientPort is a SQL expression for the port of a connection's client. In HOST, an address or a name precedes the
+// port. A client of another database may have the same port on another host. So queries read only ourConnections,
+// which are the connections to this database.
 const (
 	clientPort     = "SUBSTRING_INDEX(HOST, ':', -1)"
 	ourConnections = "information_schema.PROCESSLIST WHERE DB = DATABASE()"
@@ -131,9 +130,9 @@ const (
 // closeLimit is the maximum time that a server may take to notice that a connection is closed.
 const closeLimit = 30 * time.Second
 
-// AwaitClosed waits until the server has forgotten the connections from the given ports, which it
-// does after rolling back. If exceptWaiting is true, AwaitClosed ignores connections that wait for
-// a lock, because they notice nothing before they get the lock.
+// AwaitClosed waits until the server no longer lists the connections from the given ports. The server removes a
+// connection from its list after it has rolled back the transaction. If exceptWaiting is true, AwaitClosed ignores
+// connections that wait for a lock, because the server notices their end only when they get the lock.
 func (s *SQL) AwaitClosed(ctx context.Context, ports []string, exceptWaiting bool) error {
 	if len(ports) == 0 {
 		return nil
@@ -163,16 +162,16 @@ func (s *SQL) AwaitClosed(ctx context.Context, ports []string, exceptWaiting boo
 	}
 }
 
-// These expressions match the parts of a transaction in InnoDB's status.
+// These expressions match parts of a transaction's text in SHOW ENGINE INNODB STATUS.
 var (
 	itsThread = regexp.MustCompile(`M(?:ariaDB|ySQL) thread id (\d+),`)
 	itsLocks  = regexp.MustCompile(`(LOCK WAIT )?\d+ lock struct\(s\), heap size \d+, (\d+) row lock\(s\)`)
 	waitsFor  = regexp.MustCompile(`FOR THIS LOCK TO BE GRANTED:\s+(?:RECORD LOCKS .* index (\S+) of|TABLE LOCK) table (\S+) .*lock[_ ]mode (\S+)`)
 )
 
-// waits returns the connections of this database that wait for a row or a user lock. It does not
-// use the tables INNODB_LOCK_WAITS and INNODB_TRX: MariaDB caches them, and does not refresh them
-// while they are being read.
+// waits returns the connections of this database that wait for a row or for a user lock (GET_LOCK). It does not use
+// the tables INNODB_LOCK_WAITS and INNODB_TRX. MariaDB caches them, and does not refresh the cache while it is being
+// read.
 func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	var innodb struct{ Status string }
 	var connections []struct{ ID, Port, State string }
@@ -183,7 +182,7 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the SQL server for its waiters: %w", err)
 	}
-	ports := map[string]string{} // the client's port by the id of the connection's thread
+	ports := map[string]string{} // maps the id of a connection's thread to the port of its client
 	for _, c := range connections {
 		ports[c.ID] = c.Port
 		if c.State == "User lock" {
@@ -205,7 +204,8 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 			holders = append(holders, port)
 		}
 	}
-	// Transactions that have written nothing are missing in MySQL's status.
+	// MySQL's status lacks transactions that have written nothing. So a wait of such a transaction is read from the
+	// performance schema.
 	if strings.Contains(innodb.Status, "MySQL thread id") {
 		var ids []string
 		err = s.db.WithContext(ctx).Raw("SELECT DISTINCT PROCESSLIST_ID FROM performance_schema.data_lock_waits " +

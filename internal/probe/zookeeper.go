@@ -15,8 +15,8 @@ type zookeeper struct {
 	client *zkclient.Client
 }
 
-// expire deletes the first ephemeral node of the queue, or the lock's own node. The session lives
-// on, so the client does not learn of this, like a client that is paused.
+// expire deletes the first node of the queue or, if there is no queue, the lock's own node. It deletes only an ephemeral node. The
+// session continues, so the client learns nothing, like a client that was paused.
 func (p zookeeper) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	return names, err
 }
 
-// values returns the queue, and whether the lock's own node exists.
+// values returns the nodes of the queue. If the lock's own node is ephemeral, values also says that it exists.
 func (p zookeeper) values(ctx context.Context, key string, _ int64) []Value {
 	names, _ := p.queue(ctx, key)
 	values := []Value{{key, strings.Join(names, " ")}}
