@@ -1,15 +1,15 @@
-// Package game lets a person be the scheduler. Buyers run an unmodified strategy on real servers, and each move
-// lets one buyer's next command run, or makes a fault happen. Package explore makes the moves. This package holds
-// the games, the levels, the short texts of schedules and the files of counterexamples.
+// Package game lets a person decide which buyer's next command runs. The buyers run an unmodified strategy on real
+// servers. Each move lets one buyer's next command run, or makes a fault happen. Package explore executes the moves.
+// This package holds the games, the levels, the short texts of schedules and the files of counterexamples.
 package game
 
 import "seckill/internal/explore"
 
-// A State is everything that the page shows about one game. Every call about a game answers with the whole state.
-// docs/http.md lists the calls.
+// A State is everything that the page shows about one game. Every API call about a game answers with the whole
+// State. docs/http.md lists the calls.
 type State struct {
-	// ID names the game in the API of one lab. To show a game to others, send them the level (or the setting)
-	// and the schedule.
+	// ID names the game in the API of one lab. A game can be shown in another lab by its level (or setting) and its
+	// schedule.
 	ID string `json:"id"`
 	// Level is the name of the level; "" in free play.
 	Level   string  `json:"level,omitempty"`
@@ -20,15 +20,16 @@ type State struct {
 	explore.View
 	// Moves lists the moves that are possible now. It is empty when the game is over.
 	Moves []Move `json:"moves"`
-	// MovesMade counts the player's moves, but not the steps that followed without a choice.
+	// MovesMade counts the player's moves. It does not count steps that followed a move without a choice.
 	MovesMade int `json:"moves_made"`
-	// FaultsLeft is how many faults the player may still cause, of Setting.MaxFaults at first.
+	// FaultsLeft is how many more faults the player may cause. At the start it is Setting.MaxFaults.
 	FaultsLeft int `json:"faults_left"`
 	// Over means that all buyers are done and that Verdict is set.
 	Over bool `json:"over"`
 	// Verdict is null until the game is over.
 	Verdict *Verdict `json:"verdict"`
-	// Grade is null in free play, and until the game is over or the player says that the level is impossible.
+	// Grade is null in free play. In a level, it is null until the game is over or the player says that the level is
+	// impossible.
 	Grade *Grade `json:"grade"`
 }
 
@@ -59,7 +60,7 @@ type Verdict struct {
 type Grade struct {
 	// Won means that the player broke the rule, or rightly said that the level is impossible.
 	Won bool `json:"won"`
-	// SaidImpossible means that the player called the level impossible. If Won is false, that was wrong.
+	// SaidImpossible means that the player called the level impossible. If Won is false, the level is possible.
 	SaidImpossible bool `json:"said_impossible,omitempty"`
 	// Searched is how many schedules the explorer ran to show that the level is impossible; 0 if the level is
 	// possible. Schedules that differ only in the order of independent commands count as one.
@@ -82,18 +83,20 @@ type Level struct {
 	// Available means that the level can be played here. Otherwise Missing says why not.
 	Available bool                 `json:"available" yaml:"-"`
 	Missing   []string             `json:"missing,omitempty" yaml:"-"`
-	Text      map[string]LevelText `json:"text" yaml:"text"` // by language: "en" and "zh"
+	Text      map[string]LevelText `json:"text" yaml:"text"` // the keys are languages: "en" and "zh"
 	Solution  `json:"solution" yaml:",inline"`
 }
 
-// A Solution is the best known solution of a level. The sheet for teachers shows it, and grades refer to it.
+// A Solution is the best known solution of a level. The sheet for teachers shows it, and Grade.BestMoves refers to
+// it.
 type Solution struct {
-	// Impossible is 0 if some schedule breaks a rule of the level. Otherwise it is the number of
-	// schedules that the explorer ran to show that none does (see Grade.Searched).
+	// Impossible is 0 if some schedule breaks a rule of the level. Otherwise it is the number of schedules that the
+	// explorer ran to show that no schedule does (see Grade.Searched).
 	Impossible int    `json:"impossible" yaml:"impossible"`
 	Schedule   string `json:"schedule" yaml:"solution"` // "" if the level is impossible
 	Moves      int    `json:"moves" yaml:"-"`
-	Switches   int    `json:"switches" yaml:"switches"` // how often it interrupts a buyer who could go on
+	// Switches is the number of moves that let another buyer continue although the buyer of the last move could.
+	Switches int `json:"switches" yaml:"switches"`
 }
 
 // A LevelText is the text of a level in one language.

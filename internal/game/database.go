@@ -19,16 +19,16 @@ import (
 // Games share the servers of the lab with one another and with its load runs. Some strategies lock a whole
 // table, so each game gets a database of its own. On the other servers the keys contain the SKU of the game.
 //
-// A game reserves the name of its database with GET_LOCK. MySQL frees that lock when the session ends, so
-// the name becomes free even if the lab is killed.
+// A game reserves the name of its database with GET_LOCK. MySQL releases this lock when the session ends. So the
+// name becomes free even if the lab is killed.
 type database struct {
 	world  *explore.World
 	cfg    *mysql.Config // the connection settings with the name of the game's database
 	server *sql.DB
-	claim  *sql.Conn // the session that holds the lock on the name
+	claim  *sql.Conn // the session that holds the lock on the database's name
 }
 
-// openDatabase creates a database and opens an explore.World there. Its close method drops it.
+// openDatabase creates a database and opens an explore.World on it. The method close drops the database.
 func openDatabase(ctx context.Context, config backend.Config, info catalog.Info) (*database, error) {
 	config = config.Only(info.Uses()...)
 	d, err := claimDatabase(ctx, config)
@@ -45,8 +45,8 @@ func openDatabase(ctx context.Context, config backend.Config, info catalog.Info)
 	return d, nil
 }
 
-// claimDatabase reserves the first name that no game of this or another lab uses on the server, and drops the
-// database that a killed lab may have left under this name.
+// claimDatabase reserves the first name that no game uses, of this lab or of another one on the same server. If a
+// killed lab has left a database with this name, claimDatabase drops it.
 func claimDatabase(ctx context.Context, config backend.Config) (_ *database, err error) {
 	d := &database{}
 	if d.cfg, err = backend.ParseMySQL(config.MySQLDSN); err != nil {
@@ -68,7 +68,8 @@ func claimDatabase(ctx context.Context, config backend.Config) (_ *database, err
 		err = d.drop(ctx)
 	}
 	if err != nil {
-		if d.claim != nil { // server.Close would leave this connection open, and the name reserved
+		// server.Close does not close this connection, and the name would stay reserved.
+		if d.claim != nil {
 			err = errors.Join(err, d.claim.Close())
 		}
 		return nil, errors.Join(err, d.server.Close())
@@ -83,8 +84,8 @@ func (d *database) drop(ctx context.Context) error {
 
 const closeTimeout = 30 * time.Second
 
-// close drops the database and frees its name. It does so even if ctx has ended, because nothing else
-// removes the database.
+// close drops the database and frees its name. It does so even if ctx has ended, because nothing else would remove
+// the database.
 func (d *database) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
@@ -95,7 +96,7 @@ func (d *database) close(ctx context.Context) error {
 	return errors.Join(err, d.drop(ctx), d.claim.Close(), d.server.Close())
 }
 
-// WhyUnplayable says why a strategy cannot be played on these servers; "" if it can.
+// WhyUnplayable returns the reason why a strategy cannot be played on these servers; "" if it can.
 func WhyUnplayable(config backend.Config, info catalog.Info) string {
 	if config.MySQLDSN == "" {
 		return "a game needs a real MySQL or MariaDB: install one (seckill doctor says how)"

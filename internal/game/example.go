@@ -11,14 +11,14 @@ import (
 	"seckill/internal/explore"
 )
 
-// An Example is one schedule of a strategy, as a file stores it: its choices, the steps that they led to, and the
-// problems that the judge found.
+// An Example is one schedule of a strategy in the form in which a file stores it. It has the choices, the steps to
+// which they led, and the problems that the judge found.
 type Example struct {
 	Format   int               `json:"format"` // always exampleFormat
 	Strategy string            `json:"strategy"`
-	Question string            `json:"question,omitempty"` // the example's column of the guarantee matrix
+	Question string            `json:"question,omitempty"` // the ID of the question that the example answers
 	Scenario explore.Scenario  `json:"scenario"`
-	Schedule string            `json:"schedule"` // as FormatSchedule writes it
+	Schedule string            `json:"schedule"` // the choices, as a text of FormatSchedule
 	Steps    []explore.Step    `json:"steps"`
 	Held     []explore.Belief  `json:"held,omitempty"`
 	Problems []explore.Problem `json:"problems"`

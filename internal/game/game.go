@@ -19,25 +19,26 @@ import (
 // moveTimeout limits the time of one move. A replay of all moves has the same limit.
 const moveTimeout = time.Minute
 
-// A Game is one sale on a fresh SKU, and the moves that the player has made. Its methods are safe for concurrent
-// use. An error that is not a *web.Problem comes from the servers.
+// A Game is one sale of a new SKU, and the moves that the player has made. Its methods are safe for concurrent use.
+// If they return an error that is not a *web.Problem, the error comes from the servers.
 type Game struct {
 	id       string // the game's id in the API; "" for a game of the command line or of a test
 	setting  Setting
 	level    *Level // nil in free play
 	database *database
 
-	closed atomic.Bool // set before Close locks mu, so that moves that still wait for mu are refused
+	// Close sets closed before it locks mu. So moves that are still waiting for mu are refused.
+	closed atomic.Bool
 
 	mu             sync.Mutex
-	live           *explore.Live // the running sale; nil after a failure, until the moves are replayed
+	live           *explore.Live // the running sale; nil after a failure, until the next move replays all moves
 	view           explore.View
 	moves          []explore.Choice
 	saidImpossible bool
 }
 
-// Open begins a game on servers, with a database of its own, and replays the moves of schedule. The caller has
-// checked the setting. level is nil in free play. Close ends the game.
+// Open begins a game on servers, with a database of its own, and replays the moves of schedule. The caller must have
+// checked the setting, and must call Close to end the game. In free play, level is nil.
 func Open(
 	ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, schedule string,
 ) (*Game, error) {
@@ -56,8 +57,8 @@ func Open(
 	return g, nil
 }
 
-// replayMoves starts a new sale and makes these moves in it. After an error the game keeps its previous moves and
-// view, and the next move replays them.
+// replayMoves starts a new sale and makes these moves in it. After an error, the game keeps its previous moves and
+// view. The next move then replays the previous moves first.
 func (g *Game) replayMoves(ctx context.Context, moves []explore.Choice) (err error) {
 	oldMoves, oldView := g.moves, g.view
 	defer func() {
@@ -75,8 +76,8 @@ func (g *Game) replayMoves(ctx context.Context, moves []explore.Choice) (err err
 	}
 	g.live, g.view, g.moves = live, view, nil
 	for i, m := range moves {
-		// A counterexample's schedule lacks the moves TimePasses, which the search makes by itself.
-		// In a game a player makes these moves, so insert them.
+		// A counterexample's schedule lacks the moves TimePasses, because the search makes them by itself. In a game
+		// the player makes them, so replayMoves inserts them.
 		for m.Fault != explore.TimePasses && len(g.view.Options) > 0 && g.view.Options[0].Fault == explore.TimePasses {
 			if err := g.makeMove(ctx, g.view.Options[0].Choice); err != nil {
 				return err
@@ -164,14 +165,14 @@ func verdictOf(s Setting, judged *explore.Schedule) *Verdict {
 	return v
 }
 
-// Move makes one move, which is written as in a schedule.
+// Move makes one move, given by its letters in a schedule.
 func (g *Game) Move(ctx context.Context, move string) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed.Load() {
 		return State{}, unknownGame
 	}
-	if g.live == nil { // an earlier move failed
+	if g.live == nil { // an earlier move has failed, so all moves are replayed
 		if err := g.replayMoves(ctx, g.moves); err != nil {
 			return State{}, err
 		}
@@ -221,7 +222,7 @@ func (g *Game) SayImpossible() (State, error) {
 	return g.currentState(), nil
 }
 
-// newProblem returns the answer to a request that cannot be served and leaves the game unchanged.
+// newProblem returns the answer to a request that is refused and leaves the game unchanged.
 func newProblem(status int, code, format string, args ...any) *web.Problem {
 	return &web.Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
@@ -233,7 +234,7 @@ var LabCloses = newProblem(http.StatusServiceUnavailable, "lab_closes",
 var unknownGame = newProblem(http.StatusNotFound, "unknown_game",
 	"There is no such game: it was ended, or gave way to another. Its schedule begins it again.")
 
-// Close ends the game and removes everything of it from the servers. If a move is being made, Close waits for it.
+// Close ends the game and removes its data from the servers. If a move is under way, Close waits for its end.
 func (g *Game) Close(ctx context.Context) error {
 	if g.closed.Swap(true) {
 		return nil

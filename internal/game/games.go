@@ -15,8 +15,8 @@ import (
 	"seckill/internal/catalog"
 )
 
-// DefaultMaxGames limits the games of a lab. When one game too many begins, the game that has been idle for the
-// longest time is ended. Its player can start it again from the address, which contains the schedule.
+// DefaultMaxGames is the maximum number of games in a lab. When another game begins, the game that was not used for
+// the longest time is ended. Its player can start it again from the page's address, which contains the schedule.
 const DefaultMaxGames = 40
 
 // Games keeps the games of one lab. Its methods are safe for concurrent use.
@@ -24,7 +24,8 @@ type Games struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
 	Examples   fs.FS // the counterexamples of the proof; nil if there are none
-	// Missing says why a strategy cannot run in the lab at all; nil if it can. The field itself may be nil.
+	// Missing returns the reasons why a strategy cannot run in the lab at all; nil if it can. The field itself may
+	// be nil.
 	Missing  func(catalog.Info) []string
 	MaxGames int          // 0 stands for DefaultMaxGames
 	Log      *slog.Logger // if nil, nothing is logged
@@ -35,7 +36,7 @@ type Games struct {
 	busy   sync.WaitGroup // games and replays that have not ended
 }
 
-// A Request asks for a new game: of a level, or in free play.
+// A Request asks for a new game, either of a level or in free play.
 type Request struct {
 	Level     string `json:"level"`
 	Strategy  string `json:"strategy"`
@@ -45,7 +46,7 @@ type Request struct {
 	Schedule  string `json:"schedule"`
 }
 
-// readSetting returns the strategy, the setting and the level that r asks for. level is nil in free play.
+// readSetting returns the strategy, the setting and the level that r asks for. In free play, the level is nil.
 func (gs *Games) readSetting(r Request) (info catalog.Info, s Setting, level *Level, err error) {
 	if r.Level != "" {
 		if level = LevelNamed(r.Level); level == nil {
@@ -109,8 +110,8 @@ func (gs *Games) missingFor(info catalog.Info) []string {
 	return nil
 }
 
-// reserveSlot checks that a game or replay of a strategy may begin, and adds it to gs.busy, for
-// which Close waits. The caller or closeGame must call gs.busy.Done at its end.
+// reserveSlot checks that a game or replay of a strategy may begin. It then adds one to gs.busy, for which Close
+// waits. When the game or replay ends, the caller or closeGame must call gs.busy.Done.
 func (gs *Games) reserveSlot(info catalog.Info) error {
 	if why := gs.missingFor(info); why != nil {
 		return newProblem(http.StatusServiceUnavailable, "strategy_unavailable",
@@ -125,8 +126,8 @@ func (gs *Games) reserveSlot(info catalog.Info) error {
 	return nil
 }
 
-// addGame adds a game that has begun. If there are too many games now, the one that has been idle for the longest
-// time is closed. If Close was called meanwhile, g itself is closed.
+// addGame adds the game g, which has begun. If there are too many games now, the game that was not used for the
+// longest time is closed. If gs was closed meanwhile, g itself is closed.
 func (gs *Games) addGame(g *Game) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -136,11 +137,11 @@ func (gs *Games) addGame(g *Game) {
 	}
 	gs.games = append(gs.games, g)
 	if len(gs.games) > cmp.Or(gs.MaxGames, DefaultMaxGames) {
-		go gs.closeGame(gs.removeGame(gs.games[0].id)) // in the background, so that the player of g need not wait
+		go gs.closeGame(gs.removeGame(gs.games[0].id)) // in the background, so that g's player need not wait
 	}
 }
 
-// removeGame takes the game with this ID off the list and returns it; nil if there is none. The caller holds mu.
+// removeGame removes the game with this ID from the list and returns it; nil if there is none. The caller holds mu.
 func (gs *Games) removeGame(id string) *Game {
 	i := slices.IndexFunc(gs.games, func(g *Game) bool { return g.id == id })
 	if i < 0 {
@@ -204,7 +205,7 @@ func (gs *Games) Close(ctx context.Context) error {
 	}
 }
 
-// Levels returns all levels, each with whether it can be played here.
+// Levels returns all levels. Each level says whether it can be played here.
 func (gs *Games) Levels() []Level {
 	list := []Level{}
 	for _, level := range Levels() {

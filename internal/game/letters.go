@@ -17,7 +17,7 @@ import (
 //	L   a fault that concerns no single buyer
 var letters = []faultLetter{
 	{'L', explore.LeaseEnds, true},
-	{'K', explore.LeaseEnds, false}, // only the lease of the buyer whose letter follows
+	{'K', explore.LeaseEnds, false}, // for a single buyer: a buyer's letter follows
 	{'T', explore.TimePasses, true},
 	{'D', explore.Dies, false},
 	{'G', explore.GivenUp, false},
@@ -33,13 +33,13 @@ var letters = []faultLetter{
 	{'S', explore.NodeLost, true},
 }
 
-// maxBuyers limits the buyers of any schedule, because each of them needs a letter.
+// maxBuyers is the maximum number of buyers in a schedule, because each buyer needs a letter of its own.
 const maxBuyers = 8
 
 type faultLetter struct {
 	letter  byte
 	fault   explore.Fault
-	noBuyer bool // true if the letter stands alone; otherwise a buyer's letter follows it, as in Ra
+	noBuyer bool // no buyer's letter follows; otherwise one does, as in Ra
 }
 
 // FormatSchedule writes choices as a schedule's text.
@@ -92,7 +92,7 @@ func ParseSchedule(text string) ([]explore.Choice, error) {
 // maxMoves limits the moves of a game.
 const maxMoves = 400
 
-// ReadSchedule reads the schedule of a player. The error is a *web.Problem.
+// ReadSchedule reads a schedule that a player has sent. The error is a *web.Problem.
 func ReadSchedule(schedule string) ([]explore.Choice, error) {
 	list, err := ParseSchedule(schedule)
 	switch {

@@ -78,8 +78,8 @@ func LevelNamed(name string) *Level {
 	return nil
 }
 
-// gradeState grades a game of the level. It returns nil if the game is not over and the player has not called
-// the level impossible. A player who wrongly said that the level is impossible can still win it.
+// gradeState grades a game of the level. It returns nil while the game is not over, unless the player has called the
+// level impossible. A player who was wrong with this can still win the level.
 func (l *Level) gradeState(s State, saidImpossible bool) *Grade {
 	won := s.Over && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool {
 		return slices.Contains(l.Breaks, p.Rule)

@@ -20,24 +20,27 @@ import (
 	"seckill/internal/explore/policy"
 )
 
-// A Recording holds what real servers answered to the moves of a level, so that it can be played
-// without them. Equal parts and equal positions are stored only once. Many schedules lead to the
-// same position, because the order of commands that do not touch each other makes no difference.
+// A Recording has the answers of real servers to the moves of a level, so that the level can be played without
+// servers. Equal parts and equal positions are stored only once. Many schedules lead to the same position, because
+// the order of commands that do not affect each other makes no difference.
 type Recording struct {
 	Level    string   `json:"level"`
 	Recorded string   `json:"recorded"` // the date
 	Servers  []string `json:"servers"`  // name and version of each server
-	Whole    bool     `json:"whole"`    // every schedule was recorded
-	// Turns is the number of turns up to which a recording has all schedules, if it is not whole. A turn is a
-	// fault, or a move that interrupts a buyer who could go on. Moves of the known solution are not counted.
-	Turns     int        `json:"turns"`
-	Schedules int        `json:"schedules"` // number of schedules that were played
-	Parts     partTable  `json:"parts"`
-	Positions []Position `json:"positions"` // edges lead to earlier positions; the last one is the first of the game
+	Whole    bool     `json:"whole"`    // all schedules of the level were recorded
+	// Turns is set if Whole is false: the recording then has all schedules with at most this number of turns. A turn
+	// is a fault, or a move that lets another buyer continue although the last one could. Moves of the known
+	// solution are not counted as turns.
+	Turns     int       `json:"turns"`
+	Schedules int       `json:"schedules"` // number of schedules that were played
+	Parts     partTable `json:"parts"`
+	// Positions has each position after all positions to which its edges lead. So the start of the game is the last
+	// one.
+	Positions []Position `json:"positions"`
 }
 
-// A Position is a state of the game, without the moves that led there. The numbers in Buyers,
-// Values and Verdict are indexes of Recording.Parts.
+// A Position is a state of the game, without the moves that led to it. The numbers in Buyers, Values and Verdict are
+// indexes of Recording.Parts.
 type Position struct {
 	Buyers     []int  `json:"b"`
 	Values     []int  `json:"v"`
@@ -49,13 +52,15 @@ type Position struct {
 // An Edge is a move from one position to the next. Move, Steps and Changed are indexes of Recording.Parts.
 type Edge struct {
 	Move    int   `json:"m"`
-	Steps   []int `json:"s,omitempty"` // the steps that the move added
-	Changed []int `json:"c,omitempty"` // earlier steps with a new text: a command that waited has its answer
-	Takes   []int `json:"t,omitempty"` // indexes of the next position's edges that interrupt a buyer who could go on
-	To      int   `json:"p"`           // index of the next position; -1 if it was not recorded
+	Steps   []int `json:"s,omitempty"` // the steps that the move has added
+	Changed []int `json:"c,omitempty"` // earlier steps whose text has changed, because a waiting command was answered
+	// Takes has indexes of the next position's edges: those that let another buyer continue although the last one
+	// could.
+	Takes []int `json:"t,omitempty"`
+	To    int   `json:"p"` // index of the next position in Recording.Positions; -1 if it was not recorded
 }
 
-// A partTable stores each different part of a game's states once, such as a buyer or a step.
+// A partTable stores parts of a game's states, such as a buyer or a step. Equal parts are stored once.
 type partTable struct {
 	list  []json.RawMessage
 	index map[string]int
@@ -79,8 +84,8 @@ func (t *partTable) add(v any) int {
 	return i
 }
 
-// These numbers differ from run to run, so they are replaced: the number that a client adds to its
-// name for each of its locks, and etcd's revision of a key.
+// These expressions match numbers that differ from run to run, and that partTable.add replaces: the number that a
+// client adds to its name for each of its locks, and etcd's revision of a key.
 var (
 	serialNumber = regexp.MustCompile(`\b(t\d+)-\d+\b`)
 	revision     = regexp.MustCompile(`(create\([^)]*\) = )[1-9]\d*`)
@@ -96,14 +101,14 @@ func addAll[T any](t *partTable, list []T) []int {
 
 func (t partTable) MarshalJSON() ([]byte, error) { return json.Marshal(t.list) }
 
-// RecordLimits bound one level's recording.
+// RecordLimits limit the recording of one level.
 type RecordLimits struct {
 	Time time.Duration
-	Size int // of the compressed recording, in bytes
+	Size int // maximum size of the compressed recording in bytes
 }
 
-// Record plays a level on servers. It plays the schedules with few turns first (see
-// Recording.Turns), until all are recorded or a limit is reached.
+// Record plays a level on servers and records the answers. It begins with the schedules that have the fewest turns
+// (see Recording.Turns), and ends when all are recorded or a limit is reached.
 func Record(
 	ctx context.Context, config backend.Config, info catalog.Info, level *Level, limits RecordLimits,
 ) (best *Recording, err error) {
@@ -142,7 +147,7 @@ func Record(
 	return best, nil
 }
 
-// A recorder plays schedules, and keeps the positions that they reached as a tree.
+// A recorder plays schedules, and stores the positions that they reached as a tree.
 type recorder struct {
 	game      *Game
 	solution  string
@@ -151,13 +156,13 @@ type recorder struct {
 	schedules int
 }
 
-// A position is a node of the recorder's tree: a Position and the edges that have been played from
-// there.
+// A position is a node of the recorder's tree. It has a Position, and in next the positions to which moves from
+// there have led.
 type position struct {
 	Position // its Edges are empty
 	steps    []int
 	moves    []moveSeen
-	turns    int // number of turns on the way from the root
+	turns    int // number of turns in the moves from the root to this position
 	next     map[string]*position
 }
 
@@ -165,11 +170,11 @@ type position struct {
 type moveSeen struct {
 	part   int
 	name   string
-	takes  bool          // the move interrupts a buyer who could go on
-	option policy.Option // Preempts is set if the move counts as a turn (see Recording.Turns)
+	takes  bool          // the move lets another buyer continue although the last one could
+	option policy.Option // option.Preempts is true if the move counts as a turn (see Recording.Turns)
 }
 
-// positionOf returns the state of the game in parts.
+// positionOf divides the state s into parts and returns them as a position without edges.
 func (r *recorder) positionOf(s State) *position {
 	p := &position{next: map[string]*position{}, steps: addAll(&r.parts, s.Steps)}
 	p.FaultsLeft, p.Buyers, p.Values = s.FaultsLeft, addAll(&r.parts, s.Actors), addAll(&r.parts, s.Values)
@@ -202,8 +207,8 @@ func (p *position) options() []policy.Option {
 	return list
 }
 
-// play plays the next schedule of order to its end, and returns the number of its turns. If a move
-// leads to another position than in an earlier schedule, play returns an error.
+// play plays the next schedule that order chooses, and returns the number of its turns. If a move leads to another
+// position than in an earlier schedule, play returns an error.
 func (r *recorder) play(ctx context.Context, order *policy.Fewest) (turns int, err error) {
 	r.schedules++
 	at, made := r.root, ""
@@ -233,7 +238,7 @@ func (r *recorder) play(ctx context.Context, order *policy.Fewest) (turns int, e
 	return turns, err
 }
 
-// follow begins the game again, and makes the moves that choose returns, until the game is over.
+// follow begins the game again. It then makes the moves that choose returns, until the game is over.
 func (g *Game) follow(ctx context.Context, choose func(State) (move string, err error)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -285,7 +290,7 @@ func (r *recorder) compare(want, got *position) error {
 	return nil
 }
 
-// pack makes a recording of all positions that need no more than this number of turns.
+// pack makes a recording of all positions that can be reached with at most the given number of turns.
 func (r *recorder) pack(level *Level, turns int) *Recording {
 	p := packer{&Recording{Level: level.Name, Turns: turns, Schedules: r.schedules,
 		Parts: partTable{list: slices.Clone(r.parts.list)}}, turns, map[string]int{}}
@@ -299,8 +304,7 @@ type packer struct {
 	known map[string]int // positions
 }
 
-// add appends a position and returns its index. The positions to which its edges lead are appended
-// first.
+// add appends a position and returns its index. Before it, add appends the positions to which its edges lead.
 func (p *packer) add(at *position) int {
 	packed := at.Position
 	for _, m := range at.moves {
@@ -320,7 +324,7 @@ func (p *packer) add(at *position) int {
 	return i
 }
 
-// edgeTo returns the edge from p to next. The caller sets Move and To.
+// edgeTo returns the edge from p to next. The caller sets the fields Move and To.
 func (p *position) edgeTo(next *position) Edge {
 	e := Edge{Steps: next.steps[len(p.steps):]}
 	for i, part := range p.steps {

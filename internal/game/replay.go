@@ -28,8 +28,8 @@ func (gs *Games) readExample(name string) (Example, error) {
 		"/api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", name)
 }
 
-// Replay runs the schedule of a counterexample of `seckill prove` on the lab's servers. It returns
-// the example with the new outcome. An error that is not a *web.Problem comes from the servers.
+// Replay runs the schedule of a counterexample of `seckill prove` on the lab's servers. It returns the example with
+// the steps, answers and problems of this run. If an error is not a *web.Problem, it comes from the servers.
 func (gs *Games) Replay(ctx context.Context, name string) (now Example, err error) {
 	e, err := gs.readExample(name)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 // each. If processes is 1, the buyers share one process; if it is 0, each has a process of its own.
 func FreePlay(info catalog.Info, buyers int, stock int64, processes int) Setting {
 	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(gameLimits.faults), MaxFaults: 2}}
-	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), gameLimits.maxBuyers+1)) // with one buyer too many, Check says so
+	// A number of buyers above the maximum becomes one too many, so that Check refuses it.
+	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), gameLimits.maxBuyers+1))
 	if buyers > 0 {
 		s.Buyers[0].Quantity = 2
 	}
@@ -47,10 +48,10 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// limits restrict a scenario that comes from outside the program: from a file or a player.
+// limits restrict a scenario that comes from a file or a player.
 type limits struct {
 	minBuyers, maxBuyers int
-	minStock, maxStock   int64 // units on sale; maxStock also limits the quantity of one buyer
+	minStock, maxStock   int64 // units on sale; a single buyer may want at most maxStock, too
 	maxFaults            int
 	maxRenewals          int
 	does                 []explore.Action
@@ -58,7 +59,7 @@ type limits struct {
 }
 
 var (
-	// gameLimits are what a player may choose. The page shows the faults in this order.
+	// gameLimits contain what a player may choose. The page shows the faults in this order.
 	gameLimits = limits{minBuyers: 2, maxBuyers: 3, minStock: 1, maxStock: 100, maxFaults: 4, maxRenewals: 10,
 		does: []explore.Action{explore.Buys, explore.Cancels, explore.Locks, explore.Pays, explore.Releases,
 			explore.Sweeps},

@@ -15,8 +15,8 @@ type zookeeper struct {
 	client *zkclient.Client
 }
 
-// expire deletes the first node of the queue or, if there is no queue, the lock's own node. It deletes only an ephemeral node. The
-// session continues, so the client learns nothing, like a client that was paused.
+// expire deletes the first node of the queue or, if there is no queue, the lock's own node. It deletes only an
+// ephemeral node. The session continues, so the client learns nothing, like a client that was paused.
 func (p zookeeper) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
