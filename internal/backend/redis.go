@@ -61,8 +61,8 @@ func failedInScript(refused redis.Error) bool {
 	return strings.Contains(text, "user_script:") || strings.Contains(text, "Error compiling script")
 }
 
-// firstWriteErrors lists errors that only the first write of a script can cause: Redis does not
-// check for them after a write (scriptPrepareForRun and scriptCall in its script.c).
+// firstWriteErrors lists errors that only the first write of a script can cause. After a write, Redis does not check
+// for these errors (scriptPrepareForRun and scriptCall in its script.c).
 var firstWriteErrors = []string{"OOM", "READONLY", "NOREPLICAS", "MISCONF"}
 
 func (in *Instance) openRedis(ctx context.Context) error {
@@ -177,7 +177,7 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 // newNode returns a client of one of several independent servers.
 func (in *Instance) newNode(host string, login *redis.Options, timeout time.Duration, name string) *redis.Client {
 	o := in.redisOptions([]string{host}, login, timeout)
-	o.DialerRetries = 1 // dial once: a server that is down must not delay the others
+	o.DialerRetries = 1 // dial only once, because a server that is down must not delay the others
 	c := redis.NewClient(o.Simple())
 	c.AddHook(tap.RedisHook{Node: name})
 	return c

@@ -207,7 +207,7 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 }
 
 func explainUnreachable(name, address string, err error) error {
-	if errors.Is(err, context.Canceled) { // the caller has cancelled, so the server may be reachable
+	if errors.Is(err, context.Canceled) { // the caller has cancelled, so do not blame the server
 		return err
 	}
 	err = fmt.Errorf("%s at %s cannot be used: %w", name, address, err)
