@@ -57,8 +57,8 @@ func Named(name string) catalog.Info {
 	return catalog.Info{}
 }
 
-// withFiles sets the family and the files of infos. An entry that does not say where it stores the
-// stock, and how it reads and writes it, gets the stock row.
+// withFiles sets the family and the files of infos. If an entry does not say where the stock is, or
+// which statements read and write the stock, withFiles fills in the stock row and its statements.
 func withFiles(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
 	for i := range infos {
 		infos[i].Family, infos[i].Files = family, files

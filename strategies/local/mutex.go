@@ -27,9 +27,9 @@ var Mutex = catalog.Info{
 	Key: func(int64) string { return "stock" },
 }
 
-// A mutex is a channel with one token in it. Whoever takes the token holds the
-// lock. Unlike with sync.Mutex, a buyer can limit the wait. A channel serves
-// its receivers in the order in which they came.
+// A mutex is a channel with one token in it. The buyer who takes the token
+// holds the lock. Unlike with sync.Mutex, a buyer can limit the wait. A
+// channel serves its receivers in the order in which they began to wait.
 type mutex chan bool
 
 func newMutex() mutex {
@@ -73,7 +73,7 @@ func (m mutex) waitForToken(
 	}
 	taken, err := tap.Wait(ctx, "the mutex "+key, m)
 	if err != nil && taken {
-		m <- true // the buyer had the token, but leaves with an error
+		m <- true // Wait failed although it had taken the token
 	}
 	if err != nil {
 		return lock.AcquireError(ctx, err)

@@ -15,15 +15,17 @@ const (
 	segmentCount = 100
 )
 
-// segmentRow names the central row of a key, center_lock_00 to center_lock_99.
-// As in article B, the digits are the last two of the key's CRC-32 (IEEE).
+// segmentRow returns the name of a key's central row: center_lock_00 to
+// center_lock_99. Its number is the key's CRC-32 (IEEE) modulo 100, as in
+// article B.
 func segmentRow(key string) string {
 	return fmt.Sprintf("%s_%02d", centralRow,
 		crc32.ChecksumIEEE([]byte(key))%segmentCount)
 }
 
 // lockCentralRow locks a central row until the transaction ends. It must be
-// the transaction's first command.
+// the transaction's first command, because an earlier read would fix an old
+// snapshot.
 func lockCentralRow(tx *gorm.DB, row string) error {
 	var name string
 	res := tx.Raw("SELECT name FROM lock_central "+
@@ -35,9 +37,9 @@ func lockCentralRow(tx *gorm.DB, row string) error {
 	return res.Error
 }
 
-// createCentralTables creates the tables of article B, the source, and the
-// central rows. It counts the rows first, because an INSERT of a row that
-// exists would wait for that row's lock.
+// createCentralTables creates the tables and the central rows. It counts the
+// rows first, because an INSERT of a row that exists would wait until no
+// buyer has locked this row.
 func createCentralTables(db *gorm.DB) error {
 	if err := createTables(db, lockRecordTable, lockCentralTable); err != nil {
 		return err

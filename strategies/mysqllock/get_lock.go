@@ -35,7 +35,7 @@ var GetLock = catalog.Info{
 
 type userLock struct {
 	db    *gorm.DB
-	limit time.Duration // the longest wait of one GET_LOCK
+	limit time.Duration // the maximum time for which one GET_LOCK waits
 }
 
 // Acquire waits for the lock key. o.Lease has no effect: the lock lives as
@@ -50,10 +50,10 @@ func (l *userLock) Acquire(
 	}
 	err = l.waitForLock(ctx, conn, key, o.Wait, end)
 	switch {
-	case errors.Is(err, errUserLockHeld): // the connection has no lock
+	case errors.Is(err, errUserLockHeld): // not locked: reuse the connection
 		conn.Close()
 		return nil, seckill.ErrBusy
-	case err != nil: // the connection may have the lock
+	case err != nil: // the lock may be ours; closing the connection ends it
 		closeConn(conn)
 		return nil, acquireError(ctx, err)
 	}
@@ -67,8 +67,9 @@ func (l *userLock) Acquire(
 var errUserLockHeld = errors.New("GET_LOCK answered 0")
 
 // waitForLock asks for the lock until the buyer's time ends. The server counts
-// in whole seconds. waitForLock never asks for a wait without end: for -1,
-// MySQL waits without end, but MariaDB answers NULL at once.
+// in whole seconds. A buyer without a limit also asks for a limited time,
+// again and again, because MariaDB does not accept -1 (no limit), as MySQL
+// does.
 func (l *userLock) waitForLock(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,

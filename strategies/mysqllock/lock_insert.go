@@ -14,9 +14,10 @@ import (
 )
 
 // LockInsert is a row that exists while the lock is held. The row names its
-// owner, so a buyer who releases the lock deletes no row of another. The row
-// also has an end, after which another buyer takes it over. Only a holder that
-// works on past its lease can break this lock.
+// owner, so a buyer who releases the lock never deletes another buyer's row.
+// After the end of the lease, which is also in the row, another buyer takes
+// the row over. The lock fails only if a holder goes on after the end of its
+// lease.
 var LockInsert = catalog.Info{
 	Name:       "lock-insert",
 	Source:     "C, unique index, with the repairs that C names; D, method 1",
@@ -34,7 +35,7 @@ var LockInsert = catalog.Info{
 
 type insertLock struct {
 	db   *gorm.DB
-	ttl  time.Duration // the lease if Options name none
+	ttl  time.Duration // the lease if Options.Lease is 0
 	poll time.Duration
 }
 
@@ -82,7 +83,7 @@ func (l *insertLock) tryAcquire(
 	if isUndone(err) || isRowHeld(err) {
 		return false, nil
 	}
-	if err != nil { // the row may have been written all the same
+	if err != nil { // the reply is lost, but the row may be written
 		lock.UndoUnclear(ctx, func(ctx context.Context) error {
 			return l.releaseLock(ctx, key, owner)
 		})
@@ -97,7 +98,7 @@ func (l *insertLock) insertRow(
 		"INSERT INTO distributed_lock (name, owner, expire) "+
 			"VALUES (?, ?, NOW(6) + INTERVAL ? MICROSECOND)",
 		key, owner, ttl.Microseconds()).Error
-	if isDuplicate(err) { // another buyer was faster
+	if isDuplicate(err) { // another buyer has inserted the row first
 		return false, nil
 	}
 	return err == nil, err

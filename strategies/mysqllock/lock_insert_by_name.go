@@ -27,7 +27,7 @@ var LockInsertByName = catalog.Info{
 	Key: stockKey,
 }
 
-type insertByName struct{ namedRow } // the lease is 30 s in the source
+type insertByName struct{ namedRow } // in article C the lease is 30 s
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,

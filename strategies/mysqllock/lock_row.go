@@ -18,9 +18,9 @@ import (
 )
 
 // LockRow locks a row that always exists. One transaction holds the lock and
-// runs the purchase. With two connections, the purchase would go on when the
-// lock's connection is lost. And waiters could use up the pool, so that the
-// holder waits for a second connection.
+// runs the purchase. If the two used different connections, the purchase would
+// go on after the loss of the lock's connection. And waiters could occupy all
+// connections, so that a holder would wait for its second connection.
 var LockRow = catalog.Info{
 	Name:       "lock-row",
 	Source:     "B, the common recipe; D, database lock, method 2",
@@ -57,7 +57,7 @@ func (l *rowLock) Acquire(
 	}
 	tx, err := l.beginLocked(ctx, conn, key, o.Wait, end)
 	switch {
-	case isRowHeld(err): // the connection has no lock
+	case isRowHeld(err): // not locked: reuse the connection
 		conn.Close()
 		return nil, acquireError(ctx, err)
 	case err != nil:
@@ -124,8 +124,8 @@ func (l *rowLock) ensureRow(
 
 // waitForRow asks the server for the row. If the server ends the wait, the
 // caller asks again in a new transaction, because innodb_rollback_on_timeout
-// may have ended this one. waitForRow reads nothing else before the row: a
-// plain read would fix the transaction's snapshot before the lock.
+// may have ended the first one. waitForRow reads nothing before the row,
+// because a plain read would fix the transaction's snapshot before the lock.
 func (l *rowLock) waitForRow(
 	ctx context.Context, tx *sql.Tx, key string,
 	wait time.Duration, end time.Time,
@@ -154,8 +154,9 @@ type rowTx struct {
 	over atomic.Bool
 }
 
-// BeginTx implements gorm.ConnPoolBeginner. After a deadlock the purchase
-// would like to begin again, but the lock has ended with its transaction.
+// BeginTx implements gorm.ConnPoolBeginner. After a deadlock the ledger begins
+// the purchase again. BeginTx then returns an error, because the lock has
+// ended together with the first transaction.
 func (t *rowTx) BeginTx(
 	context.Context, *sql.TxOptions,
 ) (gorm.ConnPool, error) {

@@ -30,13 +30,13 @@ var LockTableCentral = catalog.Info{
 	Key: stockKey,
 }
 
-// defaultDeadline is the lease if Options name none: a year, as in article B.
+// defaultDeadline is the lease if Options.Lease is 0: a year, as in article B.
 const defaultDeadline = 31_536_000 * time.Second
 
 type tableLock struct {
 	db        *gorm.DB
-	central   func(key string) string // names the row that is locked first
-	forUpdate bool                    // true: lock the record, too
+	central   func(key string) string // returns the name of the central row
+	forUpdate bool                    // true if the record is locked, too
 	poll      time.Duration
 	now       func() time.Time
 }
@@ -66,8 +66,9 @@ func (l *tableLock) Acquire(
 	return newNameLease(ctx, l, key), nil
 }
 
-// tryAcquire does what getLock does in the source. The plain read comes after
-// the central row's lock, so it shows what that row's last holder committed.
+// tryAcquire is the function getLock of article B. It reads the record after
+// it has locked the central row. So it sees the commits of all buyers who have
+// locked the central row before.
 func (l *tableLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (ok bool, err error) {

@@ -14,8 +14,9 @@ import (
 )
 
 // LockTableV1 reads with FOR UPDATE before it inserts. If the row exists, the
-// read locks the row. Otherwise it locks the gap, as several buyers can do at
-// once. Then each INSERT waits for the others' gap locks: a deadlock.
+// read locks the row. Otherwise it locks the gap where the row would be, and
+// several buyers can lock one gap. Then each INSERT waits for the other
+// buyers' gap locks, which is a deadlock.
 var LockTableV1 = catalog.Info{
 	Name:   "lock-table-v1",
 	Source: "B, version 1",

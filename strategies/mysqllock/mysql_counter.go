@@ -12,8 +12,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// MySQLCounter uses a record of the lock table as a counter, as others use a
-// number in Redis. But the counter is in the same database as the orders.
+// MySQLCounter uses a record of the lock table as a counter. Unlike a number
+// in Redis, this counter is in the same database as the orders, so one
+// transaction writes both.
 var MySQLCounter = catalog.Info{
 	Name:       "mysql-counter",
 	Source:     "B, the counter in the lock table",
@@ -30,7 +31,8 @@ var MySQLCounter = catalog.Info{
 
 type mysqlCounter struct{ store *ledger.Store }
 
-// counterKey names the record that counts. The SKU's lock has another record.
+// counterKey returns the name of a SKU's counter. It differs from stockKey,
+// because a lock of the SKU may have a record in the same table.
 func counterKey(sku int64) string {
 	return fmt.Sprint("seckill:stock:", sku)
 }
@@ -93,8 +95,8 @@ func (s *mysqlCounter) addUnits(tx *gorm.DB, sku, units int64) error {
 		"WHERE name = ?", units, counterKey(sku)).Error
 }
 
-// readCount reads the count, and the run for which it was set. The run stands
-// in the record's description.
+// readCount reads the count, and the run for which the count was set. The run
+// is in the record's description.
 func (s *mysqlCounter) readCount(
 	tx *gorm.DB, key string,
 ) (count, run int64, err error) {
@@ -117,8 +119,8 @@ func (s *mysqlCounter) readCount(
 const runText = "stock of run %d"
 
 // Reset sets the count to the stock in the ledger, unless the count already
-// belongs to the ledger's run. It ignores the caller's stock: if this call is
-// late, another reset may have begun a new sale meanwhile.
+// belongs to the ledger's run. It ignores the caller's stock, because another
+// reset may have begun a new sale meanwhile.
 func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		key := counterKey(sku)

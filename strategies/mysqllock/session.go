@@ -44,7 +44,7 @@ func takeConn(
 		return nil, err
 	}
 	asking, cancel := ctx, context.CancelFunc(func() {})
-	if wait >= 0 { // opening a connection may take a moment
+	if wait >= 0 { // a new connection may need up to a second
 		asking, cancel = context.WithTimeout(ctx, max(wait, time.Second))
 	}
 	defer cancel()
@@ -79,7 +79,8 @@ func releaseError(err error) error {
 }
 
 // maxRowWait returns how long the server lets a statement wait for a row. The
-// limit must not be raised: the pool's read time-out comes soon after it.
+// strategy must not set a higher limit, because the pool's read time-out is
+// only a little longer.
 func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -90,14 +91,15 @@ func maxRowWait(db *gorm.DB) (time.Duration, error) {
 }
 
 // statementContext returns the context of a statement that the server ends
-// after limit. The buyer's own time is over at the time end. If the server
-// would end the statement clearly later, the context ends at the time end,
-// which costs the connection.
+// after limit. The buyer must not wait longer than until end. If the server
+// would end the statement more than 200 ms later, the context ends at end.
+// Such an end also closes the connection, so it is the exception. If limit is
+// 0, the server answers at once.
 func statementContext(
 	ctx context.Context, wait time.Duration, end time.Time,
 	limit time.Duration,
 ) (context.Context, context.CancelFunc) {
-	if wait < 0 || limit == 0 || // the server answers at once
+	if wait < 0 || limit == 0 ||
 		limit-time.Until(end) < 200*time.Millisecond {
 		return ctx, func() {}
 	}

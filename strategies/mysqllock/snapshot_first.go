@@ -52,7 +52,7 @@ func (s *snapshotFirst) Deduct(
 			if err := own.getLock(ctx, p.SKU); err != nil {
 				return err
 			}
-			now, err := own.readStock(tx, p.SKU) // reads the old snapshot
+			now, err := own.readStock(tx, p.SKU) // reads the old stock
 			if err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ func (s *snapshotFirst) onSession(
 		store: s.store.On(onConnection(ctx, s.lock.db, conn))}
 	err = f(own)
 	switch {
-	case own.unclear: // the lock ends with the connection
+	case own.unclear: // if there is a lock, closing the connection ends it
 		closeConn(conn)
 	case own.key == "":
 		conn.Close()
@@ -145,9 +145,9 @@ func (s *session) readStock(
 	return now, err
 }
 
-// getLock waits for the lock of get-lock. ROLLBACK does not release this lock.
-// A transaction that runs again, after a deadlock or error 1020, still has the
-// lock and gets a new snapshot.
+// getLock waits for the lock of get-lock. A ROLLBACK does not release this
+// lock. So a transaction that runs again, after a deadlock or error 1020,
+// still has the lock. It gets a new snapshot.
 func (s *session) getLock(ctx context.Context, sku int64) error {
 	if s.key != "" {
 		return nil

@@ -18,8 +18,9 @@ func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// distributed_lock is the table of two articles, C and D in Info.Source. Who
-// inserts the row has the lock. If expire is NULL, the lock has no end.
+// distributed_lock is the table of the articles C and D. The buyer who inserts
+// a row has the lock with the row's name. If expire is NULL, the lock never
+// expires.
 const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name       VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
@@ -31,15 +32,16 @@ const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	UNIQUE KEY distributed_lock_name (name)
 ) ENGINE=InnoDB`
 
-// lock_row has a row for each lock. The rows stay; clients lock them.
+// lock_row has a row for each lock. The rows are never deleted. A client that
+// locks a row has the lock.
 const lockRowTable = `CREATE TABLE IF NOT EXISTS lock_row (
 	name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// lock_record is the table of the source, article B. Its rows are locks or
-// counters. The deadline has microseconds, because leases may be short here.
-// In the article it has whole seconds.
+// lock_record is the table of article B. Its rows are locks or counters. The
+// article's deadline has whole seconds. Here it has microseconds, because the
+// leases of tests are shorter than a second.
 const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name        VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
@@ -55,17 +57,16 @@ const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	KEY lock_record_modify_time (modify_time)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`
 
-// lock_central has the rows that are locked before a row of lock_record:
-// center_lock, and center_lock_00 to center_lock_99. Article B, the source,
-// keeps them in lock_record, where a lock could have the same name.
+// lock_central has the central rows: center_lock, and center_lock_00 to
+// center_lock_99. A client locks one of them before it reads lock_record. In
+// article B they are in lock_record, where a lock could have the same name.
 const lockCentralTable = `CREATE TABLE IF NOT EXISTS lock_central (
 	name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// createTables creates the tables that do not exist yet, when a strategy is
-// built. Several processes may call it at once. It does not wait for a table
-// that exists.
+// createTables creates the tables that do not exist yet. It does not wait for
+// tables that exist. Several processes may call it at the same time.
 func createTables(db *gorm.DB, tables ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -91,8 +92,8 @@ func isRowHeld(err error) bool { return sqlerr.IsRowLocked(err) }
 // deadlock.
 func isUndone(err error) bool { return sqlerr.IsRolledBack(err) }
 
-// repeatUndone calls exec again as long as a deadlock undoes it. Otherwise the
-// row of a holder that releases its lock would stay.
+// repeatUndone calls exec again as long as a deadlock undoes it. Otherwise a
+// deadlock could undo a release, and the lock would stay.
 func repeatUndone(
 	ctx context.Context, exec func() (rows int64, err error),
 ) (rows int64, err error) {
@@ -128,7 +129,7 @@ func acquireError(ctx context.Context, err error) error {
 }
 
 // checkReleased returns the error of a release that changed the given number
-// of rows: ErrNotHeld for 0.
+// of rows. For 0 rows it returns ErrNotHeld.
 func checkReleased(rows int64, err error) error {
 	switch {
 	case err != nil:
@@ -150,7 +151,7 @@ type nameLocker interface {
 type namedRow struct {
 	db    *gorm.DB
 	table string
-	ttl   time.Duration // the lease if Options name none, for rows with an end
+	ttl   time.Duration // the lease if Options.Lease is 0; not for all locks
 	poll  time.Duration
 }
 
@@ -171,8 +172,9 @@ func (l *namedRow) Clear(ctx context.Context, key string) error {
 	return err
 }
 
-// A nameLease is the lease of a nameLocker. If its holder calls Release twice,
-// it sends both, unlike lock.Hold. The second releases the next holder's lock.
+// A nameLease is the lease of a nameLocker. Unlike lock.Hold, it sends every
+// call of Release to the server. So a second call may release the lock of the
+// next holder.
 type nameLease struct {
 	lock nameLocker
 	key  string

@@ -24,8 +24,8 @@ func stockKey(sku int64) string {
 type keyLock struct {
 	redis   redis.UniversalClient
 	poll    time.Duration    // the pause between two attempts
-	ttl     time.Duration    // the lease if Options name none
-	maxHold time.Duration    // renewals end after this time; 0: they never end
+	ttl     time.Duration    // the lease if Options.Lease is 0
+	maxHold time.Duration    // time after which renewals end; 0 means never
 	now     func() time.Time // the clock of this process
 }
 
@@ -34,8 +34,9 @@ func newKeyLock(d catalog.Deps) keyLock {
 		d.Settings.MaxHold, d.Now}
 }
 
-// deleteUntil deletes the key, whoever owns it. If the lock has expired by the
-// clock of this process, it deletes nothing and returns ErrNotHeld.
+// deleteUntil deletes the key, even if another buyer owns it. But if the time
+// until has passed by the clock of this process, deleteUntil deletes nothing
+// and returns ErrNotHeld.
 func (l *keyLock) deleteUntil(
 	ctx context.Context, key string, until time.Time,
 ) error {
@@ -52,7 +53,7 @@ func endedBefore(value string, now time.Time) bool {
 	return err == nil && until < now.UnixMilli()
 }
 
-// An endlessLock has a key that may stay for ever: it has no lease.
+// An endlessLock has a key that may stay for ever, because it has no lease.
 type endlessLock struct{ keyLock }
 
 // Clear removes the lock of a dead holder.
@@ -61,8 +62,8 @@ func (l *endlessLock) Clear(ctx context.Context, key string) error {
 }
 
 // checkReleased returns the error of a release that deleted the given number
-// of keys. The lock was no longer held if no key was deleted, or if the key is
-// of another type by now.
+// of keys. It returns ErrNotHeld if no key was deleted, or if the key has
+// another type by now.
 func checkReleased(keys int64, err error) error {
 	switch {
 	case err == nil && keys > 0:

@@ -28,8 +28,9 @@ var (
 )
 
 // RedisBLPOP wakes a waiter through a list: the releaser pushes a signal, and
-// one waiter pops it. Unlike a published message, a signal waits for its
-// reader and wakes only one. A single renewal that fails loses the lock.
+// one waiter pops it. Unlike a published message, a signal stays in the list
+// until a waiter reads it, and wakes only one waiter. If one renewal fails,
+// the lock is lost, because the next renewal would be too late.
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
 	Source: "A, seventh idea: the Python library redis-lock",
@@ -39,7 +40,7 @@ var RedisBLPOP = catalog.Info{
 	Redis: []string{"SET", "BLPOP"},
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
-	Renews: true, // renewals are optional in the source, article A
+	Renews: true, // in article A, renewals are optional
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{keyLock: newKeyLock(d)}, nil
 	},
@@ -47,15 +48,16 @@ var RedisBLPOP = catalog.Info{
 }
 
 type blpopLock struct {
-	keyLock // the lease is 15 s in the source, article A
+	keyLock // in article A the lease is 15 s
 
-	// BLPOP occupies a connection, so one buyer per process and key waits.
+	// The gate lets one buyer per process and key call BLPOP, because each
+	// BLPOP occupies a connection.
 	gate lock.Gate[struct{}]
 }
 
-// maxBLPOP bounds one BLPOP. After that the waiter tries to take the lock, in
-// case the holder died without a signal. It also checks whether its own buyer
-// has left: nothing can interrupt a connection that is blocked in BLPOP.
+// maxBLPOP bounds one BLPOP. Afterwards the waiter tries to take the lock, in
+// case the holder died without a signal. The waiter also checks whether its
+// buyer has left, because nothing can interrupt a BLPOP that blocks.
 const maxBLPOP = time.Second
 
 func (l *blpopLock) Acquire(
@@ -104,8 +106,8 @@ func (l *blpopLock) Acquire(
 	}
 }
 
-// signalKey returns the name of the list. The braces keep it on the same node
-// of a Redis Cluster as the lock.
+// signalKey returns the name of the list. The braces keep the list on the same
+// node of a Redis Cluster as the lock.
 func signalKey(key string) string { return "{" + key + "}:signal" }
 
 func (l *blpopLock) renew(

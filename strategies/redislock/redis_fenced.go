@@ -25,10 +25,10 @@ var takeAndCount = redis.NewScript(fencedLockLua)
 // INCR alone gives no fencing token. A Redis that restarts without its data
 // counts from a lower number, and so does a replica that lagged and is
 // promoted. The row would then refuse all buyers until the count has caught
-// up. Therefore a grant's number is greater than two others. One is the last
-// number that Redis knows. The other is the fence of the stock row, which the
-// buyer reads before it asks for the lock. If two grants still get the same
-// number, the row lets only the first of them raise its fence.
+// up. Therefore a grant's number is greater than the last number that Redis
+// knows, and greater than the fence of the stock row, which the buyer reads
+// before it asks for the lock. If two grants still get the same number, only
+// the first of them can raise the row's fence.
 var RedisFenced = catalog.Info{
 	Name:       "redis-fenced",
 	Source:     "Martin Kleppmann, How to do distributed locking (2016)",
@@ -60,7 +60,7 @@ func (l *fencedLock) Acquire(
 		n, err := takeAndCount.Run(ctx, l.redis,
 			[]string{key, grantsKey(key)},
 			token, max(1, ttl.Milliseconds()), o.Above).Uint64()
-		if err != nil { // the lock may have been taken all the same
+		if err != nil { // the reply is lost, but the lock may be taken
 			lock.UndoUnclear(ctx, release)
 		}
 		fence = n
@@ -74,6 +74,6 @@ func (l *fencedLock) Acquire(
 	return h, nil
 }
 
-// grantsKey returns the name of the key with the number of a lock's last
-// grant. The braces keep it on the same node of a Redis Cluster as the lock.
+// grantsKey returns the name of the key that has the number of a lock's last
+// grant. The braces keep both keys on the same node of a Redis Cluster.
 func grantsKey(key string) string { return "{" + key + "}:grants" }

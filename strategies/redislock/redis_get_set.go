@@ -12,8 +12,8 @@ import (
 )
 
 // RedisGetSet reads whether the key exists and then sets it, in two commands.
-// Two buyers may both find no key. Besides, after a wait it enters when the
-// key exists, instead of when the key is gone.
+// Two buyers may both find no key. There is a second flaw: after a wait, a
+// buyer takes a key that exists for its own lock.
 var RedisGetSet = catalog.Info{
 	Name:   "redis-get-set",
 	Source: "A, fifth idea: the first listing",
@@ -30,7 +30,7 @@ var RedisGetSet = catalog.Info{
 	Key: stockKey,
 }
 
-type getSetLock struct{ endlessLock } // the source polls every second
+type getSetLock struct{ endlessLock } // article A polls every second
 
 func (l *getSetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -46,15 +46,15 @@ func (l *getSetLock) Acquire(
 		}
 		exists := value != ""
 		if waited {
-			// The flaw of the source, article A: after a wait, a key that
-			// exists counts as our lock.
+			// The flaw of article A: after a wait, a key that exists counts
+			// as our lock.
 			return exists, nil
 		}
 		waited = true
 		if exists {
 			return false, nil
 		}
-		// The flaw: another buyer may have set the key since we looked.
+		// The flaw: another buyer may have set the key since our GET.
 		err = l.redis.Set(ctx, key, 1, 0).Err()
 		return err == nil, err
 	})

@@ -37,7 +37,7 @@ func (l *getsetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // the end by this process's clock
+	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, until.UnixMilli(), 0).Result()

@@ -21,9 +21,9 @@ var compareAndDelete = redis.NewScript(compareAndDeleteLua)
 
 // RedisLua compares the token and deletes the key in one step, because Redis
 // runs no other command during a script. As a lock it is complete: one command
-// takes it, one releases it, and an attempt whose reply was lost is undone by
-// its token. But the token guards the release and not the stock: a holder that
-// is paused past its lease works on beside its successor.
+// takes it, one releases it, and the token undoes an attempt whose reply was
+// lost. But the token guards only the release and not the stock. A holder that
+// is paused past its lease goes on selling while the next holder has the lock.
 var RedisLua = catalog.Info{
 	Name:       "redis-lua",
 	Source:     "A, sixth idea; E, scheme 4: compare and delete in Lua",
@@ -37,8 +37,8 @@ var RedisLua = catalog.Info{
 	Key: stockKey,
 }
 
-// In the source, article E, the poll's pause is in proportion to the time of
-// the protected task, and the lease is several times as long as that task.
+// In article E, the pause between two attempts depends on how long a holder
+// needs the lock, and the lease is several times as long as that.
 type luaLock struct{ keyLock }
 
 func (l *luaLock) Acquire(
@@ -52,7 +52,7 @@ func (l *luaLock) Acquire(
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		ok, err := l.redis.SetNX(ctx, key, token, ttl).Result()
-		if err != nil { // the key may have been set all the same
+		if err != nil { // the reply is lost, but the key may be set
 			lock.UndoUnclear(ctx, release)
 		}
 		return ok, err

@@ -14,7 +14,7 @@ import (
 )
 
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
-// command. It takes three round trips instead of one, on a connection of its
+// command. It needs three round trips instead of one, on a connection of its
 // own. Its DEL does not check whose lock it deletes.
 var RedisMultiLock = catalog.Info{
 	Name:       "redis-multi-lock",
@@ -53,7 +53,7 @@ func (l *multiLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (bool, error) {
 	err := l.redis.Watch(ctx, func(tx *redis.Tx) error {
-		// EXISTS sees a key of any type.
+		// Unlike GET, EXISTS accepts a key of any type.
 		n, err := tx.Exists(ctx, key).Result()
 		if err != nil {
 			return err

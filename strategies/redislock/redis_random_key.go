@@ -29,12 +29,12 @@ var RedisRandomKey = catalog.Info{
 	Key: stockKey,
 }
 
-type randomKeyLock struct{ keyLock } // the source polls every 10 ms
+type randomKeyLock struct{ keyLock } // article D polls every 10 ms
 
 func (l *randomKeyLock) Acquire(
 	ctx context.Context, _ string, o lock.Options,
 ) (lock.Lease, error) {
-	key := rand.Text() // the flaw: each buyer has another key
+	key := rand.Text() // the flaw: each buyer locks a different key
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		return l.redis.SetNX(ctx, key, 1, 0).Result()
 	})

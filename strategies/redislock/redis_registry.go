@@ -23,9 +23,9 @@ var registryScript = redis.NewScript(registryLua)
 
 // RedisRegistry gives the token to the process instead of the buyer, as
 // Spring's RedisLockRegistry does. For Redis all buyers of a process are the
-// same owner, so they first take a lock inside the process. Beside the token,
-// the key has a turn number. With it, a delayed release does not delete the
-// lock of the process's next buyer.
+// same owner, so they first take a lock inside the process. The value of the
+// key is the token and a number that differs for each buyer. So a delayed
+// release does not delete the lock of the process's next buyer.
 var RedisRegistry = catalog.Info{
 	Name:       "redis-registry",
 	Source:     "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
@@ -40,7 +40,7 @@ var RedisRegistry = catalog.Info{
 }
 
 type registryLock struct {
-	keyLock        // the lease is 10 min in the source, article D
+	keyLock        // in article D the lease is 10 min
 	client  string // the token of the process
 	turns   atomic.Int64
 	local   lock.Gate[struct{}]
@@ -63,7 +63,7 @@ func (l *registryLock) Acquire(
 	if wait > 0 {
 		wait = max(0, time.Until(end))
 	}
-	// Only the permit's holder takes a turn, so a later holder's is higher.
+	// Each buyer of this process gets another number.
 	owner := fmt.Sprint(l.client, "-", l.turns.Add(1))
 	release := func(ctx context.Context) error {
 		return releaseByToken(ctx, l.redis, compareAndDelete,
@@ -74,7 +74,7 @@ func (l *registryLock) Acquire(
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		ok, err := l.sendTake(ctx, key, owner, ttl)
-		if err != nil { // the lock may have been taken all the same
+		if err != nil { // the reply is lost, but the lock may be taken
 			lock.UndoUnclear(ctx, release)
 		}
 		return ok, err

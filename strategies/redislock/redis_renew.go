@@ -9,8 +9,8 @@ import (
 	"seckill/internal/lock"
 )
 
-// RedisRenew extends the lease while the holder works. Neither the renewals
-// nor the release check whose lock it is.
+// RedisRenew extends the lease while the holder works. The renewals and the
+// release do not check whose lock it is.
 var RedisRenew = catalog.Info{
 	Name: "redis-renew",
 	Source: "A, sixth idea, which renews after two thirds of the lease; " +
@@ -27,7 +27,7 @@ var RedisRenew = catalog.Info{
 	Key: stockKey,
 }
 
-// The source, article A, polls every second. Its lease is 15 s or 30 s.
+// Article A polls every second. Its lease is 15 s or 30 s.
 type renewLock struct{ keyLock }
 
 func (l *renewLock) Acquire(
@@ -46,7 +46,7 @@ func (l *renewLock) Acquire(
 	if o.Lease == 0 {
 		h.Renew(ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {
 			err := l.redis.PExpire(ctx, key, ttl).Err()
-			return true, err // the flaw: it may be another buyer's lock
+			return true, err // the flaw: the key may be another buyer's
 		})
 	}
 	return h, nil

@@ -9,8 +9,8 @@ import (
 	"seckill/internal/lock"
 )
 
-// RedisSetNXPX sets a key only if it does not exist, and sets its expiry by
-// the same command. The key does not say whose lock it is.
+// RedisSetNXPX sets a key only if the key does not exist. The same command
+// sets the expiry of the key. The key does not say whose lock it is.
 var RedisSetNXPX = catalog.Info{
 	Name:       "redis-set-nx-px",
 	Source:     "A, sixth idea; E, scheme 3",
@@ -24,8 +24,8 @@ var RedisSetNXPX = catalog.Info{
 	Key: stockKey,
 }
 
-// setNXPXLock differs from its sources in the times. The article A polls every
-// second. In the article E the lease is far longer than the protected task.
+// setNXPXLock uses other times than its articles. Article A polls every
+// second. In article E the lease is much longer than a holder needs the lock.
 type setNXPXLock struct{ keyLock }
 
 func (l *setNXPXLock) Acquire(

@@ -28,17 +28,17 @@ var RedisSetEX = catalog.Info{
 	Key: stockKey,
 }
 
-type setexLock struct{ keyLock } // the lease is 30 s in the source, article C
+type setexLock struct{ keyLock } // in article C the lease is 30 s
 
 func (l *setexLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // the end by this process's clock
+	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
-		// PSETEX is SETEX in milliseconds. The flaw: it answers OK even if the
-		// key existed before.
+		// PSETEX is SETEX in milliseconds. The flaw: PSETEX answers OK even if
+		// the key existed before.
 		err := l.redis.Do(ctx, "PSETEX", key,
 			max(1, ttl.Milliseconds()), 1).Err()
 		return err == nil, err

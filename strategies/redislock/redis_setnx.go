@@ -27,13 +27,13 @@ var RedisSetNX = catalog.Info{
 	Key: stockKey,
 }
 
-type setnxLock struct{ endlessLock } // the source polls every second
+type setnxLock struct{ endlessLock } // article A polls every second
 
 func (l *setnxLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		// SETNX does not touch a key of another type, which counts as taken.
+		// SETNX also fails if the key exists with another type.
 		return l.redis.SetNX(ctx, key, 1, 0).Result()
 	})
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"seckill/internal/lock"
 )
 
-// RedisSetNXExpire gives the key an end, so that the key of a dead holder goes
-// away. Before it releases the lock it looks at its own clock. Two gaps
-// remain. Between SETNX and EXPIRE the key has no end. And between the look at
-// the clock and the DEL the lock may change hands.
+// RedisSetNXExpire gives the key an expiry, so that the key of a dead holder
+// expires. Before a holder deletes the key, it reads its own clock. Two gaps
+// remain. Between SETNX and EXPIRE the key has no expiry. And between the
+// reading of the clock and the DEL another buyer may get the lock.
 var RedisSetNXExpire = catalog.Info{
 	Name: "redis-setnx-expire",
 	Source: "C, first Redis way (30 s); D, 1.1; E, scheme 2, where the " +
@@ -33,22 +33,22 @@ var RedisSetNXExpire = catalog.Info{
 	Key: stockKey,
 }
 
-// The lease is 30 s in one source, article C. In the other, article D, it is
-// 60 s, and the pause between two polls is 10 ms.
+// In article C the lease is 30 s. In article D the lease is 60 s, and the
+// pause between two attempts is 10 ms.
 type setnxExpireLock struct{ endlessLock }
 
 func (l *setnxExpireLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // the end by this process's clock
+	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, 1, 0).Result()
 		if err != nil || !ok {
 			return false, err
 		}
-		// A buyer who dies here leaves a key without an end. PEXPIRE is
+		// A buyer who dies here leaves a key that never expires. PEXPIRE is
 		// EXPIRE in milliseconds.
 		err = l.redis.PExpire(ctx, key, ttl).Err()
 		return err == nil, err

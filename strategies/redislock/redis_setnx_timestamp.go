@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lock"
 )
 
-// RedisSetNXTimestamp writes the end of the lock into the value. A buyer who
+// RedisSetNXTimestamp writes the end of the lease into the value. A buyer who
 // finds that the end has passed deletes the key. Between the GET and the DEL
 // another buyer may have done the same and taken the lock.
 var RedisSetNXTimestamp = catalog.Info{
@@ -38,7 +38,7 @@ func (l *timestampLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // the end by this process's clock
+	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		value, err := l.redis.Get(ctx, key).Result()
 		if isOtherType(err) {

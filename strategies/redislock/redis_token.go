@@ -13,9 +13,9 @@ import (
 	"seckill/internal/lock"
 )
 
-// RedisToken writes a random token as the value. Before it releases the lock
-// it checks that the value is still its own token. Between the GET and the DEL
-// the lock may change hands.
+// RedisToken writes a random token as the value. Before a holder deletes the
+// key, it checks that the value is still its own token. Between the GET and
+// the DEL another buyer may get the lock.
 var RedisToken = catalog.Info{
 	Name:       "redis-token",
 	Source:     "A, sixth idea; D, 1.1: the value is compared before DEL",
@@ -29,7 +29,7 @@ var RedisToken = catalog.Info{
 	Key: stockKey,
 }
 
-// In the source, article D, the lock polls every 10 ms, for a lease of 60 s.
+// Article D polls every 10 ms, and its lease is 60 s.
 type tokenLock struct{ keyLock }
 
 func (l *tokenLock) Acquire(

@@ -33,13 +33,14 @@ var (
 )
 
 // RedisWatchdog works like Redisson's RLock: it renews only its own lock, and
-// a published message wakes the waiters, who need not poll. A process that is
-// paused past its lease works on beside its successor until it hears of the
-// loss.
+// a published message wakes the waiters, who need not poll. A holder that is
+// paused past its lease goes on selling while the next holder has the lock,
+// until it learns of the loss.
 //
-// Key, channel and message are Redisson's, so its clients and ours exclude and
-// wake each other. Redisson also counts in the key how often the owner has
-// acquired the lock. Here the process counts (lock.Again), and the key says 1.
+// Key, channel and message are the same as Redisson's, so Redisson's clients
+// and ours exclude and wake each other. Redisson also counts in the key how
+// often the owner has acquired the lock. Here the process counts (lock.Again),
+// and the count in the key is always 1.
 var RedisWatchdog = catalog.Info{
 	Name:   "redis-watchdog",
 	Source: "A, ninth idea and its section on Redisson; D, 1.2.3 and 1.3",
@@ -64,14 +65,15 @@ var RedisWatchdog = catalog.Info{
 }
 
 type watchdogLock struct {
-	keyLock // the lease is 30 s in the source, article A
+	keyLock // in article A the lease is 30 s
 
-	// Of this process, one waiter at a time listens and tries to take the
-	// lock. Its successor takes over its subscription.
+	// The gate lets one waiter of this process at a time listen and try to
+	// take the lock. The next waiter uses the same subscription.
 	gate lock.Gate[*tap.Subscription]
 }
 
-// These answers of watchdog_lock.lua are not times to live.
+// watchdog_lock.lua answers with one of these numbers, or with the
+// milliseconds that are left of another holder's lease.
 const (
 	watchdogTaken   = -4
 	watchdogForeign = -3
@@ -137,9 +139,9 @@ func (l *watchdogLock) renew(h *lock.Hold, key, owner string) {
 	})
 }
 
-// waitForRelease returns when it is time to try again. left is the answer of
-// watchdog_lock.lua. The first call only subscribes and returns at once,
-// because a message may have been published before that.
+// waitForRelease returns when the waiter should try again. left is the answer
+// of watchdog_lock.lua. The first call only subscribes, and returns at once,
+// because the lock may have been released before the subscription.
 func (l *watchdogLock) waitForRelease(
 	ctx, waiting context.Context, permit *lock.Permit[*tap.Subscription],
 	key string, left int64,
@@ -159,7 +161,7 @@ func (l *watchdogLock) waitForRelease(
 		return nil
 	}
 	limit := tap.NoLimit
-	if left >= 0 { // if the holder is dead, no message comes
+	if left >= 0 { // a dead holder sends no message, so limit the wait
 		limit = time.Duration(left+1) * time.Millisecond
 	}
 	message, err := permit.Shared.Receive(waiting, limit)
@@ -170,14 +172,14 @@ func (l *watchdogLock) waitForRelease(
 		return lock.AcquireError(ctx, err)
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err == nil && message == nil: // the connection is gone
+	case err == nil && message == nil: // the connection is lost
 		permit.Shared.Close()
 		permit.Shared = nil
 	}
-	return nil // a message came, or the buyer's time is up
+	return nil // a message has arrived, or the wait is over
 }
 
-// timeUpError returns the error of a wait whose time is up.
+// timeUpError returns the error of a wait that is over.
 func timeUpError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -1,6 +1,7 @@
-// Package redislock has the locks in Redis. Each file is one strategy and
-// reads like its neighbour, so that the difference between two files is the
-// lesson. answers.go is common to them.
+// Package redislock has the locks in Redis. Each file is one strategy. The
+// files are written alike, so that the difference between two files is the
+// lesson. All strategies use answers.go. The letters A to E name the articles
+// from which the strategies come (see docs/architecture.md).
 package redislock
 
 import "embed"

@@ -20,10 +20,10 @@ import (
 )
 
 // Redlock asks five independent Redis servers, and has the lock as soon as
-// three of them agree. The loss or the hang of one server neither loses nor
-// delays the lock. If a server forgets its vote and the holder had only three,
-// another buyer can get a second majority. And a holder that is paused past
-// its lease works on beside its successor.
+// three of them agree. If one server is lost or hangs, the lock is neither
+// lost nor delayed. If a server forgets its vote and the holder had only
+// three, another buyer can get three votes, too. And a holder that is paused
+// past its lease goes on selling while the next holder has the lock.
 var Redlock = catalog.Info{
 	Name: "redlock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
@@ -49,22 +49,23 @@ var Redlock = catalog.Info{
 	Key: stockKey,
 }
 
-// redlockMaxAttempt bounds an attempt, as a part of the lease. The bound
-// matters if an attempt needs the vote of a node that does not answer.
+// redlockMaxAttempt bounds the time of an attempt, as a fraction of the lease.
+// The bound matters if an attempt needs the vote of a node that does not
+// answer.
 const redlockMaxAttempt = 0.05
 
 // A voter sends redsync's commands to one of the five nodes, by three rules:
 //
-//  1. A command is not cancelled when its buyer goes on with the votes of
-//     other nodes.
-//  2. A release is sent when the SET of the same token has ended. Otherwise it
-//     could overtake the SET, and the key would stay.
-//  3. A node that leaves commands unanswered is silent: it gets no commands,
-//     and each release that it has to get is kept until it answers again.
+//  1. When a buyer has enough votes of other nodes, a command to this node is
+//     not cancelled.
+//  2. A release is sent when the SET of the same token has ended. Otherwise
+//     the release could overtake the SET, and the key would stay.
+//  3. A node that has not answered a command is silent. A silent node gets no
+//     commands. Releases for this node are kept until the node answers again.
 type voter struct {
 	redis           *redis.Client
 	background      *sync.RWMutex
-	silent          atomic.Bool // after a time-out, until a PING is answered
+	silent          atomic.Bool // from a time-out until a PING is answered
 	attempts        sync.Map    // token → channel, closed when its SET ends
 	pendingReleases sync.Map    // token → function that sends its release
 }
@@ -137,7 +138,7 @@ func (v *voter) connectFor(
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := tap.WithTimeout(ctx, limit)
-	c, _ = goredis.NewPool(v.redis).Get(ctx) // connects at the first command
+	c, _ = goredis.NewPool(v.redis).Get(ctx) // cannot fail before a command
 	return c, func(err error) {
 		cancel()
 		v.background.RUnlock()
@@ -147,8 +148,8 @@ func (v *voter) connectFor(
 	}
 }
 
-// awaitAnswer waits until the node answers again. An error counts as an
-// answer. Then it sends the releases that were kept for the node.
+// awaitAnswer waits until the node answers a PING, even with an error. Then it
+// sends the releases that were kept for the node.
 func (v *voter) awaitAnswer() {
 	v.background.RLock()
 	for isOverdue(v.redis.Ping(context.Background()).Err()) {

@@ -19,8 +19,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// Redsync is the library go-redsync on one Redis server. Its token guards the
-// release, not the stock.
+// Redsync is the library go-redsync on one Redis server. Its token guards only
+// the release and not the stock.
 var Redsync = catalog.Info{
 	Name: "redsync",
 	Source: "ours: a popular Go library; A, sixth idea, and E, scheme 4: " +
@@ -46,17 +46,17 @@ var Redsync = catalog.Info{
 type redsyncLock struct {
 	sync       *redsync.Redsync
 	nodes      int
-	maxAttempt float64       // the bound of an attempt, as a part of the lease
-	ttl        time.Duration // the lease if Options name none
+	maxAttempt float64       // time of an attempt, as a fraction of the lease
+	ttl        time.Duration // the lease if Options.Lease is 0
 
 	voters []*voter // used by redlock only
 }
 
-// Acquire has its own loop. The tap does not see the pauses of the library's
-// loop, which also returns the same error for a lock that is taken and for a
-// buyer who left.
+// Acquire does not use the library's loop, because the tap does not see the
+// pauses of that loop. Besides, the loop returns the same error for a lock
+// that is taken and for a buyer who has left.
 //
-// If the key has another type, the lock counts as taken (SET NX refuses).
+// If the key has another type, SET NX fails, so the lock counts as taken.
 func (l *redsyncLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -66,7 +66,7 @@ func (l *redsyncLock) Acquire(
 		return l.releaseLock(ctx, m)
 	}
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
-		if ctx.Err() != nil { // the attempt would not notice this end
+		if ctx.Err() != nil { // the attempt would not notice the end of ctx
 			return false, context.Cause(ctx)
 		}
 		m = l.newMutex(ctx, key, ttl)
@@ -75,8 +75,8 @@ func (l *redsyncLock) Acquire(
 			return false, nil
 		}
 		if err != nil {
-			// The library undoes the attempt, too, but under the buyer's
-			// context. If the buyer has left, that context has ended.
+			// The library undoes the attempt only under the buyer's context,
+			// which has ended if the buyer has left.
 			lock.UndoUnclear(ctx, release)
 		}
 		return err == nil, err
@@ -95,9 +95,9 @@ func (l *redsyncLock) Acquire(
 // The token is made here because UndoUnclear needs it. The library stores its
 // own token only after it has won.
 //
-// The attempt ends when most nodes have answered. Only a proof, in which no
-// time passes and no node is slow, waits for all answers. Then it need not try
-// every order in which they could arrive.
+// An attempt ends when most nodes have answered. But under a Tap with a
+// stopped clock it waits for all answers. Then the proof need not try every
+// order in which the answers could arrive.
 func (l *redsyncLock) newMutex(
 	ctx context.Context, key string, ttl time.Duration,
 ) *redsync.Mutex {
@@ -131,10 +131,10 @@ func (l *redsyncLock) releaseLock(
 	})
 }
 
-// redsyncPauses returns random pauses, from half a limit up to the limit,
-// which doubles from 4 to 32 ms. So two contenders that have split the nodes
-// between them rarely collide again. Shorter pauses would only send more
-// commands, and longer ones leave the lock unused.
+// redsyncPauses returns random pauses, from half a limit up to the limit. The
+// limit doubles from 4 to 32 ms. So two contenders that each had some of the
+// nodes rarely collide again. Shorter pauses would only cause more commands,
+// and longer pauses would leave the lock unused.
 func redsyncPauses() func() time.Duration {
 	try := 0
 	return func() time.Duration {
@@ -144,7 +144,8 @@ func redsyncPauses() func() time.Duration {
 	}
 }
 
-// isTaken reports whether the key has another token, or no token at a release.
+// isTaken reports whether err says that the key has another token, or that a
+// release has found no key.
 func isTaken(err error) bool {
 	var node *redsync.ErrNodeTaken
 	var quorum *redsync.ErrTaken

@@ -23,7 +23,7 @@ type Sale struct {
 	Processes       []seckill.Strategy
 	Store           *ledger.Store // the ledger of the last process
 	SKU, Run, Stock int64
-	Start           *judge.Moment // when the next runs start; nil: at once
+	Start           *judge.Moment // when the next runs start; nil means at once
 }
 
 var lastSKU atomic.Int64 // the last SKU in use; every sale has its own
@@ -60,18 +60,18 @@ func (s *Sale) Reset(t testing.TB, stock int64) {
 	if r, ok := s.Processes[0].(seckill.Resetter); ok {
 		err := r.Reset(t.Context(), s.SKU, stock)
 		for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
-			// Try again: in tests, Redlock waits for a node only a tenth of a second, which is too
-			// short on a busy machine.
+			// Try again, because Redlock waits for a node only a tenth of a second in tests. That is
+			// too short on a busy machine.
 			err = r.Reset(t.Context(), s.SKU, stock)
 		}
-		// A broken lock may have been released by a purchase that it let in.
+		// With a broken lock, a purchase may have released the lock that Reset has taken.
 		if !s.Info.Broken() || !errors.Is(err, lock.ErrNotHeld) {
 			labtest.Must(t, err)
 		}
 	}
 }
 
-// Purchase returns a user's request. It is the same request for the same arguments.
+// Purchase returns a user's request. A second call for this user returns the same request id.
 func (s *Sale) Purchase(user, quantity int64) seckill.Purchase {
 	return seckill.Purchase{SKU: s.SKU, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d-%d", s.SKU, user)}
 }

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Atomic lets the database subtract, without a condition. Others buy between
-// the check and the UPDATE, and the stock falls below zero.
+// Atomic lets the database subtract, without a condition. Other buyers may buy
+// between the check and the UPDATE, so the stock can fall below zero.
 var Atomic = catalog.Info{
 	Name:       "atomic",
 	Source:     "A, first idea: the database computes",

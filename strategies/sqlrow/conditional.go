@@ -41,7 +41,7 @@ func (s *conditional) Deduct(
 			return err
 		}
 		if rows == 0 {
-			return seckill.ErrSoldOut // the caller knows that the SKU exists
+			return seckill.ErrSoldOut // the row exists, so num was too small
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
 		return err

@@ -11,7 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdate is pessimistic locking: it locks the row before it reads it.
+// ForUpdate is pessimistic locking. It locks the row before it reads the
+// stock.
 var ForUpdate = catalog.Info{
 	Name:       "for-update",
 	Source:     "A, third idea; D: database lock, method 2",

@@ -6,9 +6,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdateAutocommit is naive with FOR UPDATE at the end of its read. No
-// transaction surrounds the read, so the row is locked during the SELECT only.
-// It is free again while the program computes.
+// ForUpdateAutocommit is naive with FOR UPDATE at the end of its SELECT. No
+// transaction surrounds the SELECT, so the row is locked only while the SELECT
+// runs. While the program computes, the row is not locked.
 var ForUpdateAutocommit = catalog.Info{
 	Name: "for-update-autocommit",
 	Source: "A, third idea: why the business code must be in the " +

@@ -6,8 +6,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdateNowait locks the row or gives up at once. In a rush it turns most
-// buyers away although units are left.
+// ForUpdateNowait locks the row or gives up at once. When many buyers come at
+// the same time, it refuses most of them although units are left.
 var ForUpdateNowait = catalog.Info{
 	Name:       "for-update-nowait",
 	Source:     "D: NOWAIT, to lock without blocking",

@@ -6,7 +6,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ForUpdateScan is for-update with a scan, which locks every row.
+// ForUpdateScan is for-update without an index on the column that finds its
+// row. So the SELECT scans the table and locks every row.
 var ForUpdateScan = catalog.Info{
 	Name:       "for-update-scan",
 	Source:     "A, third idea; D: row lock or table lock",

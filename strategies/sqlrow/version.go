@@ -114,7 +114,7 @@ func retryConflicts(
 		}
 		pause := rand.N(min(minPause<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
-			return err // the buyer's time is up, so the conflict is the answer
+			return err // no time is left, so report the conflict
 		}
 	}
 }

@@ -15,18 +15,20 @@ import (
 	"seckill/internal/tap"
 )
 
-// The nodes of a queue: how a contender creates its node, finds the node ahead
-// and deletes its own. A node is called _c_GUID-lock-NUMBER. The contender
-// draws the GUID, as Curator does, and the server appends the NUMBER.
+// This file has the nodes of a queue: how a contender creates its node, finds
+// the node ahead of it and deletes its own. A node is called
+// _c_GUID-lock-NUMBER. The contender chooses the GUID at random, as Curator
+// does, and the server appends the NUMBER.
 
 // stockPath returns the path of a SKU's queue.
 func stockPath(sku int64) string {
 	return fmt.Sprint("/seckill/locks/stock-", sku)
 }
 
-// createNode creates our node and returns its name. If the connection breaks
-// meanwhile, the node may exist all the same. createNode then finds it by its
-// GUID. A second node would wait for the first one, which is also ours.
+// createNode creates our node and returns its name. If the connection breaks,
+// the node may exist although no reply has arrived. So createNode searches for
+// the GUID before it tries again. Otherwise our second node would wait for our
+// first one.
 func (l *zkLock) createNode(
 	ctx context.Context, key, guid string,
 ) (name string, err error) {
@@ -40,7 +42,7 @@ func (l *zkLock) createNode(
 		if failures++; failures > zkRetries || ctx.Err() != nil {
 			return "", err
 		}
-		if errors.Is(err, zk.ErrNoNode) { // no buyer has made the queue yet
+		if errors.Is(err, zk.ErrNoNode) { // the queue's directory is missing
 			if err := l.zk.EnsurePath(ctx, key); err != nil {
 				return "", err
 			}
@@ -68,10 +70,11 @@ func newGUID() string {
 	return fmt.Sprintf("%x", b)
 }
 
-// predecessor finds the node right ahead of own, and reports whether own is
-// listed. Only the number counts, so clients with other prefixes can share the
-// queue. The number is a signed 32-bit counter that may overflow. A number a
-// is earlier than b if counting up from a reaches b in less than 2³¹ steps.
+// predecessor finds the node right ahead of own, and reports whether own is in
+// the list. It compares only the numbers, so that clients with other prefixes
+// can share the queue. The server's counter is a signed 32-bit number that may
+// overflow. So a number a is earlier than b if counting up from a reaches b in
+// less than 2³¹ steps.
 func predecessor(names []string, own string) (ahead string, here bool) {
 	mine, _ := sequenceNumber(own)
 	var nearest int32
@@ -82,9 +85,9 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 		}
 		n, ok := sequenceNumber(name)
 		if !ok {
-			continue // the node belongs to no contender
+			continue // a node without a number is not in the queue
 		}
-		behind := n - mine // wraps round like the server's counter
+		behind := n - mine // overflows in the same way as the counter
 		if behind < 0 && (ahead == "" || behind > nearest) {
 			ahead, nearest = name, behind
 		}
@@ -92,8 +95,8 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 	return ahead, here
 }
 
-// sequenceNumber reads the number that the server put behind a node's name:
-// ten digits, or a minus and at least nine digits.
+// sequenceNumber reads the number at the end of a node's name. The server
+// writes it as ten digits, or as a minus and at least nine digits.
 func sequenceNumber(name string) (n int32, ok bool) {
 	front := strings.TrimRight(name, "0123456789")
 	digits := name[len(front):]
@@ -108,15 +111,15 @@ func sequenceNumber(name string) (n int32, ok bool) {
 	case len(digits) == 10 && digits[0] != '0' &&
 		strings.HasSuffix(front, "--"): // such as lock--1234567890
 		digits = "-" + digits
-	default: // the prefix may end in digits of its own
+	default: // any digits before these belong to the prefix
 		digits = digits[len(digits)-10:]
 	}
 	v, err := strconv.ParseInt(digits, 10, 32)
 	return int32(v), err == nil
 }
 
-// release deletes the node of a holder. After an error other than ErrNotHeld
-// the client goes on trying in the background while the session lives.
+// release deletes the node of a holder. After an error other than ErrNotHeld,
+// the client tries again in the background until the session ends.
 func (me *zkContender) release(ctx context.Context) error {
 	err := me.zk.Delete(ctx, me.key+"/"+me.node)
 	switch {
@@ -133,8 +136,8 @@ func (me *zkContender) release(ctx context.Context) error {
 }
 
 // leave deletes the node of a contender that gives up, even when its buyer has
-// left. Otherwise the node would stay as long as our session. If that fails,
-// the client tries again in the background.
+// left. Otherwise the node would stay as long as our session. If the command
+// fails, the client tries again in the background.
 func (me *zkContender) leave(ctx context.Context) error {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
 	defer cancel()

@@ -16,14 +16,14 @@ import (
 
 // ZK is a queue of ephemeral sequential nodes:
 //
-//  1. A contender creates a node. The server puts a rising number behind its
+//  1. A contender creates a node. The server appends a rising number to the
 //     name, and deletes the node when the contender's session ends.
-//  2. The contender lists the nodes. If none has a lower number, it has the
+//  2. The contender lists the nodes. If no node has a lower number, it has the
 //     lock. Otherwise it watches the node right ahead of its own.
-//  3. When that node goes, the contender lists the nodes again.
+//  3. When the watched node is deleted, the contender lists the nodes again.
 //
-// A holder that is paused past the session time-out works on beside its
-// successor.
+// A holder that is paused past the session's time-out goes on selling while
+// the next holder has the lock.
 var ZK = catalog.Info{
 	Name: "zk",
 	Source: "A (its section on ZooKeeper), C, D: ephemeral sequential " +
@@ -57,8 +57,8 @@ const (
 	// zkRetries bounds how often a command is repeated when the connection
 	// breaks.
 	zkRetries = 2
-	// zkTimeout bounds how much longer than its wait an acquisition takes when
-	// the server answers late or not at all, and how long a clean-up takes.
+	// If the server answers late or not at all, zkTimeout is the time that an
+	// acquisition may take in addition to its wait. It also bounds a clean-up.
 	zkTimeout = 2 * time.Second
 )
 
@@ -94,15 +94,15 @@ func zkCommandContext(
 	return context.WithTimeoutCause(ctx, wait+zkTimeout, errZKDown)
 }
 
-// queue creates a node and waits for its turn. If that fails, it deletes the
-// node.
+// queue creates a node and waits until the contender has the lock. After an
+// error it deletes the node.
 func (l *zkLock) queue(
 	ctx, asking context.Context, key string,
 	wait time.Duration, end time.Time,
 ) (_ lock.Lease, err error) {
-	// Read the session before creating the node. If the session ends in
-	// between, the node belongs to the next one, and the lease only ends
-	// early.
+	// Read the session before creating the node. If this session ends before
+	// the node is created, the node belongs to the next session. Then the
+	// lease ends too early, which is safe.
 	session, err := l.session(asking)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,8 @@ func (l *zkLock) queue(
 	defer func() {
 		if err != nil {
 			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-				err = left // our own node may still block the lock
+				// Our own node may still block the lock, so report this error.
+				err = left
 			}
 		}
 	}()
@@ -129,8 +130,8 @@ func (l *zkLock) queue(
 		return nil, err
 	}
 	// The client ends the session before the server does, because it counts
-	// from the last request that was answered. So a running holder learns of
-	// the end before its successor gets the lock.
+	// from the time at which the last answered request was sent. So a running
+	// holder learns of the end before another buyer can get the lock.
 	hold := lock.NewReentrant(ctx, l, key, fence, me.release)
 	hold.ExpireWith(session.Alive())
 	return hold, nil
@@ -148,8 +149,8 @@ func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 		case me.once:
 			return 0, seckill.ErrBusy
 		}
-		// After the notice, look again: the node ahead may have belonged to a
-		// waiter that gave up, with other nodes still ahead of it.
+		// List the nodes again after this wait. The deleted node may have been
+		// that of a waiter that gave up, with other nodes still ahead of it.
 		err = me.zk.Wait(me.waiting, "node ahead in "+me.key, gone)
 		if err != nil {
 			return 0, err
@@ -157,13 +158,14 @@ func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 	}
 }
 
-// watchAhead lists the queue. If nodes are ahead of ours, gone yields when the
-// nearest of them is deleted or changed, or when our session ends.
+// watchAhead lists the queue. If nodes are ahead of ours, the channel gone
+// gets an event when the nearest of them is deleted or changed, or when our
+// session ends.
 //
 // Otherwise gone is nil and the lock is ours. The fencing token is the number
-// of the transaction that last changed the list. It comes with the list. It
-// grows with every grant, because the next holder reads the list after our
-// node was deleted.
+// of the transaction that last changed the list, which is part of the reply.
+// The token grows with every grant, because the next holder reads the list
+// after our node was deleted.
 func (me *zkContender) watchAhead() (
 	fence uint64, gone <-chan zk.Event, err error,
 ) {
@@ -183,7 +185,7 @@ func (me *zkContender) watchAhead() (
 			fence, gone = uint64(stat.Pzxid), nil
 			return nil
 		}
-		// GetW, not ExistsW: a watch on a missing node would never fire.
+		// Not ExistsW, because its watch on a missing node would never fire.
 		_, _, gone, err = me.zk.GetW(me.asking, me.key+"/"+ahead)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
@@ -193,8 +195,8 @@ func (me *zkContender) watchAhead() (
 	return fence, gone, err
 }
 
-// repeat calls ask again when the connection breaks, because our node keeps
-// its place meanwhile. It also calls ask again after errZKAgain.
+// repeat calls ask again when the connection breaks, because our node is still
+// in the queue. It also calls ask again after errZKAgain.
 func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 	for failures := 0; ; {
 		err := ask()
@@ -212,8 +214,9 @@ func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 	}
 }
 
-// session returns at once while there is a connection. Otherwise it waits for
-// up to zkTimeout, within which the client finds a server that was restarted.
+// session returns the client's session at once if there is a connection.
+// Otherwise it waits for up to zkTimeout. In this time the client finds a
+// server that was restarted.
 func (l *zkLock) session(
 	ctx context.Context,
 ) (*zkclient.Session, error) {

@@ -25,8 +25,9 @@ var ZKHerd = catalog.Info{
 	Key: stockPath,
 }
 
-// zkWatchDirectory lists the queue after each change, until no node is ahead.
-// The fencing token is the list's last transaction, as in `zk`.
+// zkWatchDirectory lists the queue after each change, until no node is ahead
+// of ours. The fencing token is the number of the transaction that last
+// changed the list, as in `zk`.
 func zkWatchDirectory(me *zkContender) (uint64, error) {
 	for {
 		var names []string

@@ -17,8 +17,8 @@ import (
 )
 
 // ZKNode is one node, which only one contender can create. A holder that is
-// paused past the session time-out works on, and may delete the node of its
-// successor.
+// paused past the session's time-out goes on selling while the next holder has
+// the lock. It may then delete the next holder's node.
 var ZKNode = catalog.Info{
 	Name: "zk-node",
 	Source: "C (files of one folder have different names, so creating " +
@@ -29,7 +29,7 @@ var ZKNode = catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
 	},
-	// The queues of `zk` use another name, which is a directory.
+	// The name differs from the one that `zk` uses, which is a directory.
 	Key: func(sku int64) string {
 		return fmt.Sprintf("/seckill/locks/stock-%d.node", sku)
 	},
@@ -37,9 +37,10 @@ var ZKNode = catalog.Info{
 
 type zkNode struct{ *zkLock }
 
-// Acquire creates the node key. o.Lease has no effect: the lock lives as long
-// as the session. There is no fencing token: the reply to a create does not
-// have the transaction's number, and to ask would be another round trip.
+// Acquire creates the node key. o.Lease has no effect, because the lock lives
+// as long as the session. There is no fencing token. The reply to a create
+// does not have the transaction's number, and reading it needs another round
+// trip.
 func (l *zkNode) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -77,21 +78,22 @@ func (l *zkNode) waitForNode(
 		case err == nil:
 			err = l.zk.Wait(waiting, "end of "+key, gone)
 			if err != nil {
-				return nil, err // we have no node to delete
+				return nil, err // our node does not exist, so delete nothing
 			}
 			continue
 		}
 		if left := l.leave(ctx, key, me); left != nil && ctx.Err() == nil {
-			err = left // our own node may still block the lock
+			// Our own node may still block the lock, so report this error.
+			err = left
 		}
 		return nil, err
 	}
 }
 
-// createOrWatch creates the node. If the node is another contender's, gone
-// yields when it is deleted or changed, or when our session ends. The node's
-// data name its owner: if the connection breaks while we create the node, it
-// may exist and be ours.
+// createOrWatch creates the node. If another contender has it, the channel
+// gone gets an event when the node is deleted or changed, or when our session
+// ends. The node's data names its owner. If the connection breaks during a
+// create, the data shows whether the node is ours.
 func (l *zkNode) createOrWatch(
 	ctx context.Context, key, me string,
 ) (gone <-chan zk.Event, err error) {
@@ -108,7 +110,7 @@ func (l *zkNode) createOrWatch(
 		case !errors.Is(err, zk.ErrNodeExists):
 			return err
 		}
-		// GetW, not ExistsW: a watch on a missing node would never fire.
+		// Not ExistsW, because its watch on a missing node would never fire.
 		owner, _, change, err := l.zk.GetW(ctx, key)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
@@ -135,9 +137,9 @@ func (l *zkNode) releaseNode(ctx context.Context, key, me string) error {
 	return nil
 }
 
-// deleteOwn reads the node and deletes it if it is ours. If our session ends
-// between the two commands and the client already has the next session, it
-// deletes the node of another contender.
+// deleteOwn reads the node and deletes it if the node is ours. Our session may
+// end between the two commands. If the client already has the next session
+// then, deleteOwn deletes the node of another contender.
 func (l *zkNode) deleteOwn(
 	ctx context.Context, key, me string,
 ) (deleted bool, err error) {
@@ -152,9 +154,9 @@ func (l *zkNode) deleteOwn(
 	return deleted, err
 }
 
-// leave deletes the node if it is ours, even when the buyer has left.
-// Otherwise the node would stay as long as our session. If that fails, the
-// client tries again in the background.
+// leave deletes the node if the node is ours, even when the buyer has left.
+// Otherwise the node would stay as long as our session. If the command fails,
+// the client tries again in the background.
 func (l *zkNode) leave(ctx context.Context, key, me string) error {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
 	defer cancel()

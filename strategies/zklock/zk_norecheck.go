@@ -7,9 +7,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ZKNoRecheck is the queue of `zk` whose waiters trust the notice. When a
-// waiter gives up or dies, the next one is notified and enters beside the
-// holder.
+// ZKNoRecheck is the queue of `zk`, but a waiter takes the lock as soon as the
+// node ahead of its own is deleted. If this was the node of a waiter that gave
+// up or died, two buyers have the lock.
 var ZKNoRecheck = catalog.Info{
 	Name: "zk-norecheck",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
@@ -24,9 +24,9 @@ var ZKNoRecheck = catalog.Info{
 	Key: stockPath,
 }
 
-// zkTrustNotice waits once for the node ahead to go. The flaw: it does not
-// look whether other nodes are ahead. There is no fencing token, which would
-// come with a second list.
+// zkTrustNotice waits once until the node ahead is deleted. The flaw: it does
+// not check whether other nodes are ahead. There is no fencing token, because
+// that would need a second list of the queue.
 func zkTrustNotice(me *zkContender) (uint64, error) {
 	_, gone, err := me.watchAhead()
 	switch {

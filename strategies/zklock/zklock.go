@@ -1,6 +1,6 @@
-// Package zklock has the locks in ZooKeeper. Each file is one strategy and
-// reads like its neighbour, so that the difference between two files is the
-// lesson. nodes.go is common to the queues.
+// Package zklock has the locks in ZooKeeper. Each file is one strategy. The
+// files are written alike, so that the difference between two files is the
+// lesson. All queues use nodes.go.
 package zklock
 
 import "embed"
