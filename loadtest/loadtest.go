@@ -125,7 +125,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests},
 			"interrupted after %s of %s buyers", tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
 	}
-	if r.provesNothing() {
+	// Planned faults keep answers away. In a joined sale, other buyers test the stock as well.
+	excused := c.Joins || c.Faulty != nil && c.Faulty()
+	if r.result.isUntried() && !excused {
 		answered := r.result.Requests - r.result.Counts.Uncertain()
 		r.addProblem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": c.Stock},
 			"only %s of %s got a definite answer, and units were left: nothing could be oversold",
@@ -175,9 +177,7 @@ func newCheckedRun(c Config) (*run, error) {
 	if len(c.Targets) == 0 {
 		return nil, configError("no target: give the address of at least one service")
 	}
-	if c.settling == (settling{}) {
-		c.settling = defaultSettling
-	}
+	c.settling = cmp.Or(c.settling, defaultSettling)
 	c.Scenario = c.withDefaults()
 	return newRun(c), nil
 }
@@ -197,12 +197,6 @@ func newRun(c Config) *run {
 // isInterrupted reports whether ctx ended before all requests were sent.
 func (r *run) isInterrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && r.result.Requests < r.plan.requests
-}
-
-// provesNothing reports whether the sale held only because too few buyers got an answer. It returns false if planned
-// faults keep answers away. It also returns false in a joined sale, where other buyers test the stock as well.
-func (r *run) provesNothing() bool {
-	return r.result.isUntried() && !r.config.Joins && !(r.config.Faulty != nil && r.config.Faulty())
 }
 
 // sendLoad sends the load. It reports progress until its caller calls the function that sendLoad returns. The

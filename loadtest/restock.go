@@ -75,8 +75,9 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 			last, call.Answered = err, 0
 		default:
 			last = err
-			if refused.nothingDone() {
-				call.Outcome = judge.OutcomeError
+			code, known := judge.FindCode(refused.problem.Code)
+			if known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress {
+				call.Outcome = judge.OutcomeError // the answer says that the call has changed nothing
 			}
 		}
 		r.tally.recordRestock(sku, call)
@@ -88,10 +89,4 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 				"a restock of %d units was not acknowledged: %v", call.Quantity, last)
 		}
 	})
-}
-
-// nothingDone reports whether the answer says that the call has changed nothing.
-func (r *refusal) nothingDone() bool {
-	code, known := judge.FindCode(r.problem.Code)
-	return known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress
 }

@@ -349,7 +349,8 @@ func (p *poller) readOnce(ctx context.Context) bool {
 // dead and runs nothing. If a process does not answer, a purchase may be running.
 func anyInFlight(ctx context.Context, services []service) bool {
 	return slices.ContainsFunc(services, func(s service) bool {
-		now, err := s.readStats(ctx)
+		var now stats
+		err := s.callJSON(ctx, request{path: "/stats"}, &now)
 		if err == nil {
 			return now.InFlight > 0
 		}

@@ -186,48 +186,30 @@ type stats struct {
 	} `json:"strategies"`
 }
 
-func (s service) readStats(ctx context.Context) (stats, error) {
-	var answer stats
-	err := s.callJSON(ctx, request{path: "/stats"}, &answer)
-	return answer, err
-}
-
-// A cost is what all purchases of a strategy have cost so far, at all targets together.
-type cost struct {
-	started   []time.Time // for each target, when its process started
-	purchases int64
-	commands  map[string]int64 // backend → number of commands sent to it
-	processor float64          // the processor time of all service processes together, in seconds
-}
-
-// readCost returns the sum of the costs at all targets.
-func (r *run) readCost(ctx context.Context) (cost, error) {
-	c := cost{commands: map[string]int64{}}
+// readAllStats returns the counts of every target.
+func (r *run) readAllStats(ctx context.Context) ([]stats, error) {
+	var all []stats
 	for _, s := range r.services {
-		now, err := s.readStats(ctx)
-		if err != nil {
-			return c, err
+		var now stats
+		if err := s.callJSON(ctx, request{path: "/stats"}, &now); err != nil {
+			return nil, err
 		}
-		c.started = append(c.started, now.StartedAt)
-		c.processor += now.ProcessorSeconds
-		c.purchases += now.Strategies[r.config.Strategy].Purchases
-		for backend, n := range now.Strategies[r.config.Strategy].Commands {
-			c.commands[backend] += n
-		}
+		all = append(all, now)
 	}
-	return c, nil
+	return all, nil
 }
 
-// startMeter reads the costs before the load. It returns a function that reads the costs again after the
-// load, and writes the difference into the result.
+// startMeter reads the counts before the load. It returns a function that reads the counts again after
+// the load, and writes the costs of the load into the result.
 func (r *run) startMeter(ctx context.Context) func(context.Context) {
-	before, err := r.readCost(ctx)
+	before, err := r.readAllStats(ctx)
 	return func(ctx context.Context) {
-		var after cost
+		var after []stats
 		if err == nil {
-			after, err = r.readCost(ctx)
+			after, err = r.readAllStats(ctx)
 		}
-		if err == nil && !slices.EqualFunc(before.started, after.started, time.Time.Equal) {
+		isSameProcess := func(a, b stats) bool { return a.StartedAt.Equal(b.StartedAt) }
+		if err == nil && !slices.EqualFunc(before, after, isSameProcess) {
 			err = errors.New("a target was started again")
 		}
 		if err != nil {
@@ -238,18 +220,26 @@ func (r *run) startMeter(ctx context.Context) func(context.Context) {
 	}
 }
 
-// addCost writes the difference between two costs into the result.
-func (r *Result) addCost(before, after cost) {
-	if before.processor > 0 {
-		r.Processor.Services = new(after.processor - before.processor)
+// addCost writes into the result what the purchases of its strategy have cost at all targets.
+func (r *Result) addCost(before, after []stats) {
+	processor, purchases, commands := 0.0, int64(0), map[string]int64{}
+	for i, now := range after {
+		was, of := before[i], now.Strategies[r.Settings.Strategy]
+		processor += now.ProcessorSeconds - was.ProcessorSeconds
+		purchases += of.Purchases - was.Strategies[r.Settings.Strategy].Purchases
+		for backend, n := range of.Commands {
+			commands[backend] += n - was.Strategies[r.Settings.Strategy].Commands[backend]
+		}
 	}
-	purchases := after.purchases - before.purchases
+	if processor > 0 {
+		r.Processor.Services = new(processor)
+	}
 	if purchases == 0 {
 		r.CommandsMissing = "the targets count no purchases of " + r.Settings.Strategy
 		return
 	}
-	for backend, n := range after.commands {
-		if n -= before.commands[backend]; n > 0 {
+	for backend, n := range commands {
+		if n > 0 {
 			r.Commands = append(r.Commands, Commands{backend, n, float64(n) / float64(purchases)})
 		}
 	}
