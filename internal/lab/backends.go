@@ -105,8 +105,7 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 		Address: strings.Join(addresses(e.Nodes), ",")}, nil
 }
 
-// discardBackend ends the servers of a backend that could not be started completely. The next Add starts all of
-// them.
+// discardBackend ends the servers of a backend that could not be started completely. The next Add starts all of them.
 func (l *Lab) discardBackend(name string) {
 	l.mu.Lock()
 	var started []*Process

@@ -160,10 +160,9 @@ func (l *Lab) ServiceSettings() ServiceSettings {
 	return l.serving
 }
 
-// Serve runs service processes with these settings and waits until all of them are ready. Processes
-// with these settings keep running. All other processes finish their purchases and restart with the
-// same name and address. If Serve fails, no process runs, and the next call starts all of them.
-// Only one call may run at a time.
+// Serve runs service processes with these settings and waits until all of them are ready. Processes with these settings
+// keep running. All other processes finish their purchases and restart with the same name and address. If Serve fails,
+// no process runs, and the next call starts all of them. Only one call may run at a time.
 func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	l.mu.Lock()
 	changed := s != l.serving

@@ -268,9 +268,8 @@ func (r *Run) editLane(i int) *Lane {
 	return &r.Lanes[i]
 }
 
-// sellLanes runs the sales of all lanes at the same time. Every lane begins when all lanes are
-// ready. Every lane is judged when the buyers of all lanes have their answers. No lane waits for a lane that has
-// failed.
+// sellLanes runs the sales of all lanes at the same time. Every lane begins when all lanes are ready. Every lane is
+// judged when the buyers of all lanes have their answers. No lane waits for a lane that has failed.
 func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 	targets := s.liveServices()
 	var beginning, ending, lanes sync.WaitGroup

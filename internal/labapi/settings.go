@@ -141,8 +141,7 @@ func blameFields(p *web.Problem, err error) {
 	}
 }
 
-// laneScenario returns the scenario of one lane of a run: the run's scenario with the strategy and
-// the SKU of the lane.
+// laneScenario returns the scenario of one lane of a run: the run's scenario with the strategy and the SKU of the lane.
 func (w *Settings) laneScenario(lane int) loadtest.Scenario {
 	s := w.Scenario
 	s.Strategy, s.SKU = w.Strategies[lane], sku+int64(lane)
