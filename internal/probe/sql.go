@@ -23,6 +23,7 @@ import (
 // giveUp, because the server itself notices that the connections of a dead process close.
 type SQL struct {
 	db        *gorm.DB
+	database  string // its name
 	store     *ledger.Store
 	lockTable string // the table with the strategy's locks; "" if there is none
 	stock     seckill.StockStore
@@ -31,8 +32,8 @@ type SQL struct {
 }
 
 func newSQL(in *backend.Instance, info catalog.Info) *SQL {
-	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), lockTable: info.Stored.LockTable, stock: info.Stock,
-		Now: time.Now}
+	return &SQL{db: in.DB, database: in.Database, store: ledger.NewStore(in.DB), lockTable: info.Stored.LockTable,
+		stock: info.Stock, Now: time.Now}
 }
 
 // expire ends leases in tables. A lease in distributed_lock is compared with the database's clock, so expire moves
@@ -103,29 +104,41 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 	if len(ports) == 0 {
 		return 0, nil
 	}
-	var ids []int64
-	query := "SELECT ID FROM " + ourConnections + " AND " + clientPort + " IN ?"
-	err := s.db.WithContext(ctx).Raw(query, ports).Scan(&ids).Error
+	connections, err := s.connections(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("find the connections of a process: %w", err)
+		return 0, err
 	}
 	killed := 0
-	for _, id := range ids {
+	for _, c := range connections {
 		// KILL fails if the connection has closed meanwhile, and then there is nothing to do.
-		if s.db.WithContext(ctx).Exec(fmt.Sprint("KILL ", id)).Error == nil {
+		if slices.Contains(ports, c.port()) && s.db.WithContext(ctx).Exec("KILL "+c.ID).Error == nil {
 			killed++
 		}
 	}
 	return killed, s.AwaitClosed(ctx, ports, false)
 }
 
-// clientPort is a SQL expression for the port of a connection's client. In HOST, an address or a name precedes the
-// port. A client of another database may have the same port on another host. So queries read only ourConnections,
-// which are the connections to this database.
-const (
-	clientPort     = "SUBSTRING_INDEX(HOST, ':', -1)"
-	ourConnections = "information_schema.PROCESSLIST WHERE DB = DATABASE()"
-)
+// A connection is one client of the SQL server.
+type connection struct {
+	ID       string `gorm:"column:Id"` // of its thread in the server
+	Host     string `gorm:"column:Host"`
+	Database string `gorm:"column:db"`
+	State    string `gorm:"column:State"`
+}
+
+// port returns the port of the client. The host before the port may be an address or a name.
+func (c connection) port() string { return c.Host[strings.LastIndex(c.Host, ":")+1:] }
+
+// connections returns the connections to this database. A client of another database may have the
+// same port on another host. connections does not read information_schema.PROCESSLIST: for each
+// query on it, MariaDB creates a temporary table in a file.
+func (s *SQL) connections(ctx context.Context) ([]connection, error) {
+	var list []connection
+	if err := s.db.WithContext(ctx).Raw("SHOW PROCESSLIST").Scan(&list).Error; err != nil {
+		return nil, fmt.Errorf("ask the SQL server for its connections: %w", err)
+	}
+	return slices.DeleteFunc(list, func(c connection) bool { return !strings.EqualFold(c.Database, s.database) }), nil
+}
 
 // closeLimit is the maximum time that a server may take to notice that a connection is closed.
 const closeLimit = 30 * time.Second
@@ -137,19 +150,19 @@ func (s *SQL) AwaitClosed(ctx context.Context, ports []string, exceptWaiting boo
 	if len(ports) == 0 {
 		return nil
 	}
-	query := "SELECT " + clientPort + " FROM " + ourConnections + " AND " + clientPort + " IN ?"
 	for begun := time.Now(); ; {
-		var open []string
-		if err := s.db.WithContext(ctx).Raw(query, ports).Scan(&open).Error; err != nil {
-			return fmt.Errorf("ask the SQL server for its connections: %w", err)
+		open, err := s.connections(ctx)
+		if err != nil {
+			return err
 		}
+		open = slices.DeleteFunc(open, func(c connection) bool { return !slices.Contains(ports, c.port()) })
 		if exceptWaiting && len(open) > 0 {
 			waits, err := s.waits(ctx)
 			if err != nil {
 				return err
 			}
-			open = slices.DeleteFunc(open, func(port string) bool {
-				return slices.ContainsFunc(waits, func(w Wait) bool { return w.Port == port })
+			open = slices.DeleteFunc(open, func(c connection) bool {
+				return slices.ContainsFunc(waits, func(w Wait) bool { return w.Port == c.port() })
 			})
 		}
 		if len(open) == 0 {
@@ -174,19 +187,18 @@ var (
 // read.
 func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	var innodb struct{ Status string }
-	var connections []struct{ ID, Port, State string }
-	if err = s.db.WithContext(ctx).Raw("SHOW ENGINE INNODB STATUS").Scan(&innodb).Error; err == nil {
-		err = s.db.WithContext(ctx).Raw("SELECT ID AS id, " + clientPort + " AS port, STATE AS state FROM " +
-			ourConnections).Scan(&connections).Error
-	}
-	if err != nil {
+	if err = s.db.WithContext(ctx).Raw("SHOW ENGINE INNODB STATUS").Scan(&innodb).Error; err != nil {
 		return nil, fmt.Errorf("ask the SQL server for its waiters: %w", err)
 	}
-	ports := map[string]string{} // maps the id of a connection's thread to the port of its client
+	connections, err := s.connections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ports := map[string]string{} // the client's port by the id of the connection's thread
 	for _, c := range connections {
-		ports[c.ID] = c.Port
+		ports[c.ID] = c.port()
 		if c.State == "User lock" {
-			list = append(list, Wait{Backend: tap.SQL, Port: c.Port,
+			list = append(list, Wait{Backend: tap.SQL, Port: c.port(),
 				Why: "the server's list of processes says: User lock (GET_LOCK)"})
 		}
 	}
