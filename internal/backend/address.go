@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -67,18 +68,17 @@ func ParseRedis(address string) (*redis.Options, error) {
 func parseRedisList(addresses []string) ([]string, *redis.Options, error) {
 	var hosts []string
 	var login *redis.Options
-	for i, address := range addresses {
+	for _, address := range addresses {
 		a, err := ParseRedis(address)
 		if err != nil {
 			return nil, nil, err
 		}
-		hosts = append(hosts, a.Addr)
-		if i > 0 && (a.Username != login.Username || a.Password != login.Password ||
-			(a.TLSConfig == nil) != (login.TLSConfig == nil)) {
+		hosts, login = append(hosts, a.Addr), cmp.Or(login, a)
+		if a.Username != login.Username || a.Password != login.Password ||
+			(a.TLSConfig == nil) != (login.TLSConfig == nil) {
 			return nil, nil, errors.New("the Redis addresses of a Cluster, of sentinels or of a ring " +
 				"must have the same user and password, and all use TLS or none")
 		}
-		login = a
 	}
 	return hosts, login, nil
 }

@@ -92,12 +92,12 @@ func TestUnusableConfigurations(t *testing.T) {
 		"or of a ring must have the same user":    {RedisRing: apart},
 		"cannot be used: the shard at 127.0.0.1:": {RedisRing: login},
 
-		"redlock at 127.0.0.1:1,127.0.0.1:2":                              {RedlockAddrs: login},
-		"etcd at 127.0.0.1:1":                                             {EtcdEndpoints: one},
-		"etcd at http://127.0.0.1:1 cannot be used: dial tcp 127.0.0.1:1": {EtcdEndpoints: []string{"http://127.0.0.1:1/"}},
-		"http://user:password@host:port":                                  {EtcdEndpoints: []string{"root:secret@host:1"}},
-		"with %40 for @ in the password":                                  {EtcdEndpoints: []string{"http://root:sec/ret@host:1"}},
-		"etcd addresses must have the same user and":                      {EtcdEndpoints: []string{"http://root:secret@host:1", "http://root:secret-2@other:1"}},
+		"redlock at 127.0.0.1:1,127.0.0.1:2":                               {RedlockAddrs: login},
+		"etcd at 127.0.0.1:1":                                              {EtcdEndpoints: one},
+		"etcd at http://127.0.0.1:1/ cannot be used: dial tcp 127.0.0.1:1": {EtcdEndpoints: []string{"http://127.0.0.1:1/"}},
+		"http://user:password@host:port":                                   {EtcdEndpoints: []string{"root:secret@host:1"}},
+		"with %40 for @ in the password":                                   {EtcdEndpoints: []string{"http://root:sec/ret@host:1"}},
+		"etcd addresses must have the same user and":                       {EtcdEndpoints: []string{"http://root:secret@host:1", "http://root:secret-2@other:1"}},
 	} {
 		_, err := open(t, c)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sec") {

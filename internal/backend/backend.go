@@ -4,6 +4,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,6 @@ type Instance struct {
 	Dialer     *Dialer
 	DB         *gorm.DB
 	LockDB     *gorm.DB // the second pool, for locks; only with MySQL and MariaDB
-	Database   string   // name of the MySQL or MariaDB database
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // clients of the independent nodes of RedlockAddrs
 	ZooKeeper  *zkclient.Client
@@ -174,10 +174,16 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	for _, open := range []func(context.Context) error{
-		in.openMySQL, in.openSQLite, in.openRedis, in.openRedlock, in.openZooKeeper, in.openEtcd,
-	} {
-		if err := open(ctx); err != nil {
+	for _, k := range Kinds {
+		addresses := k.In(c)
+		switch {
+		case len(addresses) == 0:
+		case c.SQLitePath != "" && k.Name == NameMySQL:
+			err = in.openSQLite(ctx)
+		default:
+			err = explainUnreachable(k.Name, showAddresses(addresses), k.open(in, ctx, addresses))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -194,12 +200,14 @@ func (c Config) Check() error {
 	if _, err := ParseMySQL(c.MySQLDSN); c.MySQLDSN != "" && err != nil {
 		return err
 	}
-	for _, address := range slices.Concat(c.RedisAddrs, c.RedisSentinels, c.RedisRing, c.RedlockAddrs) {
+	for _, address := range c.RedlockAddrs {
 		if _, err := ParseRedis(address); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, _, errRedis := parseRedisList(slices.Concat(c.RedisAddrs, c.RedisSentinels, c.RedisRing))
+	_, _, _, errEtcd := parseEtcd(c.EtcdEndpoints)
+	return cmp.Or(errRedis, errEtcd)
 }
 
 // Tier returns the tier of the backend with the given name.
@@ -212,10 +220,6 @@ func (in *Instance) Tier(name string) Tier {
 	}
 	return Given
 }
-
-// Kill simulates the death of this instance's process. It closes the sockets without ending the
-// sessions on the servers, and every later command fails. Close must still be called.
-func (in *Instance) Kill() { in.Dialer.Kill() }
 
 // Close ends every session and pool. Commands that still wait for an answer fail.
 func (in *Instance) Close() error {

@@ -64,7 +64,8 @@ func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) e
 	return last
 }
 
-// Kill closes every open connection, as a crash of the process would, and makes every later dial fail.
+// Kill simulates the death of the instance's process. It closes the connections without ending the sessions on the
+// servers, and every later dial fails. Instance.Close must still be called.
 func (d *Dialer) Kill() {
 	d.mu.Lock()
 	d.dead = true

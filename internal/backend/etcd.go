@@ -18,11 +18,8 @@ import (
 
 // openEtcd connects to etcd. The client never repeats a write that may have reached the server, so the tap sees every
 // write that is sent.
-func (in *Instance) openEtcd(ctx context.Context) error {
-	if len(in.Config.EtcdEndpoints) == 0 {
-		return nil
-	}
-	endpoints, user, password, err := parseEtcd(in.Config.EtcdEndpoints)
+func (in *Instance) openEtcd(ctx context.Context, addresses []string) error {
+	endpoints, user, password, err := parseEtcd(addresses)
 	if err != nil {
 		return err
 	}
@@ -49,7 +46,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		if user != "" { // the server may have refused the login, so the error names the user
 			err = fmt.Errorf("user %s: %w", user, err)
 		}
-		return explainUnreachable(NameEtcd, strings.Join(endpoints, ","), err)
+		return err
 	}
 	in.closers = append(in.closers, c.Close)
 	for _, endpoint := range endpoints {
@@ -60,7 +57,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return explainUnreachable(NameEtcd, strings.Join(endpoints, ","), err)
+		return err
 	}
 	etcdtap.Wrap(c)
 	in.Etcd = c

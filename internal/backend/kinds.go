@@ -15,7 +15,8 @@ type Kind struct {
 	Offers    []Capability
 	Addresses []Address
 
-	ask func(*Instance, context.Context) error // ask returns nil if the backend answers
+	open func(in *Instance, ctx context.Context, addresses []string) error // connects an instance
+	ask  func(*Instance, context.Context) error                            // returns nil if the backend answers
 }
 
 // An Address is one field of Config that contains the address of a backend.
@@ -36,17 +37,17 @@ func addressFields(names ...string) []Address {
 
 // Kinds lists all backends, in the order in which tables show them.
 var Kinds = []Kind{
-	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB",
+	{Name: NameMySQL, open: (*Instance).openMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB",
 		// SQLite offers only SQL; sqliteLacks lists the other capabilities.
 		Offers:    []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted},
 		Addresses: addressFields("MySQLDSN", "SQLitePath")},
-	{Name: NameRedis, ask: (*Instance).askRedis, Title: "Redis", Offers: []Capability{Redis},
+	{Name: NameRedis, open: (*Instance).openRedis, ask: (*Instance).askRedis, Title: "Redis", Offers: []Capability{Redis},
 		Addresses: addressFields("RedisAddrs", "RedisSentinels", "RedisRing")},
-	{Name: NameRedlock, ask: (*Instance).askRedlock, Title: "quorum of five Redis nodes",
+	{Name: NameRedlock, open: (*Instance).openRedlock, ask: (*Instance).askRedlock, Title: "quorum of five Redis nodes",
 		Offers: []Capability{RedisQuorum}, Addresses: addressFields("RedlockAddrs")},
-	{Name: NameZooKeeper, ask: (*Instance).askZooKeeper, Title: "ZooKeeper",
+	{Name: NameZooKeeper, open: (*Instance).openZooKeeper, ask: (*Instance).askZooKeeper, Title: "ZooKeeper",
 		Offers: []Capability{ZooKeeper}, Addresses: addressFields("ZooKeeperAddrs")},
-	{Name: NameEtcd, ask: (*Instance).askEtcd, Title: "etcd",
+	{Name: NameEtcd, open: (*Instance).openEtcd, ask: (*Instance).askEtcd, Title: "etcd",
 		Offers: []Capability{Etcd}, Addresses: addressFields("EtcdEndpoints")},
 }
 

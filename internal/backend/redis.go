@@ -65,33 +65,26 @@ func failedInScript(refused redis.Error) bool {
 // for these errors (scriptPrepareForRun and scriptCall in its script.c).
 var firstWriteErrors = []string{"OOM", "READONLY", "NOREPLICAS", "MISCONF"}
 
-func (in *Instance) openRedis(ctx context.Context) error {
-	kind, _ := KindOf(Redis)
-	addresses := kind.In(in.Config)
-	if len(addresses) == 0 {
-		return nil
-	}
-	open := in.newRedis
-	if len(in.Config.RedisRing) > 0 {
-		open = in.newRing
-	}
-	c, err := open()
+func (in *Instance) openRedis(ctx context.Context, addresses []string) error {
+	hosts, login, err := parseRedisList(addresses)
 	if err != nil {
 		return err
 	}
-	in.closers = append(in.closers, c.Close)
-	in.Redis = c
-	if hosts, _, wrong := parseRedisList(addresses); wrong == nil && len(in.Config.RedisRing) == 0 {
+	if len(in.Config.RedisRing) > 0 {
+		in.Redis = in.newRing(hosts, login)
+	} else {
+		in.Redis = in.newRedis(hosts, login)
 		err = in.Dialer.dialAny(ctx, tap.Redis, hosts...)
 	}
+	in.closers = append(in.closers, in.Redis.Close)
 	if err == nil {
 		err = in.askRedis(ctx)
 	}
 	if err != nil {
-		return explainUnreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses[0], err))
+		return in.explainRedis(ctx, login, err)
 	}
-	in.versions[NameRedis] = redisVersion(ctx, c)
-	in.askRights(ctx, c, Redis, addresses)
+	in.versions[NameRedis] = redisVersion(ctx, in.Redis)
+	in.askRights(ctx, in.Redis, Redis, login)
 	return nil
 }
 
@@ -107,11 +100,10 @@ func redisVersion(ctx context.Context, c redis.Cmdable) string {
 // explainRedis makes an error from go-redis more precise. If a right is missing, it adds the user's name. A server that
 // refuses connections (protected mode, too many clients) sends a message and closes the connection. go-redis reports
 // only a failed write, so explainRedis reads and returns this message.
-func (in *Instance) explainRedis(ctx context.Context, address string, err error) error {
+func (in *Instance) explainRedis(ctx context.Context, login *redis.Options, err error) error {
 	var answer redis.Error
-	login, wrong := ParseRedis(address)
 	switch {
-	case wrong != nil, nobodyAnswered(err):
+	case nobodyAnswered(err):
 		return err
 	case redis.IsAuthError(err), redis.IsPermissionError(err):
 		return fmt.Errorf("user %s: %w", cmp.Or(login.Username, "default"), err)
@@ -148,18 +140,9 @@ func (in *Instance) redisOptions(hosts []string, login *redis.Options, timeout t
 // newRedis returns a client of one server, of a Cluster, or of the primary that sentinels name. With sentinels, the
 // client asks them before each new connection. When the sentinels name another primary, the client closes all
 // connections to the old primary. Commands without an answer then have an unknown outcome.
-func (in *Instance) newRedis() (redis.UniversalClient, error) {
-	hasSentinels := len(in.Config.RedisSentinels) > 0
-	addresses := in.Config.RedisAddrs
-	if hasSentinels {
-		addresses = in.Config.RedisSentinels
-	}
-	hosts, login, err := parseRedisList(addresses)
-	if err != nil {
-		return nil, err
-	}
+func (in *Instance) newRedis(hosts []string, login *redis.Options) redis.UniversalClient {
 	o := in.redisOptions(hosts, login, redisTimeout)
-	if hasSentinels {
+	if len(in.Config.RedisSentinels) > 0 {
 		o.MasterName = DefaultMaster
 		o.SentinelUsername, o.SentinelPassword = login.Username, login.Password
 		o.DialerRetries = 1 // if the primary is down, ask the sentinels for another instead of dialing again
@@ -171,7 +154,7 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	} else {
 		c.AddHook(tap.RedisHook{})
 	}
-	return c, nil
+	return c
 }
 
 // newNode returns a client of one of several independent servers.
@@ -185,29 +168,27 @@ func (in *Instance) newNode(host string, login *redis.Options, timeout time.Dura
 
 // openRedlock connects to the independent nodes of RedlockAddrs. It returns an error if no majority
 // answers. So the service can start while a minority of the nodes is down or hangs.
-func (in *Instance) openRedlock(ctx context.Context) error {
-	for i, address := range in.Config.RedlockAddrs {
+func (in *Instance) openRedlock(ctx context.Context, addresses []string) error {
+	var first *redis.Options
+	for i, address := range addresses {
 		a, err := ParseRedis(address)
 		if err != nil {
 			return err
 		}
+		first = cmp.Or(first, a)
 		// The strategy redlock sets a shorter limit for each command by its context.
 		c := in.newNode(a.Addr, a, redlockTimeout, fmt.Sprint("node ", i+1))
 		in.closers = append(in.closers, c.Close)
 		in.RedisNodes = append(in.RedisNodes, c)
 	}
-	if len(in.RedisNodes) == 0 {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()
 	node, err := in.reachMajority(ctx)
 	if err != nil {
-		err = in.explainRedis(ctx, in.Config.RedlockAddrs[0], err)
-		return explainUnreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
+		return in.explainRedis(ctx, first, err)
 	}
 	in.versions[NameRedlock] = redisVersion(ctx, node)
-	in.askRights(ctx, node, RedisQuorum, in.Config.RedlockAddrs)
+	in.askRights(ctx, node, RedisQuorum, first)
 	return nil
 }
 
@@ -332,24 +313,20 @@ func (e *noAnswer) Is(target error) bool {
 // newRing returns a client of several independent servers (shards). The client chooses the shard of a key by rendezvous
 // hashing. If a shard does not answer, its keys are unavailable. By default go-redis would send their commands to other
 // shards, which do not have the values of these keys.
-func (in *Instance) newRing() (redis.UniversalClient, error) {
-	addresses, login, err := parseRedisList(in.Config.RedisRing)
-	if err != nil {
-		return nil, err
-	}
-	hosts, names := map[string]string{}, map[string]string{}
-	for i, host := range addresses {
+func (in *Instance) newRing(hosts []string, login *redis.Options) redis.UniversalClient {
+	shards, names := map[string]string{}, map[string]string{}
+	for i, host := range hosts {
 		name := fmt.Sprint("shard-", i+1)
-		hosts[name], names[host] = host, name
+		shards[name], names[host] = host, name
 	}
 	return redis.NewRing(&redis.RingOptions{
-		Addrs: hosts,
+		Addrs: shards,
 		NewClient: func(o *redis.Options) *redis.Client {
 			return in.newNode(o.Addr, login, redisTimeout, names[o.Addr])
 		},
 		MaxRetries:  -1, // -1 means no retries; 0 would mean three
 		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
-	}), nil
+	})
 }
 
 // redisCalls lists every command that strategies and scripts send. An entry may include arguments, so that deniedLua
@@ -389,14 +366,10 @@ func (c Capability) server() Capability {
 
 // askRights adds to Lacks a Right for each command that the user may not send to Redis. If the server is older than
 // Redis 7, it adds nothing, because deniedLua fails there.
-func (in *Instance) askRights(ctx context.Context, c redis.Scripter, of Capability, addresses []string) {
+func (in *Instance) askRights(ctx context.Context, c redis.Scripter, of Capability, login *redis.Options) {
 	denied, err := c.Eval(ctx, deniedLua, nil, redisCalls[:]...).StringSlice()
 	if redis.IsPermissionError(err) {
 		denied = []string{"EVAL"}
-	}
-	login, err := ParseRedis(addresses[0])
-	if err != nil {
-		return
 	}
 	for _, command := range denied {
 		in.Lacks[Right(of, command)] = fmt.Sprintf("user %s of Redis has no right to %s: "+

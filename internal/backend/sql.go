@@ -27,11 +27,8 @@ import (
 	"seckill/internal/tap"
 )
 
-func (in *Instance) openMySQL(ctx context.Context) error {
-	if in.Config.MySQLDSN == "" {
-		return nil
-	}
-	cfg, err := ParseMySQL(in.Config.MySQLDSN)
+func (in *Instance) openMySQL(ctx context.Context, addresses []string) error {
+	cfg, err := ParseMySQL(addresses[0])
 	if err != nil {
 		return err
 	}
@@ -40,9 +37,8 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	}
 	pins, err := in.prepareServer(ctx, cfg)
 	if err != nil {
-		return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+		return err
 	}
-	in.Database = cfg.DBName
 	inner, err := in.mysqlConnector(cfg)
 	if err != nil {
 		return err
@@ -52,12 +48,18 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 			_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, pins, nil)
 			return err
 		}})
-	db := in.openPool(connector, in.maxConns())
+	conns := cmp.Or(in.Config.MaxSQLConns, 32)
+	db := in.openPool(connector, conns)
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", MySQLVersion)
 	if err != nil {
-		return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+		return err
 	}
-	return in.openLockPool(connector)
+	// The second pool is for locks. In a single pool, waiters for a lock could occupy every connection, and the holder
+	// could not finish. The pool connects at the first lock.
+	in.LockDB, err = gorm.Open(
+		gormmysql.New(gormmysql.Config{Conn: in.openPool(connector, conns), SkipInitializeWithVersion: true}),
+		&gorm.Config{Logger: logger.Discard, SkipDefaultTransaction: true, DisableAutomaticPing: true})
+	return err
 }
 
 // MySQLVersion returns a server's name and version from its answer to SELECT VERSION().
@@ -72,9 +74,6 @@ func MySQLVersion(answer string) string {
 // statement continues to wait on the server, so the server needs this limit.
 func (in *Instance) rowLockWait() time.Duration { return cmp.Or(in.Config.RowLockWait, 3*time.Second) }
 
-// maxConns limits each of the two SQL pools.
-func (in *Instance) maxConns() int { return cmp.Or(in.Config.MaxSQLConns, 32) }
-
 func (in *Instance) openPool(c sqldriver.Connector, conns int) *sql.DB {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(conns)
@@ -82,16 +81,6 @@ func (in *Instance) openPool(c sqldriver.Connector, conns int) *sql.DB {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	in.closers = append(in.closers, db.Close)
 	return db
-}
-
-// openLockPool opens a second pool, for locks. In a single pool, waiters for a lock could occupy
-// every connection, and the holder could not finish. The pool connects at the first lock.
-func (in *Instance) openLockPool(c sqldriver.Connector) error {
-	var err error
-	in.LockDB, err = gorm.Open(
-		gormmysql.New(gormmysql.Config{Conn: in.openPool(c, in.maxConns()), SkipInitializeWithVersion: true}),
-		&gorm.Config{Logger: logger.Discard, SkipDefaultTransaction: true, DisableAutomaticPing: true})
-	return err
 }
 
 // mysqlConnector returns a connector with the options on which every strategy relies.
@@ -147,7 +136,7 @@ func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (strin
 }
 
 func (in *Instance) openSQLite(ctx context.Context) error {
-	if in.Config.SQLitePath == "" || in.Config.CreateNothing {
+	if in.Config.CreateNothing {
 		return nil
 	}
 	file, err := os.OpenFile(in.Config.SQLitePath, os.O_RDWR|os.O_CREATE, 0o644)
@@ -164,15 +153,12 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open SQLite file %s: %w", in.Config.SQLitePath, err)
 	}
-	db := sql.OpenDB(tap.Connector(inner, tap.SQLOptions{
+	db := in.openPool(tap.Connector(inner, tap.SQLOptions{
 		PreparesArgs: true,
 		OnConnect: func(_ context.Context, c sqldriver.Conn) error {
 			return addLastInsertID(c.(sqlitedriver.Conn).Raw())
 		},
-	}))
-	db.SetMaxOpenConns(8)
-	db.SetMaxIdleConns(8)
-	in.closers = append(in.closers, db.Close)
+	}), 8)
 	name := func(v string) string { return "SQLite " + v }
 	if err := in.openGorm(ctx, gormlite.OpenDB(db), "SELECT sqlite_version()", name); err != nil {
 		return fmt.Errorf("the SQLite file %s cannot be used: %w", in.Config.SQLitePath, err)
@@ -207,7 +193,7 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 }
 
 func explainUnreachable(name, address string, err error) error {
-	if errors.Is(err, context.Canceled) { // the caller has cancelled, so do not blame the server
+	if err == nil || errors.Is(err, context.Canceled) { // the caller has cancelled, so the server may be reachable
 		return err
 	}
 	err = fmt.Errorf("%s at %s cannot be used: %w", name, address, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -19,25 +18,21 @@ const (
 	openZooKeeperTimeout    = 5 * time.Second
 )
 
-func (in *Instance) openZooKeeper(ctx context.Context) error {
-	addrs := in.Config.ZooKeeperAddrs
-	if len(addrs) == 0 {
-		return nil
-	}
-	if err := in.Dialer.dialAny(ctx, tap.ZooKeeper, zk.FormatServers(addrs)...); err != nil {
-		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+func (in *Instance) openZooKeeper(ctx context.Context, addresses []string) error {
+	if err := in.Dialer.dialAny(ctx, tap.ZooKeeper, zk.FormatServers(addresses)...); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, openZooKeeperTimeout, fmt.Errorf("no session: %w", errSilent))
 	defer cancel()
 	c, err := zkclient.Open(ctx, zkclient.Options{
-		Servers:        addrs,
+		Servers:        addresses,
 		SessionTimeout: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return in.Dialer.dial(ctx, tap.ZooKeeper, network, addr)
 		},
 	})
 	if err != nil {
-		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+		return err
 	}
 	in.closers = append(in.closers, c.Close)
 	in.ZooKeeper = c

@@ -73,7 +73,7 @@ var faultKinds = map[Fault]faultKind{
 		options: atActors(Dies, (*actor).isFirstOfProcess),
 		apply: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.tainted = true
-			a.process.In.Kill()
+			a.process.In.Dialer.Kill()
 			for _, other := range r.actors {
 				if other.process == a.process && !other.isDone() {
 					r.killActor(other)

@@ -94,7 +94,7 @@ func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.
 		return 0, err
 	}
 	killed := time.Now()
-	victim.In.Kill()
+	victim.In.Dialer.Kill()
 	last.Open()
 	defer func() {
 		select {

@@ -120,7 +120,7 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 		"connected": func(*backend.Instance, *labtest.Wire) {},
 		"cut":       func(_ *backend.Instance, w *labtest.Wire) { w.Cut() },
 		"frozen":    func(_ *backend.Instance, w *labtest.Wire) { w.Freeze() },
-		"killed":    func(in *backend.Instance, _ *labtest.Wire) { in.Kill() },
+		"killed":    func(in *backend.Instance, _ *labtest.Wire) { in.Dialer.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := labtest.Instance(t, backend.ZooKeeper)

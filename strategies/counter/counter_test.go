@@ -205,7 +205,7 @@ func TestWhoHearsNothingHoldsNothing(t *testing.T) {
 // dies makes the process die after it has taken units, just before it writes the order.
 func (sh *shop) dies(t *testing.T, p seckill.Purchase) {
 	t.Helper()
-	if _, err := sh.Deduct(taptest.Before(t.Context(), "BEGIN", sh.in.Kill), p); err == nil {
+	if _, err := sh.Deduct(taptest.Before(t.Context(), "BEGIN", sh.in.Dialer.Kill), p); err == nil {
 		t.Error("a process that died has written its order")
 	}
 }
@@ -294,7 +294,7 @@ func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	alive.mustBuy(t, 8, 1)
 	dies := taptest.EachAfter(t.Context(), func(c *tap.Command, _ error) {
 		if c.Name == "COMMIT" {
-			sh.in.Kill()
+			sh.in.Dialer.Kill()
 		}
 	})
 	_ = sh.Restore(dies, before.OrderID)

@@ -41,7 +41,7 @@ func Open(t testing.TB, info catalog.Info, d catalog.Deps) *Process {
 		d.Instance = labtest.Instance(t, info.Needs...)
 	}
 	l := labtest.Value(catalog.NewLocker(info, d)).Must(t)
-	return &Process{l, d.Instance, d.Kill, "/test/" + strings.ReplaceAll(t.Name(), "/", "-"), PassesTap}
+	return &Process{l, d.Instance, d.Dialer.Kill, "/test/" + strings.ReplaceAll(t.Name(), "/", "-"), PassesTap}
 }
 
 // Take acquires the lock. The test fails if the lock is not granted.
