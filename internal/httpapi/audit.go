@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -53,29 +52,21 @@ func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Rep
 
 // audit handles GET /audit. It judges the current run from the ledger and the counters. It cannot
 // judge the answers that buyers got, because the service does not keep them.
-func (s *Server) audit(c *gin.Context) error {
-	if err := s.admin(c); err != nil {
-		return err
-	}
+func (s *Server) audit(c *gin.Context) (any, error) {
 	q, err := web.ReadQuery(c.Request, "sku_id")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !q.Has("sku_id") {
-		return invalid("sku_id", "is missing: name the SKU to audit")
+		return nil, invalid("sku_id", "is missing: name the SKU to audit")
 	}
 	sku, err := web.QueryInteger(q, "sku_id", 0, 1, web.MaxID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), auditTimeout)
 	defer cancel()
-	report, err := s.audits.share(ctx, sku, func(ctx context.Context) (judge.Report, error) {
+	return s.audits.share(ctx, sku, func(ctx context.Context) (judge.Report, error) {
 		return catalog.Audit(ctx, s.ledger, sku, s.catalogued)
 	})
-	if err != nil {
-		return err
-	}
-	c.JSON(http.StatusOK, report)
-	return nil
 }

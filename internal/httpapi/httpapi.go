@@ -120,7 +120,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))
 
-	r.GET("/", s.plain(s.showCall))
+	r.GET("/", s.handle(noQuery), s.handle(s.showCall))
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
 	r.GET("/readyz", s.ready)
 	r.GET("/metrics", gin.WrapH(s.metrics.handler()))
@@ -133,15 +133,15 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.GET("/strategies/:name", s.plain(s.showStrategy))
 	v1.GET("/skus", s.plain(s.listSKUs))
 	v1.GET("/skus/:id", s.plain(s.showSKU))
-	v1.PUT("/skus/:id", s.plain(s.putSKU))
-	v1.POST("/skus/:id/restock", s.handle(s.restock))
-	v1.GET("/orders", s.handle(s.listOrders))
+	v1.PUT("/skus/:id", s.handle(noQuery), s.handle(s.admin), s.answer(s.putSKU))
+	v1.POST("/skus/:id/restock", s.handle(s.admin), s.answer(s.restock))
+	v1.GET("/orders", s.answer(s.listOrders))
 	v1.DELETE("/orders/:id", s.plain(s.cancelOrder))
 	v1.POST("/reservations", s.buying(s.reserve))
 	v1.GET("/reservations/:id", s.plain(s.showReservation))
 	v1.POST("/reservations/:id/pay", s.plain(s.payReservation))
 	v1.DELETE("/reservations/:id", s.plain(s.cancelReservation))
-	v1.GET("/audit", s.handle(s.audit))
+	v1.GET("/audit", s.handle(s.admin), s.answer(s.audit))
 	s.routePoints(r)
 	return r
 }
@@ -150,14 +150,31 @@ func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc {
 	return web.Handle(s.writeProblem, h)
 }
 
-// plain returns the handler h for a call that takes no query parameters.
-func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
+// answer returns a handler that answers with the JSON of the value that h returns.
+func (s *Server) answer(h func(*gin.Context) (any, error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
-		if _, err := web.ReadQuery(c.Request); err != nil {
-			return err
+		body, err := h(c)
+		if err == nil {
+			c.JSON(http.StatusOK, body)
+		}
+		return err
+	})
+}
+
+// plain is answer for a call that takes no query parameters.
+func (s *Server) plain(h func(*gin.Context) (any, error)) gin.HandlerFunc {
+	return s.answer(func(c *gin.Context) (any, error) {
+		if err := noQuery(c); err != nil {
+			return nil, err
 		}
 		return h(c)
 	})
+}
+
+// noQuery refuses a call with query parameters.
+func noQuery(c *gin.Context) error {
+	_, err := web.ReadQuery(c.Request)
+	return err
 }
 
 // showCall handles GET /. Its answer shows how to buy.

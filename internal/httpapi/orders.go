@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -27,26 +26,25 @@ type list struct {
 	Request *requestState `json:"request,omitempty"`
 }
 
-func (s *Server) listOrders(c *gin.Context) error {
+func (s *Server) listOrders(c *gin.Context) (any, error) {
 	f, err := readFilter(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if f.User == 0 && !s.isAdmin(c) { // A caller who names a user may read that user's orders without the token.
-		return forbidden(c, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. "+
+		return nil, forbidden(c, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. "+
 			"Name a user_id to see that buyer's.")
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	var l list
 	if l.Orders, err = s.ledger.Orders(ctx, f); err != nil {
-		return err
+		return nil, err
 	}
 	if f.User != 0 && f.RequestID != "" {
 		s.findState(ctx, c, f, &l)
 	}
-	c.JSON(http.StatusOK, l)
-	return nil
+	return l, nil
 }
 
 func readFilter(c *gin.Context) (ledger.Filter, error) {
@@ -72,24 +70,24 @@ func readFilter(c *gin.Context) (ledger.Filter, error) {
 
 // cancelOrder cancels an order through the strategy that sold it. Only that strategy gives the units back
 // under the same lock or version with which it took them.
-func (s *Server) cancelOrder(c *gin.Context) error {
+func (s *Server) cancelOrder(c *gin.Context) (any, error) {
 	id := c.Param("id")
 	if !web.IsKey(id) {
-		return seckill.ErrUnknownOrder
+		return nil, seckill.ErrUnknownOrder
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	o, err := s.ledger.Order(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sl, err := s.available(o.Strategy)
 	if errors.Is(err, judge.ErrUnknownStrategy) {
-		return newProblem(judge.ErrStrategyUnavailable,
+		return nil, newProblem(judge.ErrStrategyUnavailable,
 			fmt.Sprintf("The order was sold by the strategy %q, which this service does not have.", o.Strategy))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	unknown := func(err error) error {
 		s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", err)
@@ -99,16 +97,15 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	}
 	switch err := sl.strategy.Restore(ctx, id); {
 	case seckill.NothingTaken(err):
-		return err
+		return nil, err
 	case err != nil:
-		return unknown(err)
+		return nil, unknown(err)
 	}
 	// The cancellation may have used up its time, so this read has a time of its own.
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if o, err = s.ledger.Order(ctx, id); err != nil {
-		return unknown(fmt.Errorf("read the cancelled order: %w", err))
+		return nil, unknown(fmt.Errorf("read the cancelled order: %w", err))
 	}
-	c.JSON(http.StatusOK, o)
-	return nil
+	return o, nil
 }

@@ -20,16 +20,16 @@ func (s *Server) routePoints(r *gin.Engine) {
 		return
 	}
 	faults := r.Group("/admin/v1/faults", s.handle(s.admin))
-	faults.GET("/state", s.handle(s.faultState))
+	faults.GET("/state", s.answer(s.faultState))
 	faults.POST("/cut", s.plain(s.cutSockets))
-	faults.POST("/points", s.plain(s.holdPurchase))
+	faults.POST("/points", s.handle(noQuery), s.handle(s.holdPurchase))
 }
 
 // faultState reports how many purchases are in flight. If the query names a strategy, it also reports the units left.
-func (s *Server) faultState(c *gin.Context) error {
+func (s *Server) faultState(c *gin.Context) (any, error) {
 	q, err := web.ReadQuery(c.Request, "strategy", "sku_id")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state := point.Report{InFlight: s.inFlight.Load()}
 	ctx, cancel := s.deadline(c)
@@ -37,20 +37,19 @@ func (s *Server) faultState(c *gin.Context) error {
 	if q.Has("strategy") {
 		sl, err := s.available(q.Get("strategy"))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sku, err := web.QueryInteger(q, "sku_id", 1, 1, web.MaxID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		left, err := s.unitsLeft(ctx, sl, sku)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		state.Left = &left
 	}
-	c.JSON(http.StatusOK, state)
-	return nil
+	return state, nil
 }
 
 // unitsLeft returns the units left in the stock store that the strategy sells from.
@@ -63,9 +62,8 @@ func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, e
 }
 
 // cutSockets closes this process's connections to every backend.
-func (s *Server) cutSockets(c *gin.Context) error {
-	c.JSON(http.StatusOK, gin.H{"closed": s.Instance.Dialer.Cut()})
-	return nil
+func (s *Server) cutSockets(c *gin.Context) (any, error) {
+	return gin.H{"closed": s.Instance.Dialer.Cut()}, nil
 }
 
 // holdPurchase stops the next purchase that reaches the given point. It answers as soon as a purchase has

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -120,14 +119,14 @@ func (s *Server) reserver(strategy string) seckill.Reserver {
 	return nil
 }
 
-func (s *Server) showReservation(c *gin.Context) error {
+func (s *Server) showReservation(c *gin.Context) (any, error) {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	o, err := s.namedReservation(ctx, c)
-	if err == nil {
-		c.JSON(http.StatusOK, reservationOf(o))
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return reservationOf(o), nil
 }
 
 var noReservation = newProblem(seckill.ErrUnknownOrder, "There is no such reservation.")
@@ -145,7 +144,7 @@ func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (judge.Or
 	return o, err
 }
 
-func (s *Server) payReservation(c *gin.Context) error {
+func (s *Server) payReservation(c *gin.Context) (any, error) {
 	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
 		err := r.Pay(ctx, o.PublicID)
 		if err == nil {
@@ -157,7 +156,7 @@ func (s *Server) payReservation(c *gin.Context) error {
 
 // cancelReservation releases a reservation. It then reads the reservation's state, because the reservation
 // may have expired before it was released.
-func (s *Server) cancelReservation(c *gin.Context) error {
+func (s *Server) cancelReservation(c *gin.Context) (any, error) {
 	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
 		err := r.Release(ctx, o.PublicID)
 		if err != nil {
@@ -171,31 +170,32 @@ func (s *Server) cancelReservation(c *gin.Context) error {
 }
 
 // withReservation passes the reservation whose id is in the call's path to the function do, which may change
-// it. If do succeeds, withReservation answers with the reservation that do has left.
-func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error) error {
+// it. If do succeeds, withReservation returns the reservation that do has left.
+func (s *Server) withReservation(
+	c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error,
+) (any, error) {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	o, err := s.namedReservation(ctx, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reserver := s.reserver(o.Strategy)
 	if reserver == nil {
-		return newProblem(judge.ErrStrategyUnavailable,
+		return nil, newProblem(judge.ErrStrategyUnavailable,
 			fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	id := o.PublicID
 	switch err = do(ctx, reserver, &o); {
 	case err == nil:
-		c.JSON(http.StatusOK, reservationOf(o))
-		return nil
+		return reservationOf(o), nil
 	case errors.Is(err, seckill.ErrUnknownOrder): // The sale was reset meanwhile, so the reservation is gone.
-		return noReservation
+		return nil, noReservation
 	case seckill.NothingTaken(err):
-		return err
+		return nil, err
 	}
 	s.log(c, slog.LevelWarn, "unknown outcome of a reservation", "error", err)
-	return unknownReservation(id)
+	return nil, unknownReservation(id)
 }
 
 func unknownReservation(id string) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -25,33 +24,29 @@ type restocked struct {
 }
 
 // restock adds units to the current sale, through the strategy that sells it. It goes on even if the caller hangs up.
-func (s *Server) restock(c *gin.Context) error {
-	if err := s.admin(c); err != nil {
-		return err
-	}
+func (s *Server) restock(c *gin.Context) (any, error) {
 	sl, err := s.selected(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := readRestock(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), resetTimeout)
 	defer cancel()
 	if err := s.refuseStaleStock(ctx, sl, r.SKU); err != nil {
-		return err
+		return nil, err
 	}
 	o, replayed, err := ledger.AddUnits(ctx, s.ledger.For(sl.info.Name), sl.strategy, r)
 	if err != nil {
 		s.log(c, slog.LevelWarn, "restock", "sku", r.SKU, "units", r.Units, "key", r.Key, "error", err)
-		return explainRestock(err)
+		return nil, explainRestock(err)
 	}
 	if replayed {
 		c.Header("Idempotency-Replayed", "true")
 	}
-	c.JSON(http.StatusOK, restocked{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy})
-	return nil
+	return restocked{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}, nil
 }
 
 func readRestock(c *gin.Context) (ledger.Restock, error) {

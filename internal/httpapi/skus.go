@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -24,28 +23,21 @@ import (
 // maxSKUs is the maximum length of the list of SKUs. It bounds the cost, because every buyer may ask for the list.
 const maxSKUs = 1000
 
-func (s *Server) listSKUs(c *gin.Context) error {
+func (s *Server) listSKUs(c *gin.Context) (any, error) {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	all, err := s.ledger.SKUs(ctx, maxSKUs)
-	if err == nil {
-		c.JSON(http.StatusOK, gin.H{"skus": all})
-	}
-	return err
+	return gin.H{"skus": all}, err
 }
 
-func (s *Server) showSKU(c *gin.Context) error {
+func (s *Server) showSKU(c *gin.Context) (any, error) {
 	id, err := web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	p, err := s.product(ctx, id)
-	if err == nil {
-		c.JSON(http.StatusOK, p)
-	}
-	return err
+	return s.product(ctx, id)
 }
 
 // A product is the stock row of a SKU, with the counts of units that strategies keep elsewhere.
@@ -77,17 +69,14 @@ const resetTimeout = 25 * time.Second
 // putSKU resets the stock row first, and then the state that strategies keep elsewhere. Half a reset, or a
 // mixture of two resets, would leave a wrong stock. So putSKU continues even if the caller hangs up, and
 // resets of one SKU run one at a time in this process.
-func (s *Server) putSKU(c *gin.Context) error {
-	if err := s.admin(c); err != nil {
-		return err
-	}
+func (s *Server) putSKU(c *gin.Context) (any, error) {
 	id, err := web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want, err := readSKU(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	turn := &s.resets[id%int64(len(s.resets))]
 	turn.Lock()
@@ -96,13 +85,13 @@ func (s *Server) putSKU(c *gin.Context) error {
 	defer cancel()
 	if want.Name == "" {
 		if want.Name, err = s.currentName(ctx, id); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	set, err := s.ledger.Schedule(ctx, id, want.Name, want.Initial, want.StartsAt)
 	s.open.Delete(id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.sweepSoon()
 	notReset := s.resetOutside(ctx, set)
@@ -115,11 +104,10 @@ func (s *Server) putSKU(c *gin.Context) error {
 		p := newProblem(seckill.ErrUnknown, "The sale was reset; what it is now cannot be read. "+
 			"Look before you repeat the call: orders that came since would be swept.")
 		p.Ask = fmt.Sprint("/api/v1/skus/", id)
-		return p
+		return nil, p
 	}
 	now.NotReset = notReset
-	c.JSON(http.StatusOK, now)
-	return nil
+	return now, nil
 }
 
 // resetOutside resets the state that strategies keep outside the stock row, and returns the names of the strategies

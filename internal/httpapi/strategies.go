@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -53,28 +52,24 @@ func describe(info catalog.Info) Strategy {
 	return d
 }
 
-func (s *Server) listStrategies(c *gin.Context) error {
+func (s *Server) listStrategies(*gin.Context) (any, error) {
 	all := []Strategy{}
 	for _, sl := range s.sellers {
 		all = append(all, s.addState(describe(sl.info), sl))
 	}
-	c.JSON(http.StatusOK, gin.H{"strategies": all, "locks": gin.H{
+	return gin.H{"strategies": all, "locks": gin.H{
 		"lease_ms": s.Settings.LockLease.Milliseconds(), "wait_ms": s.Settings.LockWait.Milliseconds(),
-	}})
-	return nil
+	}}, nil
 }
 
 // showStrategy describes one strategy, with its source and its lessons.
-func (s *Server) showStrategy(c *gin.Context) error {
+func (s *Server) showStrategy(c *gin.Context) (any, error) {
 	sl, err := s.find(c.Param("name"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, err := DescribeSource(sl.info)
-	if err == nil {
-		c.JSON(http.StatusOK, s.addState(d, sl))
-	}
-	return err
+	return s.addState(d, sl), err
 }
 
 // DescribeSource returns the description of a strategy with its source files and its lessons.
