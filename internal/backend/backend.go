@@ -115,6 +115,7 @@ type Instance struct {
 	Dialer     *Dialer
 	DB         *gorm.DB
 	LockDB     *gorm.DB // the second pool, for locks; only with MySQL and MariaDB
+	Database   string   // name of the MySQL or MariaDB database
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // clients of the independent nodes of RedlockAddrs
 	ZooKeeper  *zkclient.Client

@@ -39,6 +39,7 @@ func (in *Instance) openMySQL(ctx context.Context, addresses []string) error {
 	if err != nil {
 		return err
 	}
+	in.Database = cfg.DBName
 	inner, err := in.mysqlConnector(cfg)
 	if err != nil {
 		return err
