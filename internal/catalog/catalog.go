@@ -17,19 +17,16 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Info describes one strategy. It is a value in the strategy's own file. strategies.All sets Family
-// and Files, and fills in Stock and Stored where they are empty. The API shows the fields that have a
-// name in JSON.
+// Info describes one strategy. It is a value in the strategy's own file. strategies.All sets Family and Files, and
+// fills in Stock and Stored where they are empty. The API shows the fields that have a name in JSON.
 type Info struct {
 	Name   string   `json:"name"`   // for example "for-update"
 	Family string   `json:"family"` // the strategy's package, for example "sqlrow"
 	Files  embed.FS `json:"-"`      // the sources and lessons of the family
 	Source string   `json:"source"` // the article and idea that the strategy comes from
-	// Guarantees has the expected answers of the proof. A question that is missing is open or does
-	// not apply.
+	// Guarantees has the expected answers of the proof. A question that is missing is open or does not apply.
 	Guarantees Guarantees `json:"guarantees"`
-	// Repair names a strategy that repairs this one and needs no other server. It is empty if none
-	// is known.
+	// Repair names a strategy that repairs this one and needs no other server. It is empty if none is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
 	Stock  seckill.StockStore   `json:"stock"` // where the stock is; empty in a file means InRow

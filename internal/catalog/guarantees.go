@@ -10,8 +10,7 @@ import (
 // A Question is the ID of a question that the proof (internal/prove) asks of every strategy.
 type Question string
 
-// The questions for which a strategy can declare its answer. A comment says what a good answer
-// means.
+// The questions to which a strategy can declare the expected answer. Each comment says what is true if it holds.
 const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more units than there are
 	LostUpdate  Question = "lost-update"  // with buyers in one process, stock and orders agree in the end

@@ -56,9 +56,8 @@ func storesOf(sellers []Seller) map[string]seckill.StockStore {
 	return of
 }
 
-// Audit judges one SKU's run from the ledger and the counters, and keeps no order in memory. It
-// reads the counters first, because reading them during the view of the orders could need a second
-// connection.
+// Audit judges one SKU's run from the ledger and the counters, and keeps no order in memory. It reads the counters
+// first, because reading them during the view of the orders could need a second connection.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report judge.Report, err error) {
 	counted := StockStores(ctx, sku, sellers)
 	err = store.View(ctx, sku, func(e judge.Evidence) {

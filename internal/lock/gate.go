@@ -9,12 +9,10 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Gate admits one goroutine of this process at a time to each key. It admits them in the order of
-// their calls, because a Go channel serves its receivers in that order. The zero value is ready to
-// use.
+// A Gate admits one goroutine of this process at a time to each key. It admits them in the order of their calls,
+// because a Go channel serves its receivers in that order. The zero value is ready to use.
 //
-// The goroutines at one key share a value of type R. Only the goroutine that holds the permit may
-// use the value.
+// The goroutines at one key share a value of type R. Only the goroutine that holds the permit may use the value.
 type Gate[R any] struct {
 	// Close, if not nil, is called with the shared value when the last goroutine has left the key.
 	Close func(R)
@@ -68,8 +66,7 @@ func (p *Permit[R]) Release() {
 	p.removeUser()
 }
 
-// usePermit returns the permit of key and counts a user. It creates the permit
-// for the first user.
+// usePermit returns the permit of key and counts a user. It creates the permit for the first user.
 func (g *Gate[R]) usePermit(key string) *Permit[R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()

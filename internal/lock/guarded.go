@@ -24,12 +24,10 @@ type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
 	Options Options
-	// MaxLifetime bounds how long a dead holder's lock lives. If a lock never ends by itself, its
-	// Clearer removes it.
+	// MaxLifetime bounds how long a dead holder's lock lives. Then Reset may remove it by force (see Clearer).
 	MaxLifetime time.Duration
 	Ledger      *ledger.Store
-	// Fenced makes every write of the stock row check the lease's fencing token:
-	// see fenced.go.
+	// Fenced makes every write of the stock row check the lease's fencing token: see fenced.go.
 	Fenced bool
 }
 
@@ -93,10 +91,9 @@ type Clearer interface {
 	Clear(ctx context.Context, key string) error
 }
 
-// Reset waits until the SKU's lock is free. Then no holder from before the reset is still at work.
-// If Reset removed the lock at once, an old holder and a new one could both sell from the stock of
-// the new sale. If the lock is still taken after the longest lease and its Locker is a Clearer, Reset
-// removes the lock by force.
+// Reset waits until the SKU's lock is free. Then no holder from before the reset is still at work. If Reset removed
+// the lock at once, an old holder and a new one could both sell from the stock of the new sale. If the lock is still
+// taken after the longest lease and its Locker is a Clearer, Reset removes the lock by force.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
@@ -112,8 +109,7 @@ func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	return lease.Release(ctx)
 }
 
-// RunLocked runs f while it holds the SKU's lock. f must use the context and
-// the ledger that it is given.
+// RunLocked runs f while it holds the SKU's lock. f must use the context and the ledger that it is given.
 func (g *Guarded) RunLocked(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
 	return g.runWithLease(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
 		return f(lease.Context(), store)
@@ -141,8 +137,7 @@ func (g *Guarded) runWithLease(ctx context.Context, sku int64, o Options, f func
 	return err
 }
 
-// notAcquired returns the error of a purchase that did not get the lock. The error means that
-// nothing was taken.
+// notAcquired returns the error of a purchase that did not get the lock. The error means that nothing was taken.
 func notAcquired(err error) error {
 	switch {
 	case seckill.NothingTaken(err):

@@ -9,9 +9,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Hold is a Lease that calls a function to release its lock. It can also end
-// at a deadline (ExpireAt), end with a session (ExpireWith), and renew its lock
-// (Renew).
+// A Hold is a Lease that calls a function to release its lock. It can also end at a deadline (ExpireAt), end with a
+// session (ExpireWith), and renew its lock (Renew).
 type Hold struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -35,9 +34,8 @@ func NewHold(
 	return h
 }
 
-// ExpireAt ends the lease's context with ErrLost at deadline. Another call
-// replaces the deadline. Count the deadline from a time.Now before the command
-// was sent. The server begins to count later, so the holder learns of the end
+// ExpireAt ends the lease's context with ErrLost at deadline. Another call replaces the deadline. Count the deadline
+// from a time.Now before the command was sent. The server begins to count later, so the holder learns of the end
 // before another buyer can get the lock.
 //
 // Calls must not overlap. The renewer may make them.
@@ -92,8 +90,7 @@ func (h *Hold) Renew(
 	}()
 }
 
-// MarkLost ends the lease's context with ErrLost, which also ends the renewer. A lost lease stays
-// lost.
+// MarkLost ends the lease's context with ErrLost, which also ends the renewer. A lost lease stays lost.
 func (h *Hold) MarkLost() { h.cancel(ErrLost) }
 
 // Context ends with ErrLost as its cause when the lock is known to be lost.
@@ -102,22 +99,20 @@ func (h *Hold) Context() context.Context { return h.ctx }
 // Fence returns the fencing token, or 0 if the lock has none.
 func (h *Hold) Fence() uint64 { return h.fence }
 
-// Release gives the lock back. A second call returns ErrNotHeld and sends
-// nothing.
+// Release gives the lock back. A second call returns ErrNotHeld and sends nothing.
 func (h *Hold) Release(ctx context.Context) error {
 	err := ErrNotHeld
 	h.once.Do(func() { err = h.releaseOnce(ctx) })
 	return err
 }
 
-// releaseOnce first waits for the renewer's end. Otherwise the renewer could extend the lock that
-// is being released.
+// releaseOnce first waits for the renewer's end. Otherwise the renewer could extend the lock that is being released.
 func (h *Hold) releaseOnce(ctx context.Context) error {
 	defer h.cancel(context.Canceled)
 	if h.stopRenewing != nil {
 		h.stopRenewing()
 		if _, err := tap.Wait(ctx, "the lock's renewer", h.renewerDone); err != nil {
-			return err // the lock stays until its lease ends
+			return err // not released, so the lock stays until its lease ends
 		}
 	}
 	if h.deadline != nil {
@@ -142,10 +137,9 @@ func ReleaseByToken(ctx context.Context, release func() error) error {
 	return err
 }
 
-// UndoUnclear releases a lock that an attempt may have taken although its
-// reply was lost. It does so even when the buyer has left, which may be the
-// reason for the lost reply. If the server cannot be reached, the lock ends
-// with its lease.
+// UndoUnclear releases a lock that an attempt may have taken although its reply was lost. It does so even when the
+// buyer has left, which may be the reason for the lost reply. If the server cannot be reached, the lock ends with its
+// lease.
 func UndoUnclear(ctx context.Context, release func(context.Context) error) {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()

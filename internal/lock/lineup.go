@@ -12,10 +12,9 @@ import (
 // or that the session of the place has ended. LineUp then takes a new place.
 var ErrPlaceLost = errors.New("the place in the lock's queue was lost")
 
-// LineUp calls attempt to acquire a lock that has a queue. attempt waits in the queue until end,
-// the time at which the buyer's wait (Options.Wait) is over, and then returns seckill.ErrBusy. After
-// ErrPlaceLost LineUp calls attempt again until the wait is over. It makes at least one more
-// attempt, even for a buyer who does not wait.
+// LineUp calls attempt to acquire a lock that has a queue. attempt waits in the queue until end, the time at which
+// the buyer's wait (Options.Wait) is over, and then returns seckill.ErrBusy. After ErrPlaceLost LineUp calls attempt
+// again until the wait is over. It makes at least one more attempt, even for a buyer who does not wait.
 func LineUp(
 	ctx context.Context, wait time.Duration,
 	attempt func(end time.Time) (Lease, error),
@@ -35,9 +34,8 @@ func LineUp(
 	return nil, context.Cause(ctx)
 }
 
-// WaitContext returns the context of a wait in a lock's queue. Unless wait is negative, the context
-// ends at the time end, with seckill.ErrBusy as its cause. When session ends, the context ends with
-// ErrPlaceLost.
+// WaitContext returns the context of a wait in a lock's queue. Unless wait is negative, the context ends at the time
+// end, with seckill.ErrBusy as its cause. When session ends, the context ends with ErrPlaceLost.
 func WaitContext(
 	ctx, session context.Context, wait time.Duration, end time.Time,
 ) (context.Context, context.CancelFunc) {

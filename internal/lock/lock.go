@@ -1,6 +1,5 @@
-// Package lock defines the contract of every distributed lock in the program. Its type Guarded
-// reads, computes and writes the stock under a lock, without any other guard. So every flaw of the
-// lock shows in the ledger.
+// Package lock defines the contract of every distributed lock in the program. Its type Guarded reads, computes and
+// writes the stock under a lock, without any other guard. So every flaw of the lock shows in the ledger.
 package lock
 
 import (
@@ -13,27 +12,23 @@ import (
 
 // Options say how long to wait for a lock and how long to hold it.
 type Options struct {
-	// Wait bounds the wait. 0 means one attempt. A negative value means to wait until the context
-	// ends.
+	// Wait bounds the wait. 0 means one attempt. A negative value means to wait until the context ends.
 	Wait time.Duration
 	// Lease is the life of the lock without renewal. If Lease is 0, the lock uses its own lease,
 	// and a lock that can renew itself does so until its release.
 	Lease time.Duration
-	// Above is the greatest fencing token that the caller knows, or 0. A lock
-	// whose server may forget its count goes on counting from Above. Other
-	// locks ignore it.
+	// Above is the greatest fencing token that the caller knows, or 0. A lock whose server may forget its count goes
+	// on counting from Above. Other locks ignore it.
 	Above uint64
 }
 
 // A Locker takes locks by name.
 type Locker interface {
-	// Acquire takes a lock. The backend uses key unchanged, as the name of a
-	// Redis key, a node or a row, for example.
+	// Acquire takes a lock. The backend uses key unchanged, as the name of a Redis key, a node or a row, for example.
 	//
-	// It returns seckill.ErrBusy when o.Wait has passed and the lock is still
-	// held, seckill.ErrUnavailable when the backend could not be asked, and
-	// ctx's error when ctx ended first. After an error, no lock stays behind
-	// that outlives its lease or session.
+	// It returns seckill.ErrBusy when o.Wait has passed and the lock is still held, seckill.ErrUnavailable when the
+	// backend could not be asked, and ctx's error when ctx ended first. After an error, no lock stays behind that
+	// outlives its lease or session.
 	Acquire(ctx context.Context, key string, o Options) (Lease, error)
 }
 
@@ -42,17 +37,14 @@ type Lease interface {
 	// Context returns a context derived from Acquire's. It ends with ErrLost
 	// as its cause when the lock is known to be lost, and also after Release.
 	Context() context.Context
-	// Fence returns the fencing token, which grows with every grant of the
-	// same key, or 0 if the lock has none.
+	// Fence returns the fencing token, which grows with every grant of the same key, or 0 if the lock has none.
 	Fence() uint64
-	// Release gives the lock back. It returns ErrNotHeld if the lock was lost
-	// or released before.
+	// Release gives the lock back. It returns ErrNotHeld if the lock was lost or released before.
 	Release(context.Context) error
 }
 
-// A SessionLease lives in a database session (GET_LOCK, a locked row). The
-// protected purchase must run on the same session, so that a holder never
-// waits for a second connection while waiters use up the pool.
+// A SessionLease lives in a database session (GET_LOCK, a locked row). The protected purchase must run on the same
+// session, so that a holder never waits for a second connection while waiters use up the pool.
 type SessionLease interface {
 	Lease
 	Session() *gorm.DB

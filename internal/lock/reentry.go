@@ -8,10 +8,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A lock is reentrant if a holder that asks for it again gets it at once. A
-// goroutine has no identity, so the lease's context identifies the holder: a
-// call under that context comes from the holder. Two goroutines that work under
-// one lease are one holder, and the lock does not protect them from each other.
+// A lock is reentrant if a holder that asks for it again gets it at once. A goroutine has no identity, so the lease's
+// context identifies the holder: a call under that context comes from the holder. Two goroutines that work under one
+// lease are one holder, and the lock does not protect them from each other.
 
 // A shared is a lock that its holder has acquired once or several times. The lock is released
 // together with the last of these leases.

@@ -39,8 +39,7 @@ func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Repor
 	return r, c.call(ctx, http.MethodGet, "state"+query, nil, &r)
 }
 
-// Hold waits until a purchase that matches o is at the point. The purchase is held until letGo is
-// called.
+// Hold waits until a purchase that matches o is at the point. The purchase is held until letGo is called.
 func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(), err error) {
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	waiting := context.AfterFunc(ctx, letGo)

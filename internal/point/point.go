@@ -1,10 +1,9 @@
-// Package point stops one purchase between two of its commands, when a fault of the process can do
-// harm. A service process that was started with --fault-points has a value of type Points. Only the
-// lab starts processes in this way.
+// Package point stops one purchase between two of its commands, when a fault of the process can do harm. A service
+// process that was started with --fault-points has a value of type Points. Only the lab starts processes in this way.
 //
-// A purchase is at a point when it has read the stock, but has not committed what it computed. A
-// strategy that writes without reading (one conditional UPDATE) has no such point. Its write cannot
-// be wrong, whatever other buyers have done before it.
+// A purchase is at a point when it has read the stock, but has not committed what it computed. A strategy that writes
+// without reading (one conditional UPDATE) has no such point. Its write cannot be wrong, whatever other buyers have
+// done before it.
 package point
 
 import (

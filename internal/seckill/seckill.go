@@ -21,7 +21,7 @@ const (
 	BenchSKU    = 9_000_000         // `seckill bench` takes locks of it
 	MeasuredSKU = 6_000_000_000     // `seckill prove` adds the number of the measurement
 	ExploredSKU = 7_000_000_000_000 // a search adds the schedule's number and 1,000 for each second since 1970
-	TracedSKU   = 8_000_000_000_000 // the first of a trace, which adds the milliseconds since 1970
+	TracedSKU   = 8_000_000_000_000 // a trace adds the milliseconds since 1970
 )
 
 // A Purchase is one buyer's request for some units of one SKU.
@@ -57,10 +57,9 @@ type Strategy interface {
 	// any other error the outcome is unknown: the sale may have happened.
 	Deduct(ctx context.Context, p Purchase) (Receipt, error)
 
-	// Restore cancels an order and gives its units back, once. It uses the same lock or version as
-	// Deduct; without that guard it would lose updates. Restore returns ErrUnknownOrder if there is
-	// no such order. For a cancelled order it does nothing and returns nil. Other errors are as for
-	// Deduct.
+	// Restore cancels an order and gives its units back, once. It uses the same lock or version as Deduct; without
+	// that guard it would lose updates. Restore returns ErrUnknownOrder if there is no such order. For a cancelled
+	// order it does nothing and returns nil. Other errors are as for Deduct.
 	Restore(ctx context.Context, orderID string) error
 }
 
@@ -91,11 +90,10 @@ type Acceptor interface {
 	// which NothingTaken is false, the purchase may have been accepted.
 	Accept(ctx context.Context, p Purchase) (r Receipt, written bool, err error)
 
-	// Became returns the state of a user's request in the current run of a SKU, or of any SKU if
-	// sku is 0. The state is nil if the request has an order, even a cancelled one; ErrPending if
-	// it is accepted; ErrUnknownOrder if it was never accepted or is forgotten; and, if it was
-	// refused, the error that Deduct would have returned. After any other error the state is
-	// unknown.
+	// Became returns the state of a user's request in the current run of a SKU, or of any SKU if sku is 0. The state
+	// is nil if the request has an order, even a cancelled one; ErrPending if it is accepted; ErrUnknownOrder if it
+	// was never accepted or is forgotten; and, if it was refused, the error that Deduct would have returned. After
+	// any other error the state is unknown.
 	Became(ctx context.Context, sku, user int64, requestID string) error
 }
 

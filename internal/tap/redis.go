@@ -13,11 +13,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisHook passes every Redis command through the Tap of its context. It leaves out the commands
-// that go-redis sends by itself: HELLO, CLIENT, AUTH and SELECT on a new connection, CLUSTER and
-// COMMAND for a Cluster. Each node of a Cluster needs a hook of its own. Set
-// redis.Options.MaxRetries to -1, because the hook does not see a retry. A retry after a lost reply
-// would deduct a second time.
+// RedisHook passes every Redis command through the Tap of its context. It leaves out the commands that go-redis sends
+// by itself: HELLO, CLIENT, AUTH and SELECT on a new connection, CLUSTER and COMMAND for a Cluster. Each node of a
+// Cluster needs a hook of its own. Set redis.Options.MaxRetries to -1, because the hook does not see a retry. A retry
+// after a lost reply would deduct a second time.
 type RedisHook struct {
 	Node string // becomes Command.Node
 }

@@ -26,9 +26,8 @@ type SQLOptions struct {
 	// Error, if not nil, replaces each error of the inner driver. If it returns driver.ErrBadConn,
 	// the connection is closed.
 	Error func(error) error
-	// PreparesArgs is true if the driver prepares every statement that has arguments. Such a
-	// statement passes the Tap when it is executed, not when the driver first refuses it with
-	// ErrSkip.
+	// PreparesArgs is true if the driver prepares every statement that has arguments. Such a statement passes the Tap
+	// when it is executed, not when the driver first refuses it with ErrSkip.
 	PreparesArgs bool
 }
 
@@ -59,9 +58,8 @@ type conn struct {
 	isCut   atomic.Bool
 }
 
-// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its
-// result. If sendStatement closes the connection, the server rolls back the open transaction, as
-// after a real failure:
+// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its result. If
+// sendStatement closes the connection, the server rolls back the open transaction, as after a real failure:
 //
 //	the Tap             the server         the caller gets    the connection
 //	lets it through     answers            the answer         stays open

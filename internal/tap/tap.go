@@ -1,11 +1,10 @@
-// Package tap lets tests, the explorer and metrics observe every command that a purchase sends to
-// its backends: SQL statements (with BEGIN, COMMIT and ROLLBACK), Redis, ZooKeeper and etcd
-// commands, and waits that send no command (for a mutex, a message or a back-off).
+// Package tap lets tests, the explorer and metrics observe every command that a purchase sends to its backends: SQL
+// statements (with BEGIN, COMMIT and ROLLBACK), Redis, ZooKeeper and etcd commands, and waits that send no command
+// (for a mutex, a message or a back-off).
 //
-// A Tap travels in the context. Without a Tap, a command costs one look-up in the context. A Tap
-// can record a command, delay it (block in Before), stop it (return an error from Before, and the
-// command is never sent) or lose its reply (return an error from After: the command has taken
-// effect, but the caller sees a failure).
+// A Tap travels in the context. Without a Tap, a command costs one look-up in the context. A Tap can record a
+// command, delay it (block in Before), stop it (return an error from Before, and the command is never sent) or lose
+// its reply (return an error from After: the command has taken effect, but the caller sees a failure).
 package tap
 
 import (
@@ -45,8 +44,7 @@ type Command struct {
 	// Barrier. It first waits until every event that was sent so far, even by a server, is in the
 	// awaited channel. Then it waits until the waiter has checked this channel.
 	Barrier func(context.Context) (bool, error)
-	// FromServer is true for a wait whose event comes from a server. Its Barrier queries that
-	// server.
+	// FromServer is true for a wait whose event comes from a server. Its Barrier queries that server.
 	FromServer bool
 	// FireTimer ends a wait that has a limit, as if the limit had passed. A Tap that is a Sleeper
 	// sends one value to it. For other Taps and other waits it is nil.
@@ -59,9 +57,8 @@ type Command struct {
 // A Pair is a key and its value.
 type Pair struct{ Key, Value string }
 
-// A Tap observes commands. Its methods are called from the goroutine that sends the command. They
-// must be safe for concurrent use, because a purchase may use several goroutines (such as the one
-// that renews its lock).
+// A Tap observes commands. Its methods are called from the goroutine that sends the command. They must be safe for
+// concurrent use, because a purchase may use several goroutines (such as the one that renews its lock).
 type Tap interface {
 	// Before is called before c is sent. It may block. If it returns an error, the command is
 	// not sent and the caller gets that error.
@@ -70,10 +67,9 @@ type Tap interface {
 	After(ctx context.Context, c *Command, err error) error
 }
 
-// Late is an error that Before returns to delay a command in the network: the caller gets Err at
-// once, and the command is sent later. Keep receives the function deliver, which sends the command
-// past any Tap. The Tap must call deliver exactly once; otherwise a transaction that the command
-// would end stays open.
+// Late is an error that Before returns to delay a command in the network: the caller gets Err at once, and the
+// command is sent later. Keep receives the function deliver, which sends the command past any Tap. The Tap must call
+// deliver exactly once; otherwise a transaction that the command would end stays open.
 type Late struct {
 	Err  error
 	Keep func(deliver func(context.Context) error)

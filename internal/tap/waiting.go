@@ -41,10 +41,9 @@ const NoLimit time.Duration = -1
 // ErrTimeUp is the error of a wait that has lasted as long as its limit.
 var ErrTimeUp = errors.New("the limit of this wait is over")
 
-// WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease.
-// (A context with a deadline cannot replace limit, because a Tap cannot control the clock of a
-// context.) If the event comes from a server, barrier must not return before every event that the
-// server has sent is in done.
+// WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease. (A context with a
+// deadline cannot replace limit, because a Tap cannot control the clock of a context.) If the event comes from a
+// server, barrier must not return before every event that the server has sent is in done.
 func WaitWithin[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Bearer returns the token of the Authorization header, or "". The case of the scheme does not
-// matter (RFC 9110). If there are two such headers, Bearer returns "", because a proxy may have
-// checked only one of them.
+// Bearer returns the token of the Authorization header, or "". The case of the scheme does not matter (RFC 9110). If
+// there are two such headers, Bearer returns "", because a proxy may have checked only one of them.
 func Bearer(r *http.Request) string {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {

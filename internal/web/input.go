@@ -183,8 +183,7 @@ func ParseInteger(field, text string, low, high int64) (int64, error) {
 	return n, Within(field, n, low, high)
 }
 
-// Needed returns the number of a body's member. If the member is missing, given is nil, and the
-// error is a *Problem.
+// Needed returns the number of a body's member. If the member is missing, given is nil, and the error is a *Problem.
 func Needed(field string, given *int64, low, high int64) (int64, error) {
 	if given == nil {
 		return 0, Invalid(field, "missing", nil, "is missing")
@@ -204,8 +203,7 @@ func Within(field string, n, low, high int64) error {
 	return nil
 }
 
-// IsKey reports whether text can be a request id or an idempotency key: 1 to
-// 128 visible ASCII characters.
+// IsKey reports whether text can be a request id or an idempotency key: 1 to 128 visible ASCII characters.
 func IsKey(text string) bool { return text != "" && Visible(text, 128) == text }
 
 // Visible returns the visible ASCII characters of text, but no more than limit of them.

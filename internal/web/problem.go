@@ -52,8 +52,7 @@ func BadRequest(detail string) *Problem {
 	return &Problem{Code: "invalid", Status: http.StatusBadRequest, Detail: detail}
 }
 
-// Invalid returns a problem about one field. detail completes a sentence that begins with the
-// field's name.
+// Invalid returns a problem about one field. detail completes a sentence that begins with the field's name.
 func Invalid(field, code string, params map[string]any, detail string) *Problem {
 	p := BadRequest(field + " " + detail)
 	p.Errors = []seckill.FieldError{{Field: field, Detail: detail, Code: code, Params: params}}

@@ -112,10 +112,9 @@ func (l *wireConn) grantedSession() (id int64, timeout time.Duration) {
 		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
 }
 
-// hostCycle is a zk.HostProvider that tries the servers in turn. It keeps the names of the servers,
-// and each dial resolves a name again, because a restarted server may have another address. (The
-// library's own provider resolves names only once.) When it has tried every server, hostCycle asks
-// the library to pause for a second.
+// hostCycle is a zk.HostProvider that tries the servers in turn. It keeps the names of the servers, and each dial
+// resolves a name again, because a restarted server may have another address. (The library's own provider resolves
+// names only once.) When it has tried every server, hostCycle asks the library to pause for a second.
 type hostCycle struct {
 	servers     []string
 	next, tried int

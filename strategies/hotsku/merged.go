@@ -336,7 +336,7 @@ func (q *batches) passLead(sku int64, left *stockHint) {
 // A batch has the purchases that a leader sells in one transaction.
 type batch struct {
 	buyers   []*buyer
-	handOver func(left *stockHint) // passes the lead on, at the first call
+	handOver func(left *stockHint) // makes the next buyer a leader; works once
 	hint     *stockHint            // nil if the stock row must be read
 	run, num int64                 // the run and the units left, from the hint
 	orders   []*ledger.Entry       // the purchases that the batch can sell

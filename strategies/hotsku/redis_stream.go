@@ -228,7 +228,7 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 		switch state {
 		case "missing":
 			err = s.seedStream(ctx, o.SKUID)
-		case "over": // the sale was reset, and the order with it
+		case "over": // the sale was reset, so the order is gone
 			err = seckill.ErrUnknownOrder
 		case "open":
 			accepted = true

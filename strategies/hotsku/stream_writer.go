@@ -351,7 +351,7 @@ func (s *redisStream) explainEntry(
 		switch {
 		case o != nil && o.Status == ledger.Refused:
 			list = []decision{{e, "refused " + o.Reason}}
-		case o != nil && o.Strategy != e.strategy: // another strategy's order
+		case o != nil && o.Strategy != e.strategy: // sold by another strategy
 			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
 			list = []decision{{e, soldState(o.Receipt())}}

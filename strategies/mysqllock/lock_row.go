@@ -41,8 +41,8 @@ var LockRow = catalog.Info{
 
 type rowLock struct {
 	db    *gorm.DB
-	limit time.Duration // the server's limit for one wait
-	made  sync.Map      // the names of rows that exist
+	limit time.Duration // maximum wait for a row lock, set by the server
+	made  sync.Map      // the names of lock rows that are known to exist
 }
 
 // Acquire waits for the row. o.Lease has no effect: the lock lives as long as

@@ -27,7 +27,7 @@ var RedisRenew = catalog.Info{
 	Key: stockKey,
 }
 
-// Article A polls every second. Its lease is 15 s or 30 s.
+// In article A the lock polls every second, and its lease is 15 s or 30 s.
 type renewLock struct{ keyLock }
 
 func (l *renewLock) Acquire(

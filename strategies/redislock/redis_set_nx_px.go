@@ -24,8 +24,8 @@ var RedisSetNXPX = catalog.Info{
 	Key: stockKey,
 }
 
-// setNXPXLock uses other times than its articles. Article A polls every
-// second. In article E the lease is much longer than a holder needs the lock.
+// In article A the lock polls every second. In article E the lease is much
+// longer than a holder needs the lock.
 type setNXPXLock struct{ keyLock }
 
 func (l *setNXPXLock) Acquire(

@@ -29,7 +29,7 @@ var RedisToken = catalog.Info{
 	Key: stockKey,
 }
 
-// Article D polls every 10 ms, and its lease is 60 s.
+// In article D the lock polls every 10 ms, and its lease is 60 s.
 type tokenLock struct{ keyLock }
 
 func (l *tokenLock) Acquire(

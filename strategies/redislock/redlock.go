@@ -65,7 +65,7 @@ const redlockMaxAttempt = 0.05
 type voter struct {
 	redis           *redis.Client
 	background      *sync.RWMutex
-	silent          atomic.Bool // from a time-out until a PING is answered
+	silent          atomic.Bool // true from a time-out until the next answer
 	attempts        sync.Map    // token → channel, closed when its SET ends
 	pendingReleases sync.Map    // token → function that sends its release
 }

@@ -46,7 +46,7 @@ var Redsync = catalog.Info{
 type redsyncLock struct {
 	sync       *redsync.Redsync
 	nodes      int
-	maxAttempt float64       // time of an attempt, as a fraction of the lease
+	maxAttempt float64       // limit of an attempt, as a fraction of the lease
 	ttl        time.Duration // the lease if Options.Lease is 0
 
 	voters []*voter // used by redlock only

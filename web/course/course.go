@@ -1,10 +1,8 @@
-// Package course is the course: chapters from the lost update to fencing tokens,
-// which way to choose, a hot SKU, the locks of libraries, several servers, retries and
-// payment, each in English and Chinese.
+// Package course is the course: chapters from the lost update to fencing tokens, which way to choose, a hot SKU, the
+// locks of libraries, several servers, retries and payment, each in English and Chinese.
 //
-// A chapter is two Markdown files, such as 01-lost-update.en.md and 01-lost-update.zh.md.
-// It has one "# " title, "## " sections, paragraphs, lists, tables and fenced commands.
-// The page replaces these lines and blocks:
+// A chapter is two Markdown files, such as 01-lost-update.en.md and 01-lost-update.zh.md. It has one "# " title, "##
+// " sections, paragraphs, lists, tables and fenced commands. The page replaces these lines and blocks:
 //
 //	> figures: COMMAND
 //	    the figures that COMMAND has measured or, if there are none, a hint to run it
@@ -44,9 +42,8 @@ type Chapter struct {
 	Break      Break             `json:"break"`
 }
 
-// A Break is the action of a chapter's "break it" button. If Question is set, the button plays the
-// counterexample that `seckill prove` has stored for this strategy and question. Otherwise it
-// starts a run in the lab.
+// A Break is the action of a chapter's "break it" button. If Question is set, the button plays the counterexample
+// that `seckill prove` has stored for this strategy and question. Otherwise it starts a run in the lab.
 type Break struct {
 	Strategy string `json:"strategy"`
 	Stock    int    `json:"stock,omitempty"`

@@ -23,8 +23,7 @@ const (
 	Patience = labtest.Patience
 )
 
-// A Process is one service process with its own connections. Two processes
-// share nothing but the backend.
+// A Process is one service process with its own connections. Two processes share nothing but the backend.
 type Process struct {
 	lock.Locker
 	In   *backend.Instance // nil if the lock has no backend

@@ -215,8 +215,7 @@ func describeTxn(cmps []clientv3.Cmp, onSuccess, onFailed []clientv3.Op) string 
 	return b.String()
 }
 
-// describeCmp formats the two comparisons that locks make. It leaves other comparisons in the
-// client's own format.
+// describeCmp formats the two comparisons that locks make. It leaves other comparisons in the client's own format.
 func describeCmp(c *pb.Compare) string {
 	switch {
 	case c.Result == pb.Compare_EQUAL && c.Target == pb.Compare_CREATE:

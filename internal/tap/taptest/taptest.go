@@ -112,8 +112,7 @@ func (n *Nth) After(_ context.Context, c *tap.Command, err error) error {
 // Reached reports whether command number N was sent.
 func (n *Nth) Reached() bool { return len(n.Seen()) >= n.N }
 
-// Seen returns the names of the commands so far. It may be called while commands are still being
-// sent.
+// Seen returns the names of the commands so far. It may be called while commands are still being sent.
 func (n *Nth) Seen() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
