@@ -19,7 +19,7 @@ import (
 type Pass struct {
 	Round    int
 	Acquired int // number of all acquisitions, including those outside of the measured time
-	Lost     int // number of increments that another holder overwrote; if not 0, two held the lock at a time
+	Lost     int // number of increments that another holder overwrote; if not 0, the lock had two holders at a time
 	Figures  map[string]float64
 }
 
@@ -153,7 +153,7 @@ func (u *unsafeCounter) incrementAround(work func()) {
 // A contender acquires and releases the lock until the pass ends.
 type contender struct {
 	locks int             // acquisitions within the measured time
-	waits []time.Duration // waits of the acquisitions that began within the measured time
+	waits []time.Duration // how long the acquisitions took that began within the measured time
 }
 
 // acquireNext acquires the next key with the options of a purchase, but with no limit on the wait. It also returns
@@ -227,7 +227,8 @@ func (r *runningPass) sumUp(all []contender) Pass {
 		locks += c.locks
 		fewest, most = min(fewest, c.locks), max(most, c.locks)
 		for _, wait := range c.waits {
-			_ = waits.RecordValue(max(1, wait.Microseconds())) // in range: a pass takes less than an hour
+			// A pass takes less than an hour, so no wait is outside of the histogram's range.
+			_ = waits.RecordValue(max(1, wait.Microseconds()))
 		}
 	}
 	acquired := float64(max(1, pass.Acquired))

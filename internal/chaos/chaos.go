@@ -70,9 +70,10 @@ const (
 	maxStandstill  = 10 * time.Second // the second part of a sale ends after this time without a sold unit
 	maxSecondPart  = 6 * maxStandstill
 	followUpBuyers = 16 // the number of buyers that buy at the same time in the second part of a sale
-	extraBuyers    = 50 // the number of buyers in the second part of a sale beyond one for each unit
-	// minFollowUps is the minimum number of buyers in the second part of a sale. Even if each of them waits for a
-	// lock until its timeout, all of them together take longer than maxStandstill.
+	extraBuyers    = 50 // the number of buyers in the second part of a sale in addition to one for each unit
+	// minFollowUps is the minimum number of buyers in the second part of a sale. In a sale that stands still, each
+	// buyer waits for a lock until its timeout. So many buyers then last longer than maxStandstill, and the
+	// standstill is noticed.
 	minFollowUps = 20 * followUpBuyers
 )
 

@@ -167,7 +167,7 @@ func (r *Result) Report() tables.Report {
 // A Cell is the result of one strategy with one fault. The zero Cell means that the fault does not apply to the
 // strategy. The fields from Rules on are set only if the strategy did not hold. The JSON form is stable.
 type Cell struct {
-	Word string `json:"word,omitempty"` // the verdict, or one of the words below if there is none
+	Word string `json:"word,omitempty"` // the verdict; if there is none, wordNotValid, wordNotTested or wordStopped
 	// Wrong is true if the sale broke a rule or stood still although the strategy promises to withstand the fault.
 	Wrong bool `json:"wrong,omitempty"`
 	// May is true if the strategy breaks without a fault, or does not promise to withstand this fault.

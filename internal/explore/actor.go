@@ -185,7 +185,7 @@ func (brokenConnection) Is(target error) bool { return target == mysql.ErrInvali
 type call struct {
 	actor   *actor
 	thread  *thread
-	helper  *tap.Helper // the helper that sends the command; nil if the program sends it
+	helper  *tap.Helper // the background goroutine that sends the command; nil if the buyer's own code sends it
 	command *tap.Command
 	ctx     context.Context
 	fan     int // the number of commands that are sent in parallel, including this one

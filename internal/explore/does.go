@@ -61,7 +61,7 @@ type actorKind struct {
 type performFunc = func(ctx context.Context, w *World, p *process, o *Outcome)
 
 var actorKinds = map[Action]actorKind{
-	// A buyer that Buys calls the strategy's Deduct.
+	// An actor that Buys makes one purchase: it calls the strategy's Deduct once.
 	Buys: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
@@ -252,8 +252,8 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	})
 }
 
-// requestOn returns a function that calls of with the id of the actor's order. After an error it calls of again, up
-// to Buyer.Again times, unless final contains the error.
+// requestOn returns a function that sends a request about the actor's order: it calls the function of with the
+// order's id. After an error it sends the request again, up to Buyer.Again times, unless final contains the error.
 func requestOn[S any](of func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.retry(ctx, func() bool {

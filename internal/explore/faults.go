@@ -305,7 +305,8 @@ func (a *actor) isQueued() bool {
 // command; an etcd client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
-	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // etcd's client notices it late (see endLease)
+	// The etcd client notices the end of its lease late, so no later schedule may use this process (see endLease).
+	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil
 	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
 		zk.Expire()
 	}

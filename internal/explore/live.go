@@ -115,7 +115,7 @@ type View struct {
 	// Preemptions counts the steps that another buyer made although the buyer of the step before could continue.
 	Preemptions int       `json:"switches"`
 	Faults      int       `json:"-"` // number of faults so far
-	Judged      *Schedule `json:"-"` // set when the schedule has ended
+	Judged      *Schedule `json:"-"` // the schedule with its verdict; nil until the schedule has ended
 }
 
 // State is the state of an actor.

@@ -47,7 +47,8 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 			return r.schedule, err
 		}
 		if s.Buyers[0].Action == Accepts {
-			// NextBuyer may write the orders that a dead process has accepted only after that process's lease.
+			// NextBuyer may write the orders that a dead process has accepted only after the lease of that process
+			// has ended.
 			if _, err := w.probes.Expire(ctx, w.sku, nil); err != nil {
 				return r.schedule, err
 			}
@@ -132,7 +133,7 @@ func (r *run) deliverAll() {
 const deliveryLimit = 5 * time.Second
 
 const (
-	// NextBuyer is the name of the buyer that comes when all other buyers are done.
+	// NextBuyer is the name of the buyer that starts when all other buyers are done.
 	NextBuyer   = "next"
 	nextProcess = 1000 // the number of the process of NextBuyer
 )

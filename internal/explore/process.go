@@ -19,7 +19,7 @@ import (
 // each grant and each release is reported to the LockObserver in the context of the lock's caller.
 type StrategyProcess struct {
 	In       *backend.Instance
-	Info     catalog.Info // its Locker makes the observedLocker below
+	Info     catalog.Info // as given to StartProcess, but Info.Locker makes an observedLocker
 	Store    *ledger.Store
 	Strategy seckill.Strategy
 	Locker   lock.Locker // an observedLocker; nil if the strategy is not a lock
@@ -94,7 +94,7 @@ func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options
 	return observed, nil
 }
 
-// A sessioner has the method that a lock.SessionLease has and an observedLease has not.
+// A sessioner has the method Session, which a lock.SessionLease has in addition to those of a lock.Lease.
 type sessioner interface{ Session() *gorm.DB }
 
 // Clear calls Clear of the inner lock. If the inner lock is not a lock.Clearer, Clear returns seckill.ErrBusy.

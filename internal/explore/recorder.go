@@ -14,12 +14,12 @@ import (
 // its times are microseconds since the recorder began.
 type SentCommand struct {
 	Who        string `json:"who"`
-	Backend    string `json:"backend"` // as in tap.Command.Backend
+	Backend    string `json:"backend"` // one of the values of tap.Command.Backend
 	Text       string `json:"command"`
 	Result     string `json:"result,omitempty"` // the error of the command; "" after success
 	Reply      string `json:"reply,omitempty"`
 	At         int64  `json:"start_us"`
-	Took       int64  `json:"took_us"`              // the time until the Snapshot if the command has not returned yet
+	Took       int64  `json:"took_us"`              // the duration; up to the Snapshot if the command has not returned
 	Background bool   `json:"background,omitempty"` // the goroutine that renews a lock sent the command
 
 	Command *tap.Command `json:"-"`
@@ -74,7 +74,7 @@ func (r *Recorder) Snapshot() (list []SentCommand, held []HeldPeriod) {
 }
 
 // A Gate is the tap.Tap and LockObserver of one buyer. It records the buyer's commands and locks. It also stops the
-// buyer before the command that the argument at of NewGate selects, until Open is called.
+// buyer before one command, which a function selects (see NewGate), until Open is called.
 type Gate struct {
 	*Recorder
 	Reached chan struct{} // closed when the buyer has stopped at the gate

@@ -27,7 +27,7 @@ type run struct {
 	// because only the scheduler may read schedule.Steps.
 	steps  atomic.Int64
 	moves  []move
-	peek   bool // read the servers' values after each step
+	peek   bool // the servers' values are recorded after each step
 	byHand bool // a person chooses the steps, and time passes only if the person chooses TimePasses
 	// serverWaits are the commands that the servers listed as waiting after the last step.
 	serverWaits []probe.Wait
@@ -39,7 +39,7 @@ type inbox struct {
 	reports  chan func()
 	handled  int            // the number of reports that were run
 	stopped  chan struct{}  // closed when the scheduler runs no more reports
-	programs sync.WaitGroup // the goroutines of the actors
+	programs sync.WaitGroup // counts the goroutines of the actors that are running
 }
 
 // A turnState describes the last step and its possible consequences.
@@ -52,11 +52,11 @@ type turnState struct {
 	forced      bool     // since the last choice, a step happened that nobody chose
 }
 
-// counters counts faults, renewals and idle tries, each of which has a maximum per schedule.
+// counters has the numbers of faults, renewals and idle tries in a schedule. Each of them has a maximum.
 type counters struct {
-	faultCount   int // at most Scenario.MaxFaults
-	renewalCount int // at most Scenario.Renewals
-	idleTries    int // at most maxIdleTries
+	faultCount   int // faults so far; at most Scenario.MaxFaults
+	renewalCount int // times that a renewer was woken; at most Scenario.Renewals
+	idleTries    int // times that all waits were ended although nothing had changed; at most maxIdleTries
 }
 
 // callReturned records that a command or a wait has ended with err.

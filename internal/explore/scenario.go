@@ -118,7 +118,7 @@ const (
 	ClockJumps Fault = "clock jumps"
 	// NodeLost stops one of several servers (Options.Node), and another takes over.
 	NodeLost Fault = "a node is lost"
-	// TimePasses happens when no buyer can continue: leases and limited waits end.
+	// TimePasses ends leases and limited waits. It happens when no buyer can continue.
 	TimePasses Fault = "time passes"
 )
 

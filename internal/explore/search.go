@@ -14,8 +14,8 @@ import (
 // Limits bound a search. Zero means no limit.
 type Limits struct {
 	Schedules int           // the maximum number of schedules that are not drawn at random
-	Time      time.Duration // the maximum time for these schedules, and once more for the random ones
-	Reduce    bool          // see policy.Fewest.Reduce
+	Time      time.Duration // the maximum time for schedules that are not random, and once more for random ones
+	Reduce    bool          // equivalent schedules are left out (see policy.Fewest.Reduce)
 	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time ended the search before
 	// every schedule was run.
 	Random int
@@ -41,7 +41,7 @@ type Bounds struct {
 	// NotRun counts the choices whose schedules were not run, because a limit was reached or the servers behaved
 	// differently in a repetition.
 	NotRun int `json:"cut,omitempty"`
-	Pruned int `json:"pruned,omitempty"` // schedules stopped early, because another schedule is equivalent
+	Pruned int `json:"pruned,omitempty"` // schedules that were stopped early, because another one is equivalent
 }
 
 // Add adds the bounds of another search to b.

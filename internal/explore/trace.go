@@ -51,7 +51,7 @@ type traceRun struct {
 // strategy info. It returns an error if nothing could be recorded; an error of a buyer is part of the Trace. Only
 // one trace at a time may use a database.
 func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
-	config = config.Only(info.Uses()...) // a trace shows the values of all open backends
+	config = config.Only(info.Uses()...) // a trace shows every open backend, so only those in use are opened
 	config.MaxSQLConns = 8
 	p, err := StartProcess(ctx, config, info, catalog.DefaultSettings(), nil)
 	if err != nil {
@@ -92,8 +92,8 @@ func (r *traceRun) reset(ctx context.Context) error {
 	return nil
 }
 
-// purchase returns the purchase of buyer b. Its key contains the text request, so that each round has keys of its
-// own.
+// purchase returns the purchase of buyer b. The text request is part of the purchase's key, so that a second
+// purchase of b gets a key of its own.
 func (r *traceRun) purchase(b Buyer, request string) seckill.Purchase {
 	return seckill.Purchase{SKU: r.sku, User: int64(b.Name[0]-'A') + 1, Quantity: b.Quantity,
 		RequestID: fmt.Sprintf("%s-%s-%d", b.Name, request, r.sku)}

@@ -34,7 +34,7 @@ type World struct {
 	worldClock
 	sale
 
-	warmedUp *Scenario // the scenario of the last warmUp
+	warmedUp *Scenario // the scenario for which warmUp was last called
 	// blockedBefore maps the key of a state (run.stateKey) of an earlier schedule to whether all
 	// unanswered commands were waiting inside their servers.
 	blockedBefore map[string]bool
@@ -116,7 +116,7 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o,
 		processes: map[int]*process{}}
 	w.config.MaxSQLConns = 8
-	w.settings.QueueAtOnce = 1 // the second buyer already has to queue
+	w.settings.QueueAtOnce = 1 // each process lets one buyer through at a time, so a second one must queue
 	// These times are so long that no wait and no lease ends by itself while a schedule runs.
 	w.settings.LockWait, w.settings.LockLease, w.settings.Retries = 40*time.Second, 5*time.Minute, 8
 	if o.ByHand {
@@ -303,7 +303,7 @@ func (w *World) readServers(ctx context.Context) []probe.Value {
 // A process is one instance with the strategy on it.
 type process struct {
 	*StrategyProcess
-	session    int64        // the ZooKeeper session's id
+	session    int64        // id of the process's ZooKeeper session
 	tainted    bool         // a schedule has changed the process, so no later schedule may use it
 	clockAhead atomic.Int64 // how far a fault has moved this process's clock ahead of the others, in ns
 

@@ -264,7 +264,7 @@ type Effect struct {
 	InFlight     *int64        `json:"in_flight,omitempty"`  // purchases under way before the fault; nil if not known
 	StandstillMS int           `json:"stood_ms,omitempty"`   // how long the process, or the purchase, stood still
 	Holder       *point.Holder `json:"holder,omitempty"`     // the purchase that the fault has stopped
-	At           point.Name    `json:"point,omitempty"`      // the point at which the fault has stopped it
+	At           point.Name    `json:"point,omitempty"`      // the point at which the fault has stopped Holder
 }
 
 // A Why says why a fault could not affect the sale.
@@ -275,7 +275,7 @@ const (
 	Idle       Why = "idle"        // the process had no purchase under way
 	NoPoint    Why = "no_point"    // the strategy does not read before it writes
 	NotReached Why = "not_reached" // no purchase reached the point at which the fault stops one
-	WentOn     Why = "went_on"     // the fault ended too early
+	WentOn     Why = "went_on"     // the fault had ended before Undo was called
 	DataKept   Why = "data_kept"   // the server came back with its data
 	// NothingPassed means that nothing was sent over the link during the fault, or that there was no reply to lose.
 	NothingPassed Why = "nothing_passed"

@@ -106,7 +106,7 @@ type strike struct {
 	process         *lab.Process  // the process that is hit; its mutex Harm is held during the injection
 	servers         *lab.Ensemble // the servers to which a leaderTarget belongs
 	link            *lab.Relay    // the link that a linkTarget hits
-	releasePurchase func()        // lets the purchase go on that a purchaseTarget has stopped
+	releasePurchase func()        // releases the purchase that a purchaseTarget has stopped
 	before          Effect        // the state just before the fault
 }
 

@@ -17,7 +17,7 @@ import (
 //	L   a fault that concerns no single buyer
 var letters = []faultLetter{
 	{'L', explore.LeaseEnds, true},
-	{'K', explore.LeaseEnds, false}, // for a single buyer: a buyer's letter follows
+	{'K', explore.LeaseEnds, false}, // the lease of one buyer, whose letter follows
 	{'T', explore.TimePasses, true},
 	{'D', explore.Dies, false},
 	{'G', explore.GivenUp, false},

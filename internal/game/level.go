@@ -56,11 +56,11 @@ var Levels = sync.OnceValue(func() []*Level {
 	for _, name := range files {
 		text, err := levelFiles.ReadFile(name)
 		if err != nil {
-			panic(err) // cannot happen: the file is embedded
+			panic(err) // cannot happen, because the file is embedded
 		}
 		l, err := readLevel(name, text)
 		if err != nil {
-			panic(err) // cannot happen: a test reads every level
+			panic(err) // cannot happen, because a test reads every level
 		}
 		list = append(list, l)
 	}

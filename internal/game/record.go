@@ -46,7 +46,7 @@ type Position struct {
 	Values     []int  `json:"v"`
 	FaultsLeft int    `json:"f,omitempty"`
 	Verdict    *int   `json:"e,omitempty"` // nil until the game is over
-	Edges      []Edge `json:"m,omitempty"` // sorted by their moves, each of which is a letter
+	Edges      []Edge `json:"m,omitempty"` // sorted by the letters of their moves
 }
 
 // An Edge is a move from one position to the next. Move, Steps and Changed are indexes of Recording.Parts.

@@ -67,8 +67,8 @@ func wrongStock(rule string) bool {
 // freed or renewed.
 func aboutLock(rule string) bool { return !notOverlap(rule) }
 
-// search searches the scenarios of a question. After a schedule that breaks a rule, it runs fewer further schedules
-// per scenario, to find other rules that the strategy breaks.
+// search searches the scenarios of a question. After the first schedule that breaks a rule, it runs only a limited
+// number of further schedules in each scenario, to find other rules that the strategy breaks.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	c, seen := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, explore.Result{}
 	broken := t.brokenRules(q.breaks)

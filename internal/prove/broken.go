@@ -12,7 +12,7 @@ import (
 type Finding struct {
 	Rule    string `json:"rule"`
 	Text    string `json:"text,omitempty"`    // what went wrong, in words
-	Example string `json:"example,omitempty"` // the counterexample's file; several Findings may share it
+	Example string `json:"example,omitempty"` // file name of the counterexample; several Findings may share it
 }
 
 // Breaks reports whether a counterexample of the cell breaks rule.

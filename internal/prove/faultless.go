@@ -30,7 +30,7 @@ func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 
 // A faultlessResult is the result of the searches without faults.
 type faultlessResult struct {
-	cell   Cell         // its Bounds are the sum of all searches
+	cell   Cell         // the cell of a strategy that holds, with the sum of all searches' Bounds
 	broken *brokenRules // all rules that the searches broke
 }
 
@@ -65,8 +65,8 @@ type flaw int
 
 const (
 	nowhere         flaw = iota
-	acrossProcesses      // only if its buyers are in two processes
-	inOneProcess         // even if its buyers are in one process
+	acrossProcesses      // it sells wrongly only if its buyers are in two processes
+	inOneProcess         // it sells wrongly even if its buyers are in one process
 )
 
 func (t *trial) findFlaw(ctx context.Context) (flaw, error) {
@@ -101,8 +101,8 @@ func askFaultless(question string, processes int, counts func(rule string) bool)
 	}
 }
 
-// countedRules returns the broken rules for which the function counts returns true. Rules about
-// sales come before rules about locks and waits, and then short schedules before long ones.
+// countedRules returns the broken rules for which the function counts returns true. Rules about sales come first,
+// and rules about locks and waits last. Among these, rules that short schedules break come first.
 func (s *faultlessResult) countedRules(counts func(rule string) bool) *brokenRules {
 	list := slices.DeleteFunc(slices.Clone(s.broken.list), func(r brokenRule) bool { return !counts(r.rule) })
 	grave := func(r brokenRule) int {

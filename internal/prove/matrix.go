@@ -36,7 +36,7 @@ type Cell struct {
 
 	// Wait is the longest time, in seconds, that the next buyer had to wait after a buyer's death.
 	Wait    float64 `json:"wait_s,omitempty"`
-	Example string  `json:"example,omitempty"` // the counterexample's file
+	Example string  `json:"example,omitempty"` // file name of the counterexample
 }
 
 // A Row contains the answers about one strategy.

@@ -81,7 +81,7 @@ func (b *buyer) startPurchase(ctx context.Context) error {
 // release releases the lock. A purchase that has stopped at its gate continues to its end.
 func (b *buyer) release() {
 	if b.lease != nil {
-		_ = b.lease.Release(context.Background()) // ignore the error: the lease may have ended
+		_ = b.lease.Release(context.Background()) // the lease may have ended, so an error does not matter
 		return
 	}
 	b.Open()
@@ -91,7 +91,8 @@ func (b *buyer) release() {
 // undisturbedCommands returns the commands of a purchase without other buyers.
 func (p *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
 	var b *buyer
-	for _, user := range []int64{1, 9} { // the first purchase makes Redis load the scripts, so the second one counts
+	// The first purchase makes Redis load the scripts, so only the commands of the second one count.
+	for _, user := range []int64{1, 9} {
 		b = p.stoppedBuyer(sku, user, func(int, *tap.Command) bool { return false })
 		if _, err := p.Strategy.Deduct(tap.With(ctx, b.Gate), measuredPurchase(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
@@ -159,8 +160,8 @@ func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, err
 }
 
 // refusedOrIn returns the cell for a buyer whose attempt to get the lock ended, with the error err, before the
-// holder released the lock. If err is nil, the buyer got the lock, and the cell has the text in. If err is ErrBusy,
-// the cell has the text refused.
+// holder released the lock. If err is nil, the buyer got the lock, and the cell has the text of the parameter in. If
+// err is ErrBusy, the cell has the text of the parameter refused.
 func refusedOrIn(err error, refused, in string) (Cell, error) {
 	switch {
 	case err == nil:

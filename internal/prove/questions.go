@@ -92,7 +92,8 @@ func QuestionIDs() []string {
 	return ids
 }
 
-// chooseQuestions returns the questions with these ids, or all, in their order.
+// chooseQuestions returns the questions with the given ids, in the order of Questions. If ids is nil, it returns all
+// questions.
 func chooseQuestions(ids []string) ([]Question, error) {
 	known := QuestionIDs()
 	for _, id := range ids {

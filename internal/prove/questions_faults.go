@@ -41,7 +41,7 @@ func faultQuestions() []Question {
 			across:  "it breaks across processes whatever their clocks say",
 			notSeen: noClock, breaks: explore.LedgerRule,
 			scenarios: func(t *trial) []*explore.Scenario {
-				if !t.world.ReadsClock() { // it read no clock in any schedule so far
+				if !t.world.ReadsClock() { // the strategy has read no clock in any schedule so far
 					return nil
 				}
 				return []*explore.Scenario{{

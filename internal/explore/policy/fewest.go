@@ -109,7 +109,7 @@ func (p *Fewest) End(err error) {
 		err = ErrDiverged
 	}
 	switch p.prefix.tries++; {
-	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // the same prefix comes first, so it is tried again
+	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // the prefix is put in front, to be tried again next
 		p.pending[p.level] = slices.Insert(p.pending[p.level], 0, p.prefix)
 	case errors.Is(err, ErrDiverged):
 		p.Diverged++
