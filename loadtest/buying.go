@@ -56,11 +56,11 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 // makePurchase makes all calls of one purchase.
 func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	final, doubt := w.callWithRetries(p, attempt{kind: judge.CallBuy, sent: sent, send: w.caller.sendPurchase})
-	// The units of a copied request may have been reserved by another call of the request, which was sent earlier.
+	// Of several calls at once, an earlier one may have reserved the units. Then reservedUntil is not known.
 	if !p.copied {
 		final.reservedUntil = sent + w.load.plan.scenario.Reserve
 	}
-	// An earlier call may have bought, and this reply does not say whether it did.
+	// An earlier call may have bought, and this reply does not say whether it did. So the outcome is unknown.
 	if doubt && !final.isDefinite() {
 		final.Outcome = judge.OutcomeUnknown
 	}
@@ -96,8 +96,9 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 	}
 }
 
-// CopiesEach is how many calls a copied request makes at once. Clients do so when a buyer taps again, or when
-// a proxy sends a slow request again. If there are two targets, one of them gets two of the calls.
+// CopiesEach is how many calls are made at once for a request that is sent several times. Clients
+// do so when a buyer taps again, or when a proxy sends a slow request again. If there are two
+// targets, one of them gets two of the calls.
 const CopiesEach = 3
 
 // sendCopies makes several calls with one key at the same time. It returns when an answer says what the buyer

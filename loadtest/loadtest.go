@@ -28,11 +28,11 @@ type Config struct {
 	AdminToken string
 
 	// Joins lets the buyers join the current sale. Then nothing is reset: Stock must be the initial stock of
-	// that sale, which also has orders of other buyers. Nobody knows the answers that those
-	// buyers got, so the answers are not checked for linearizability.
+	// that sale, which also has orders of other buyers. Nobody knows the answers that those buyers got, so
+	// the answers are not checked for linearizability.
 	Joins bool
 	// Keyless buyers send no Idempotency-Key. Each buyer makes one call, so the judge finds the request of an order
-	// by its user. Without a key, a service never accepts a purchase for later, so every answer is final.
+	// by the order's user. Without a key, a service never accepts a purchase for later, so every answer is final.
 	Keyless bool
 
 	// Ledger reads the services' database. Run needs a Ledger, Send does not.
@@ -49,8 +49,8 @@ type Hooks struct {
 	// OnProgress is called about ten times a second and once at the end, always from the same goroutine.
 	OnProgress func(Progress)
 	// Begin and End let several runs send their loads at the same time. A run calls Begin when it is ready,
-	// and starts its load when Begin returns. It calls End after its load, and audits when End returns. So an
-	// audit can wait for the loads of all runs, because services do not say to which run a purchase in flight
+	// and starts its load when Begin returns. It calls End after its load, and audits when End returns. End
+	// should wait for the loads of all runs, because services do not say to which run a purchase in flight
 	// belongs. A run that sends no load calls neither.
 	Begin, End func()
 	// Outage is called once after the load, if a target says how long a lock may delay a buyer. It returns
@@ -252,7 +252,8 @@ func (r *run) judgeSale(ctx context.Context) {
 		r.addProblem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
-		if strings.HasSuffix(a.Code, codeNonsense) { // The code is nonsense or ends with it, such as cancel_nonsense.
+		// The code is "nonsense", or ends with this word, such as "cancel_nonsense".
+		if strings.HasSuffix(a.Code, codeNonsense) {
 			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample},
 				"answers outside the service's contract: %s, such as %s", tables.Thousands(a.Count), a.Sample)
 		}

@@ -88,7 +88,7 @@ func ParseRequirement(text string) (Requirement, error) {
 	return r, nil
 }
 
-// checkResult returns whether the result r meets the requirement.
+// checkResult returns a Check that says whether the result r meets the requirement.
 func (q Requirement) checkResult(r *Result) Check {
 	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
 	order := cmp.Compare(c.Actual, q.Value)

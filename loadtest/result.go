@@ -32,7 +32,7 @@ type Result struct {
 	Answers        []Answer `json:"answers"` // calls that were refused, failed or got no answer, counted by code
 	RequestsPerSec float64  `json:"requests_per_second"`
 	SalesPerSec    float64  `json:"sales_per_second"` // sales per second until the last sale
-	SellingSeconds float64  `json:"selling_seconds"`  // seconds until the last sale; 0 without a sale
+	SellingSeconds float64  `json:"selling_seconds"`  // seconds from the first request to the last sale; 0 if none
 	// Latency counts from when a request was due. In a closed loop a request is due when it is sent.
 	// ServiceTime always counts from when the request was sent. So ServiceTime hides how long requests
 	// of an open loop waited to be sent.
@@ -101,14 +101,14 @@ type Cancellations struct {
 	Unknown int `json:"unknown"`
 }
 
-// Reservations counts the reservations that buyers did not cancel before they expired, by the result.
+// Reservations counts the reservations that buyers did not cancel in time, by the result.
 type Reservations struct {
 	Paid      int `json:"paid"`
 	Forgotten int `json:"forgotten"`
 	Expired   int `json:"expired"` // reservations that had expired when the buyer tried to pay
 	Refused   int `json:"refused"` // payments that were refused for another reason
 	Unknown   int `json:"unknown"`
-	Returned  int `json:"returned,omitempty"` // those of Forgotten that the buyer cancelled after they had expired
+	Returned  int `json:"returned,omitempty"` // unpaid reservations that the buyer cancelled after they had expired
 }
 
 // Processor has the processor times of one load, in seconds. A time is nil if it is not known.
@@ -191,19 +191,20 @@ func (p Problem) Error() string { return p.Text }
 
 // These codes identify problems. The comment beside a code explains its parameters (Problem.Params).
 const (
-	ProblemLedgerUnread  = "ledger_unread"    // parameters: error
-	ProblemStillRunning  = "still_running"    // parameters: seconds
-	ProblemOtherStrategy = "other_strategy"   // count: orders; found: their strategy; strategy: the wanted one
-	ProblemUnusable      = "target_unusable"  // target: its URL; error: the reason
-	ProblemDisagree      = "ledgers_disagree" // target set sku to stock in run; where has left of found in found_run
-	ProblemInterrupted   = "interrupted"      // parameters: sent, of
-	ProblemLate          = "generator_late"   // lag_ms, latency_ms: the 99th percentiles of lag and latency
-	ProblemProcessors    = "generator_full"   // parameters: used, of
-	ProblemNeverSent     = "never_sent"       // count: requests that were not sent; seconds: how long they waited
-	ProblemNoAnswer      = "no_answer"
-	ProblemFewAnswers    = "few_answers"   // answered: buyers with a definite answer; of: all; stock: units
-	ProblemNonsense      = "nonsense"      // count: answers that break the contract; sample: one of them
-	ProblemNotRestocked  = "not_restocked" // units: units of the restock; error: the last error
+	ProblemLedgerUnread  = "ledger_unread"   // error: the text of the error
+	ProblemStillRunning  = "still_running"   // seconds: how long the run waited
+	ProblemOtherStrategy = "other_strategy"  // count: orders; found: their strategy; strategy: the wanted one
+	ProblemUnusable      = "target_unusable" // target: its URL; error: the reason
+	// By the reset at target, SKU sku has stock units in run. At where, it has left of found units in found_run.
+	ProblemDisagree     = "ledgers_disagree"
+	ProblemInterrupted  = "interrupted"    // sent: requests that were sent; of: all requests
+	ProblemLate         = "generator_late" // lag_ms, latency_ms: the 99th percentiles of lag and latency
+	ProblemProcessors   = "generator_full" // used: processors that were used; of: all processors
+	ProblemNeverSent    = "never_sent"     // count: requests that were not sent; seconds: how long they waited
+	ProblemNoAnswer     = "no_answer"
+	ProblemFewAnswers   = "few_answers"   // answered: buyers with a definite answer; of: all; stock: units
+	ProblemNonsense     = "nonsense"      // count: answers that break the contract; sample: one of them
+	ProblemNotRestocked = "not_restocked" // units: units of the restock; error: the last error
 )
 
 func newProblem(code string, params params, format string, args ...any) Problem {

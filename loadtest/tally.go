@@ -19,7 +19,7 @@ type tally struct {
 	mu         sync.Mutex // guards the fields below and the counts of the result
 	result     *Result
 	ended      bool               // true when every request has ended
-	answers    map[string]*Answer // code → the answers with this code; the call was refused, or got no answer
+	answers    map[string]*Answer // code → how many calls were refused or failed with this code
 	skus       []skuTally
 	units      int64         // units sold and not given back, as the answers say
 	lastAnswer time.Duration // when the last answer to a request arrived
@@ -47,8 +47,8 @@ func newTally(p *plan, r *Result) *tally {
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxMicros, 3) }
 	t := &tally{plan: p, result: r, answers: map[string]*Answer{}, skus: make([]skuTally, s.SKUs),
 		times: histograms{all: h(), sold: h(), refused: h(), service: h(), lag: h()}}
-	// The slice gets its full capacity now, because growing it would copy it while buyers wait. Memory that
-	// is never written costs nothing.
+	// The slice gets its full capacity now, because growing would copy it while buyers wait. Memory
+	// that is never written costs nothing.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
 	for k := range t.skus {
 		t.skus[k] = skuTally{minLeft: s.Stock, calls: make([]judge.Call, 0, each)}

@@ -98,7 +98,8 @@ func (r *Result) isProven(v judge.Violation) bool {
 	switch {
 	case v.Rule == judge.RuleNothingSold: // Perhaps nothing was sold because no request arrived.
 		return false
-	// Purchases that are still running can take units, but they cannot remove orders.
+	// Purchases that still run can take units, but not remove orders. So only violations that orders prove
+	// are certain.
 	case !r.Settled && !r.settled[sku]:
 		return v.Rule == judge.RuleOversold || v.Rule == judge.RuleInvented || v.Rule == judge.RuleUnacknowledged
 	}
@@ -249,9 +250,9 @@ var servedLimits = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
 // explains its parameters (Problem.Params).
 const (
 	ShortStood     = "stood"     // ms: how long the sale stood still; allowed_ms: how long it may stand still
-	ShortLate      = "late"      // parameters: p99_ms
+	ShortLate      = "late"      // p99_ms: the 99th percentile of the latency
 	ShortUncertain = "uncertain" // errors, unknown: buyers with an error, or without a certain answer; of: all buyers
-	ShortUnsold    = "unsold"    // parameters: sold, of
+	ShortUnsold    = "unsold"    // sold: units that were sold; of: units that could have been sold
 )
 
 // findSigns returns the signs of a run. Result.Verdict must be set before.
@@ -333,7 +334,7 @@ func (r *Result) findBottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
 	used, processors := 0.0, float64(runtime.GOMAXPROCS(0))
-	// In a shorter run this share varies too much.
+	// In a run of less than 2 s, the used share of the processors varies too much to judge by it.
 	if r.Processor.Generator != nil && r.Seconds >= 2 {
 		used = *r.Processor.Generator / r.Seconds
 	}

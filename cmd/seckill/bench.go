@@ -48,8 +48,8 @@ type measured interface {
 	Report(tables.Run) tables.Report
 }
 
-// runBenchmark calls how, which measures, and writes the report. It first starts the servers that the locks
-// need, except those that the flags give. A server that it starts writes every commit to the disk.
+// runBenchmark calls the function how, which measures, and writes the report. It first starts the servers that the
+// locks need, except those that the flags give. A server that it starts writes every commit to the disk.
 func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options,
 	how func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability

@@ -25,7 +25,7 @@ type CompareCmd struct {
 	Preset   string           `default:"flash-sale" placeholder:"NAME" help:"The sale, unless flags change it."`
 	Settings compare.Settings `embed:""`
 	Output
-	PlaceFlags // checkPlace demands a database with --target, because the verdict is read from it
+	PlaceFlags // has the flags for the database, which the verdict and the baselines need
 
 	chosen []catalog.Info
 }

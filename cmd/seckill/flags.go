@@ -85,7 +85,7 @@ type addressList struct{}
 // PlaceHolder returns the text that the help shows in place of a value.
 func (addressList) PlaceHolder(*kong.Flag) string { return "HOST:PORT,..." }
 
-// Decode appends the addresses to a list.
+// Decode reads the addresses of a flag and appends them to a list.
 func (addressList) Decode(c *kong.DecodeContext, into reflect.Value) error {
 	var text string
 	if err := c.Scan.PopValueInto("addresses", &text); err != nil {

@@ -56,7 +56,7 @@ const (
 
 func main() {
 	ends := []os.Signal{syscall.SIGTERM}
-	// A shell lets background processes of a script ignore Ctrl-C, so they must not end by it.
+	// A shell lets background processes of a script ignore Ctrl-C. Then this program must ignore it, too.
 	if !signal.Ignored(os.Interrupt) {
 		ends = append(ends, os.Interrupt)
 	}

@@ -78,7 +78,8 @@ func (all forms) checkPlaces() error {
 	return nil
 }
 
-// tryWriting returns an error if the file cannot be opened for writing. It removes the file if opening it created it.
+// tryWriting returns an error if the file cannot be opened for writing. A file that this opening created is
+// removed again.
 func tryWriting(file string) error {
 	_, missing := os.Stat(file)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)

@@ -144,7 +144,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	if c.old != nil {
 		switch same := m.SameProduct(c.old); {
-		// A server may not have started. Its product is then unknown, so this error matters more.
+		// If a server did not start, its product (MariaDB or MySQL) is unknown. So err says more than the difference.
 		case !same && err != nil:
 			return err
 		case !same:

@@ -134,8 +134,8 @@ func (u *UpCmd) Validate() error {
 	return nil
 }
 
-// startLab starts the lab. If a start fails, it stops the servers that it has started. The error
-// then also says if the stop failed.
+// startLab starts the lab. If it fails, it stops the servers that it has started. If the stop
+// fails as well, the error says so.
 func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, error) {
 	starting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -272,7 +272,8 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 	}
 	isOwn := func(b backend.Status) bool { return b.OK && b.Tier != backend.Given }
 	hasServers := slices.ContainsFunc(l.Backends(), isOwn)
-	// Without own servers and an own token, the file has only what the user has given, so nobody needs it.
+	// If the lab started no server and made no token, the file has only what the user has given. So it is not
+	// mentioned.
 	if hasServers || token == "" {
 		fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   "+
 			"(addresses and passwords, for your eyes only)\n", clients)

@@ -19,9 +19,8 @@ import (
 // some seconds.
 const auditTimeout = time.Minute
 
-// audits shares audits among callers. For each SKU at most one audit reads orders, and at most one
-// waits to begin. A new caller shares the audit that waits, not the one that reads. That one may miss
-// an order that the caller has seen.
+// audits shares audits among callers. For each SKU at most one audit reads orders, and at most one waits to begin. A
+// new caller shares the waiting audit, because the reading one may miss an order that the caller has seen.
 type audits struct{ waiting, reading singleflight.Group }
 
 type auditor func(context.Context) (judge.Report, error)

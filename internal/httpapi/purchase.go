@@ -43,7 +43,7 @@ type Answer struct {
 	Replayed bool            // true if an earlier call wrote the order of this request
 }
 
-// These outcomes exist in the metrics only, which also count the outcomes of an Answer and the codes of problems.
+// The metrics count these outcomes, the outcomes of an Answer, and the codes of problems.
 const (
 	outcomeReplayed = "replayed"
 	outcomeHungUp   = "gone" // the buyer closed the connection before the service answered
@@ -206,7 +206,7 @@ func answerUnknown(r purchaseRequest, known judge.Order, err error) (Answer, err
 		return Answer{}, unknownOutcome(r.Purchase)
 	}
 	a, err := replay(known, r.Purchase)
-	// If this strategy sold the order, this very call may have placed it, so the order is no replay.
+	// If this strategy sold the order, this very call may have placed it. So the order does not count as replayed.
 	a.Replayed = known.Strategy != r.seller.info.Name
 	return a, err
 }

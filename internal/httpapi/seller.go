@@ -106,8 +106,8 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 	})
 }
 
-// selected returns the strategy that the query names. If it names none, selected returns the server's default
-// strategy.
+// selected returns the strategy that the query names. If the query names none, it returns the server's
+// default strategy.
 func (s *Server) selected(c *gin.Context) (*seller, error) {
 	q, err := web.ReadQuery(c.Request, "strategy")
 	if err != nil {

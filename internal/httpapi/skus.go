@@ -117,7 +117,8 @@ func (s *Server) resetOutside(ctx context.Context, set judge.Stock) []string {
 	byBackend := map[string][]*seller{}
 	for _, sl := range s.sellers {
 		if _, ok := sl.strategy.(seckill.Resetter); ok {
-			// The first name is that of the ledger's database, so the last is the backend of the state.
+			// The first name is that of the ledger's database. So the last is the backend that
+			// keeps the strategy's own state.
 			names := backend.NamesOf(sl.info.Uses()...)
 			last := names[len(names)-1]
 			byBackend[last] = append(byBackend[last], sl)

@@ -26,7 +26,7 @@ type ErrorCode struct {
 	Status  int
 	Code    string
 	Outcome Outcome
-	Detail  string // the text for the buyer if the error itself has no text for them
+	Detail  string // the text that the buyer gets if the error has none of its own
 }
 
 // ErrorCodes is the table of all errors. An error belongs to the first row whose Err it matches. ErrUnknown

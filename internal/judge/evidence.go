@@ -30,8 +30,8 @@ type Evidence struct {
 	// Calls has the calls of all buyers with their answers. If only the ledger is judged, Calls is
 	// nil. An empty slice that is not nil means that no buyer asked to buy.
 	Calls []Call
-	// Ours reports whether an order belongs to one of the buyers in Calls. If Ours is nil, all orders do.
-	// Orders of other buyers count only in the balance of the stock.
+	// Ours reports whether an order belongs to one of the buyers in Calls. If Ours is nil, all orders belong
+	// to them. Orders of other buyers count only in the balance of the stock.
 	Ours func(*Order) bool
 	// Patience is the longest time for which a sale may rightly stand still. It covers the longest wait for a
 	// lock, the longest lease, and a planned outage. A sale that stands still for longer is blocked. If
@@ -46,7 +46,7 @@ type Call struct {
 	Kind      CallKind
 	RequestID string // the idempotency key of the purchase
 	User      int64
-	Quantity  int64 // units asked for, or the units of the order to cancel
+	Quantity  int64 // the units that the call asks for, or the units of the order to pay or cancel
 	Outcome   Outcome
 	OrderID   string // for CallBuy: the order in the answer; for CallCancel and CallPay: the order to cancel or pay
 	Remaining int64  // for CallBuy: the units left, as the answer says
@@ -77,7 +77,7 @@ type Outcome string
 
 const (
 	OutcomeSold       Outcome = "sold"     // the buyer has bought; for CallPay: the reservation is paid
-	OutcomeReserved   Outcome = "reserved" // the units are held until they are paid
+	OutcomeReserved   Outcome = "reserved" // the units are held until the buyer pays or the deadline passes
 	OutcomeSoldOut    Outcome = "sold_out"
 	OutcomeBusy       Outcome = "busy"
 	OutcomeConflict   Outcome = "conflict"
@@ -175,7 +175,8 @@ func collectEvidence(given Evidence) *evidence {
 	e := &evidence{Evidence: given, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run}}
 	e.stores, e.hasSeveral = map[seckill.StockStore]*Order{}, map[int64]bool{}
-	if given.Calls != nil { // With calls, Initial does not include the restocks yet (see Evidence.Initial).
+	// With calls, Initial does not include the restocks (see Evidence.Initial), so they are added.
+	if given.Calls != nil {
 		e.Initial += s.Restocked()
 	}
 	e.report.Initial = e.Initial
@@ -234,7 +235,7 @@ func (e *evidence) countOrder(o *Order) {
 	case o.isRestockIn(e.Snapshot.Stock.Run):
 		e.restocks = append(e.restocks, o)
 		e.report.Restocked += o.Quantity
-		if o.Status == Active { // An active restock row means that its units are not in the stock yet.
+		if o.Status == Active { // While a restock's row is active, its units are not in the stock.
 			e.report.Arriving += o.Quantity
 		}
 	case o.Status == Cancelled:
@@ -472,7 +473,7 @@ func (holders *Holders) findShared() examples {
 
 // visitShared calls visit for each order b that shares units with an order a before it. The argument units is
 // how many of the shared units had only one holder until then. The orders are visited by their highest units,
-// from the top down, so visit counts each shared unit once.
+// from the top down, so each shared unit is counted once.
 func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if holders.ambiguous {
 		return

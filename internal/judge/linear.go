@@ -38,7 +38,7 @@ type Op struct {
 	Kind         OpKind
 	Quantity     int64
 	Remaining    int64 // the units left, as the answer of an OpSold says
-	SawBefore    bool  // true if Remaining was read before the sale: it then does not show the order of the sales
+	SawBefore    bool  // true if Remaining was read before the sale, so that it does not show the order of the sales
 	Call, Return int64
 	Name         string // the operation's name in messages
 	optional     bool   // true if the operation may have taken effect after the checked part of the history
@@ -104,8 +104,8 @@ type Reason struct {
 const maxWindow = 5000
 
 // CheckLinearizable checks the whole history if no units were given back. Then `remaining` shows which units each
-// sale took, so the sequence of the sales is known and one pass decides. If units were given back, a sequence must be
-// searched for, which ends undecided after limit. In this case only the first maxWindow operations are checked.
+// sale took, so the sequence of the sales is known and one pass decides. If units were given back, CheckLinearizable
+// searches for a sequence, for at most limit, and checks only the first maxWindow operations.
 func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpRefused })
 	if refused {
@@ -146,7 +146,7 @@ func checkInOrder(initial int64, ops []Op) Reason {
 	})
 	left, now := initial, int64(math.MinInt64)
 	course := []moment{{left, now}}
-	var before *Op // the sale whose call determined the time now
+	var before *Op // the sale at whose call the variable now was set
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -260,7 +260,7 @@ func noteHeld(ops []Op) []Op {
 	for _, o := range ops {
 		o.held = called(o.Return) - answered(o.Call-1)
 		if o.Kind == OpSoldOut {
-			o.held -= o.Quantity // The sum includes o itself, which is no other purchase.
+			o.held -= o.Quantity // The sum includes o itself, so its own units are subtracted.
 		}
 		if o.Kind != OpRefused {
 			rest = append(rest, o)

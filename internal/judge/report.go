@@ -255,7 +255,7 @@ func soldAfter(all []change) func(time.Duration) int64 {
 type traffic struct {
 	changes []change // sales at their earliest and returns at their latest possible time
 	sold    []span   // for each order, the time during which it may have been sold
-	asks    []ask    // sorted by when they begin
+	asks    []ask    // sorted by the time at which they begin
 }
 
 // An ask is the time during which a call waited for units, and their number.

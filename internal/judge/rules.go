@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// The IDs of the rules. Each comment says what the rule demands. Σ active means the sum of the units of
-// active orders.
+// The IDs of the rules. Each comment says what the rule demands. There, remaining is the number of units
+// left, and Σ active is the sum of the units of active orders.
 const (
 	RuleOversold     = "oversold"            // Σ active ≤ initial
 	RuleNegative     = "negative_stock"      // remaining ≥ 0
@@ -198,7 +198,7 @@ func (e *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
 	}
 }
 
-// own returns breaks, limited to orders of buyers whose calls are in the evidence.
+// own returns a function that returns true if breaks does and the order belongs to a buyer in Calls.
 func own(breaks func(*orderRecord) bool) func(*orderRecord) bool {
 	return func(rec *orderRecord) bool { return rec.isOurs && breaks(rec) }
 }

@@ -9,7 +9,7 @@ import (
 // MaxOrders bounds the length of a list of orders.
 const MaxOrders = 1000
 
-// A Filter selects orders of the current runs by SKU, user and request. An empty field selects all of them.
+// A Filter selects orders of the current runs by SKU, user and request. An empty field does not restrict the orders.
 type Filter struct {
 	SKU, User int64
 	RequestID string

@@ -58,7 +58,7 @@ const maxRefusals = 256
 // NewRefusals returns a writer of refusals into the given store.
 func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 
-// Write writes a refusal and returns the row that the request has now. This is the refusal, or an order or
+// Write writes a refusal and returns the row that the request has now. The row is the refusal, or an order or
 // refusal that was written before. If another transaction has written such a row and not ended, Write waits
 // for its end. If Write has written the refusal, CreatedAt in the result is empty, because the database sets
 // it. Write returns ErrRunOver if the sale was reset. After any other error the refusal may have been written

@@ -300,8 +300,8 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 }
 
 // Cancel marks an order cancelled, in a transaction of a caller who has locked the stock. It returns
-// the order as it was before, and whether the caller must give the order's units back. The caller must
-// not if the order was cancelled before.
+// the order as it was before, and true if the caller must give the order's units back. If the order was
+// cancelled before, it returns false.
 func (s *Store) Cancel(tx *gorm.DB, orderID string) (Order, bool, error) {
 	o, err := order(tx, orderID)
 	if err != nil {

@@ -94,7 +94,7 @@ type Ratio struct {
 	Times  float64 `json:"times"`  // the geometric mean of the ratios of all common rounds
 	Low    float64 `json:"low"`    // the lower end of the 95 % confidence interval
 	High   float64 `json:"high"`   // the upper end of the interval; with fewer than two rounds both ends are 0
-	Rounds int     `json:"rounds"` // the number of common rounds: those in which both were measured
+	Rounds int     `json:"rounds"` // the number of common rounds, in which both were measured
 }
 
 // RatioOf compares a with b in the rounds that both have. The interval is Student's t interval of the mean of

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) *Result {
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()
-	// This happens, for example, if the database has been stopped.
+	// Opening or closing the baselines fails, for example, if the database has been stopped.
 	if err := errors.Join(opened, bare.closeBaselines()); err != nil {
 		c.result.Problems = append(c.result.Problems, fmt.Sprintf("the baselines: %v", err))
 	}

@@ -165,7 +165,7 @@ const tableNote = "Medians of the rounds. answers/s: definite answers, to all bu
 func (r *Result) strategiesTable() tables.Table {
 	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s"}}
-	// Only presets with many sales compare sales, because a sale of few units ends at once.
+	// The column is left out if answers are compared: a sale of few units ends at once, and its rate says nothing.
 	if r.Settings.By == Sales {
 		t.Head = append(t.Head, "sales/s")
 	}

@@ -29,7 +29,8 @@ type Result struct {
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"`
 
-	references []float64 // the figure Settings.By of each turn of the reference; nil in a short comparison
+	// references has the figure of the metric Settings.By in each turn of the reference.
+	references []float64
 }
 
 // An Origin says where and how a comparison was run.
@@ -287,7 +288,7 @@ func (r *Result) Tally() Tally {
 const (
 	Answers    = "answers"     // answers per second that say what the buyer got
 	Sales      = "sales"       // sales per second, from the first request to the last sale
-	SellOut    = "sell_out"    // from the first request to the last sale; known only if all units were sold
+	SellOut    = "sell_out"    // time to the last sale; known only if all units were sold
 	BoughtP50  = "bought_p50"  // the median latency of sales
 	BoughtP99  = "bought_p99"  //
 	RefusedP50 = "refused_p50" // the median latency of the answers sold out, busy, conflict and duplicate
@@ -342,8 +343,8 @@ func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result)
 	}
 }
 
-// medianOf returns a function that computes the median, over several sales, of a latency. It
-// leaves out sales without this latency.
+// medianOf returns a function that computes the median of a latency over several sales. Sales without it are
+// left out.
 func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		var all []float64

@@ -154,7 +154,7 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 		}
 	}
 	all.addRow("buyers", "%v", strings.Join(counts, " · "))
-	// Without repeated calls, each buyer has made one call, so there is nothing to add.
+	// This row is left out if each buyer has made only one call.
 	if r.Copies+r.Retries > 0 {
 		copies, retries := tables.CountOf(r.Copies, "copy", "copies"), tables.CountOf(r.Retries, "retry", "retries")
 		all.addRow("  repeated", "%v and %v", copies, retries)
