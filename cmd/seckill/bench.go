@@ -113,21 +113,15 @@ func (c *BenchLocksCmd) Validate() error {
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
 	}
 	var err error
-	if c.Options.Locks, err = c.chosenLocks(); err != nil {
+	all := slices.DeleteFunc(strategies.All(), func(i catalog.Info) bool { return i.Locker == nil })
+	if len(c.Locks) == 0 {
+		c.Options.Locks = slices.DeleteFunc(all, catalog.Info.Broken)
+	} else if c.Options.Locks, err = pickNamed("--locks", c.Locks, all, nameOf); err != nil {
 		return err
 	}
 	_, crowd := pickNamed("--crowd", c.Options.Crowd, c.Options.Locks, nameOf)
 	_, gated := pickNamed("--gated", c.Options.Gated, c.Options.Locks, nameOf)
 	return errors.Join(crowd, gated, c.checkBench(bench.LocksName, c.Options))
-}
-
-// chosenLocks returns the locks to measure: those that --locks names, or all that are not broken.
-func (c *BenchLocksCmd) chosenLocks() ([]catalog.Info, error) {
-	all := slices.DeleteFunc(strategies.All(), func(i catalog.Info) bool { return i.Locker == nil })
-	if len(c.Locks) > 0 {
-		return pickNamed("--locks", c.Locks, all, nameOf)
-	}
-	return slices.DeleteFunc(all, catalog.Info.Broken), nil
 }
 
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {

@@ -119,10 +119,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	defer where.closeAll()
-	options.Lab = fault.Lab{Lab: where.lab}
-	if options.Sale, err = where.newSale(ctx); err != nil {
-		return err
-	}
+	options.Lab, options.Sale = fault.Lab{Lab: where.lab}, where.sale
 	onStep, clear := stepPrinter(stderr, c.Quiet)
 	options.OnStep = onStep
 	r := chaos.Run(ctx, options)

@@ -92,13 +92,14 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	defer where.closeAll()
 	c.warnUnfit(stderr, c.chosen...)
 	onStep, clear := stepPrinter(stderr, c.Quiet)
-	options := compare.Options{Settings: c.Settings, OnStep: func(done, total int, next compare.Step) {
+	options := compare.Options{Settings: c.Settings, Sale: where.sale, Servers: where.sql}
+	options.OnStep = func(done, total int, next compare.Step) {
 		onStep(done, total, fmt.Sprintf("%s, %d at a time", next.Strategy, next.Concurrency))
-	}}
-	if options.Sale, err = where.newSale(ctx); err != nil {
-		return err
 	}
-	result := where.runComparison(ctx, c.chosen, options)
+	if where.lab != nil {
+		options.Sale.ServersTime = where.lab.ServersTime
+	}
+	result := runComparison(ctx, c.chosen, options)
 	clear()
 	result.Command = commandLine()
 	if err := c.Output.writeReport(stdout, result.Report()); err != nil {
@@ -107,13 +108,12 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return exitError(result.ExitStatus())
 }
 
-// runComparison runs the sale of o with each chosen strategy and each baseline at this place.
-func (p *place) runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
+// runComparison runs the sale of o with each chosen strategy and each baseline.
+func runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"),
 			Breaks: i.BreaksIn(len(o.Sale.Targets)), ProofBreaks: strings.Join(i.Breaks(), ", ")})
 	}
-	o.Sale.ServersTime, o.Servers = p.serversTime, p.sql
 	result := compare.Run(ctx, o)
 	result.Version = buildVersion()
 	return result

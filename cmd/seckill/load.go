@@ -76,7 +76,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 		s.Reserve, s.Forget = time.Second, max(s.Forget, 0.2)
 	}
 	if err == nil {
-		s.Strategy, c.Strategy = known.Name, known.Name
+		s.Strategy = known.Name
 	}
 	switch {
 	// With --target, the strategy may be unknown here, because those services may have other strategies.
@@ -101,10 +101,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	defer where.closeAll()
-	config, err := where.newSale(ctx)
-	if err != nil {
-		return err
-	}
+	config := where.sale
 	config.Scenario = c.Scenario
 	var done func()
 	config.OnProgress, done = c.progressPrinter(stderr, config)

@@ -18,13 +18,10 @@ import (
 
 // A place has the services and servers on which a run takes place.
 type place struct {
-	targets []string
-	token   string         // the token for admin calls to the targets; "" if it is not known
-	sql     backend.Config // the database from which the ledger is read
-	closers []func()       // the functions that closeAll calls, the last one first
-	lab     *lab.Lab       // the lab that was started for this run; nil if there is none
-	// serversTime returns the processor time of the servers. It is nil if nothing measures that time.
-	serversTime func() (time.Duration, bool)
+	sale    loadtest.Config // has the targets, the token for admin calls to them, and the ledger
+	sql     backend.Config  // the database from which the ledger is read
+	closers []func()        // the functions that closeAll calls, the last one first
+	lab     *lab.Lab        // the lab that was started for this run; nil if there is none
 }
 
 func (p *place) closeAll() {
@@ -59,7 +56,8 @@ func (f PlaceFlags) checkPlace(targets []string) error {
 // with the named servers. If servers is nil, the lab has all servers.
 func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets, servers []string) (*place, error) {
 	if len(targets) > 0 {
-		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
+		p := &place{sale: loadtest.Config{Targets: targets, AdminToken: f.Token}, sql: f.Given}
+		return p, p.openLedger(ctx)
 	}
 	fmt.Fprintln(stderr, "Starting a lab for this run. (--target names services that run already.)")
 	return startPlace(ctx, stderr, serviceSettings(2, catalog.DefaultSettings().LockTimes),
@@ -87,15 +85,19 @@ func startPlace(ctx context.Context, stderr io.Writer, serving lab.ServiceSettin
 	if err != nil {
 		return nil, notUp(ctx, stderr, fmt.Errorf("start a lab for this run: %w", err))
 	}
-	p := &place{lab: own, closers: []func(){func() { endLab(stderr, own) }}}
+	p := &place{lab: own, sql: own.Config(), closers: []func(){func() { endLab(stderr, own) }}}
 	if err := own.Serve(ctx, serving); err != nil {
 		p.closeAll()
 		return nil, notUp(ctx, stderr, fmt.Errorf("start the lab's services: %w", err))
 	}
 	for _, s := range own.Services() {
-		p.targets = append(p.targets, s.URL)
+		p.sale.Targets = append(p.sale.Targets, s.URL)
 	}
-	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
+	p.sale.AdminToken = own.Token()
+	if err := p.openLedger(ctx); err != nil {
+		p.closeAll()
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -123,23 +125,22 @@ func stopLab(l *lab.Lab) error {
 	return l.Stop(ctx)
 }
 
-// newSale returns the configuration of a run at this place. It connects to the database of the ledger.
-func (p *place) newSale(ctx context.Context) (loadtest.Config, error) {
-	sale := loadtest.Config{Targets: p.targets, AdminToken: p.token}
+// openLedger connects to the database of the ledger.
+func (p *place) openLedger(ctx context.Context) error {
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath,
 		Tuning: backend.Tuning{MaxSQLConns: 2}}
 	if sql.SQLitePath != "" {
 		if _, err := os.Stat(sql.SQLitePath); err != nil { // If the file is missing, backend.Open would create it.
-			return sale, fmt.Errorf("the ledger: %w", err)
+			return fmt.Errorf("the ledger: %w", err)
 		}
 	}
 	in, err := backend.Open(ctx, sql)
 	if err != nil {
-		return sale, fmt.Errorf("the ledger: %w", err)
+		return fmt.Errorf("the ledger: %w", err)
 	}
 	p.closers = append(p.closers, func() { _ = in.Close() })
-	sale.Ledger = ledger.NewStore(in.DB)
-	return sale, nil
+	p.sale.Ledger = ledger.NewStore(in.DB)
+	return nil
 }
 
 // TopologyFlag is the flag that chooses how many servers of each kind a lab has.

@@ -185,8 +185,8 @@ func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, std
 		Lab: fault.Lab{Lab: l}, Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB),
 		ServiceToken: l.Token(),
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
-			p := place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
-			return p.runComparison(ctx, chosen, o)
+			o.Sale.ServersTime, o.Servers = l.ServersTime, l.Config()
+			return runComparison(ctx, chosen, o)
 		},
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error) {
 			return explore.RecordTrace(ctx, l.Config(), info, buyers)
