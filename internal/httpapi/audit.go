@@ -51,7 +51,7 @@ func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Rep
 
 // audit handles GET /audit. It judges the current run from the ledger and the counters. It cannot
 // judge the answers that buyers got, because the service does not keep them.
-func (s *Server) audit(c *gin.Context) (any, error) {
+func (s *Server) audit(_ context.Context, c *gin.Context) (any, error) {
 	q, err := web.ReadQuery(c.Request, "sku_id")
 	if err != nil {
 		return nil, err

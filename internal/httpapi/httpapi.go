@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	_ "embed"
 	"errors"
@@ -150,10 +151,16 @@ func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc {
 	return web.Handle(s.writeProblem, h)
 }
 
-// answer returns a handler that answers with the JSON of the value that h returns.
-func (s *Server) answer(h func(*gin.Context) (any, error)) gin.HandlerFunc {
+// An answerer returns the value that the answer to a call shows as JSON. Its context ends after
+// PurchaseTimeout, or when the caller hangs up.
+type answerer func(context.Context, *gin.Context) (any, error)
+
+// answer returns the handler that answers with the value of h.
+func (s *Server) answer(h answerer) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
-		body, err := h(c)
+		ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
+		defer cancel()
+		body, err := h(ctx, c)
 		if err == nil {
 			c.JSON(http.StatusOK, body)
 		}
@@ -162,12 +169,12 @@ func (s *Server) answer(h func(*gin.Context) (any, error)) gin.HandlerFunc {
 }
 
 // plain is answer for a call that takes no query parameters.
-func (s *Server) plain(h func(*gin.Context) (any, error)) gin.HandlerFunc {
-	return s.answer(func(c *gin.Context) (any, error) {
+func (s *Server) plain(h answerer) gin.HandlerFunc {
+	return s.answer(func(ctx context.Context, c *gin.Context) (any, error) {
 		if err := noQuery(c); err != nil {
 			return nil, err
 		}
-		return h(c)
+		return h(ctx, c)
 	})
 }
 

@@ -14,11 +14,6 @@ import (
 	"seckill/internal/web"
 )
 
-// deadline returns a context that ends after PurchaseTimeout, or when the caller hangs up.
-func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
-}
-
 // A list has orders, the oldest first.
 type list struct {
 	Orders []judge.Order `json:"orders"`
@@ -26,7 +21,7 @@ type list struct {
 	Request *requestState `json:"request,omitempty"`
 }
 
-func (s *Server) listOrders(c *gin.Context) (any, error) {
+func (s *Server) listOrders(ctx context.Context, c *gin.Context) (any, error) {
 	f, err := readFilter(c)
 	if err != nil {
 		return nil, err
@@ -35,8 +30,6 @@ func (s *Server) listOrders(c *gin.Context) (any, error) {
 		return nil, forbidden(c, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. "+
 			"Name a user_id to see that buyer's.")
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
 	var l list
 	if l.Orders, err = s.ledger.Orders(ctx, f); err != nil {
 		return nil, err
@@ -70,13 +63,11 @@ func readFilter(c *gin.Context) (ledger.Filter, error) {
 
 // cancelOrder cancels an order through the strategy that sold it. Only that strategy gives the units back
 // under the same lock or version with which it took them.
-func (s *Server) cancelOrder(c *gin.Context) (any, error) {
+func (s *Server) cancelOrder(ctx context.Context, c *gin.Context) (any, error) {
 	id := c.Param("id")
 	if !web.IsKey(id) {
 		return nil, seckill.ErrUnknownOrder
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
 	o, err := s.ledger.Order(ctx, id)
 	if err != nil {
 		return nil, err
@@ -102,7 +93,7 @@ func (s *Server) cancelOrder(c *gin.Context) (any, error) {
 		return nil, unknown(err)
 	}
 	// The cancellation may have used up its time, so this read has a time of its own.
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if o, err = s.ledger.Order(ctx, id); err != nil {
 		return nil, unknown(fmt.Errorf("read the cancelled order: %w", err))

@@ -26,14 +26,12 @@ func (s *Server) routePoints(r *gin.Engine) {
 }
 
 // faultState reports how many purchases are in flight. If the query names a strategy, it also reports the units left.
-func (s *Server) faultState(c *gin.Context) (any, error) {
+func (s *Server) faultState(ctx context.Context, c *gin.Context) (any, error) {
 	q, err := web.ReadQuery(c.Request, "strategy", "sku_id")
 	if err != nil {
 		return nil, err
 	}
 	state := point.Report{InFlight: s.inFlight.Load()}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
 	if q.Has("strategy") {
 		sl, err := s.available(q.Get("strategy"))
 		if err != nil {
@@ -62,7 +60,7 @@ func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, e
 }
 
 // cutSockets closes this process's connections to every backend.
-func (s *Server) cutSockets(c *gin.Context) (any, error) {
+func (s *Server) cutSockets(_ context.Context, c *gin.Context) (any, error) {
 	return gin.H{"closed": s.Instance.Dialer.Cut()}, nil
 }
 

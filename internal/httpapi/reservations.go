@@ -119,9 +119,7 @@ func (s *Server) reserver(strategy string) seckill.Reserver {
 	return nil
 }
 
-func (s *Server) showReservation(c *gin.Context) (any, error) {
-	ctx, cancel := s.deadline(c)
-	defer cancel()
+func (s *Server) showReservation(ctx context.Context, c *gin.Context) (any, error) {
 	o, err := s.namedReservation(ctx, c)
 	if err != nil {
 		return nil, err
@@ -144,8 +142,8 @@ func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (judge.Or
 	return o, err
 }
 
-func (s *Server) payReservation(c *gin.Context) (any, error) {
-	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
+func (s *Server) payReservation(ctx context.Context, c *gin.Context) (any, error) {
+	return s.withReservation(ctx, c, func(r seckill.Reserver, o *judge.Order) error {
 		err := r.Pay(ctx, o.PublicID)
 		if err == nil {
 			o.Reservation.State = seckill.Paid
@@ -156,8 +154,8 @@ func (s *Server) payReservation(c *gin.Context) (any, error) {
 
 // cancelReservation releases a reservation. It then reads the reservation's state, because the reservation
 // may have expired before it was released.
-func (s *Server) cancelReservation(c *gin.Context) (any, error) {
-	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
+func (s *Server) cancelReservation(ctx context.Context, c *gin.Context) (any, error) {
+	return s.withReservation(ctx, c, func(r seckill.Reserver, o *judge.Order) error {
 		err := r.Release(ctx, o.PublicID)
 		if err != nil {
 			return err
@@ -172,10 +170,8 @@ func (s *Server) cancelReservation(c *gin.Context) (any, error) {
 // withReservation passes the reservation whose id is in the call's path to the function do, which may change
 // it. If do succeeds, withReservation returns the reservation that do has left.
 func (s *Server) withReservation(
-	c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error,
+	ctx context.Context, c *gin.Context, do func(seckill.Reserver, *judge.Order) error,
 ) (any, error) {
-	ctx, cancel := s.deadline(c)
-	defer cancel()
 	o, err := s.namedReservation(ctx, c)
 	if err != nil {
 		return nil, err
@@ -186,7 +182,7 @@ func (s *Server) withReservation(
 			fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	id := o.PublicID
-	switch err = do(ctx, reserver, &o); {
+	switch err = do(reserver, &o); {
 	case err == nil:
 		return reservationOf(o), nil
 	case errors.Is(err, seckill.ErrUnknownOrder): // The sale was reset meanwhile, so the reservation is gone.

@@ -24,7 +24,7 @@ type restocked struct {
 }
 
 // restock adds units to the current sale, through the strategy that sells it. It goes on even if the caller hangs up.
-func (s *Server) restock(c *gin.Context) (any, error) {
+func (s *Server) restock(_ context.Context, c *gin.Context) (any, error) {
 	sl, err := s.selected(c)
 	if err != nil {
 		return nil, err

@@ -23,20 +23,16 @@ import (
 // maxSKUs is the maximum length of the list of SKUs. It bounds the cost, because every buyer may ask for the list.
 const maxSKUs = 1000
 
-func (s *Server) listSKUs(c *gin.Context) (any, error) {
-	ctx, cancel := s.deadline(c)
-	defer cancel()
+func (s *Server) listSKUs(ctx context.Context, c *gin.Context) (any, error) {
 	all, err := s.ledger.SKUs(ctx, maxSKUs)
 	return gin.H{"skus": all}, err
 }
 
-func (s *Server) showSKU(c *gin.Context) (any, error) {
+func (s *Server) showSKU(ctx context.Context, c *gin.Context) (any, error) {
 	id, err := web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.deadline(c)
-	defer cancel()
 	return s.product(ctx, id)
 }
 
@@ -69,7 +65,7 @@ const resetTimeout = 25 * time.Second
 // putSKU resets the stock row first, and then the state that strategies keep elsewhere. Half a reset, or a
 // mixture of two resets, would leave a wrong stock. So putSKU continues even if the caller hangs up, and
 // resets of one SKU run one at a time in this process.
-func (s *Server) putSKU(c *gin.Context) (any, error) {
+func (s *Server) putSKU(_ context.Context, c *gin.Context) (any, error) {
 	id, err := web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 	if err != nil {
 		return nil, err

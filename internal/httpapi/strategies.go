@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -52,7 +53,7 @@ func describe(info catalog.Info) Strategy {
 	return d
 }
 
-func (s *Server) listStrategies(*gin.Context) (any, error) {
+func (s *Server) listStrategies(context.Context, *gin.Context) (any, error) {
 	all := []Strategy{}
 	for _, sl := range s.sellers {
 		all = append(all, s.addState(describe(sl.info), sl))
@@ -63,7 +64,7 @@ func (s *Server) listStrategies(*gin.Context) (any, error) {
 }
 
 // showStrategy describes one strategy, with its source and its lessons.
-func (s *Server) showStrategy(c *gin.Context) (any, error) {
+func (s *Server) showStrategy(_ context.Context, c *gin.Context) (any, error) {
 	sl, err := s.find(c.Param("name"))
 	if err != nil {
 		return nil, err
