@@ -49,8 +49,8 @@ var FencedSource string
 //
 // Three costs remain. A refused holder has done its work for nothing, and its
 // buyer must try again. A late holder that is about to COMMIT has locked the
-// row, so the raise of its successor waits. If the holder hangs, or the lock's
-// servers are down, the sale stops.
+// row, so the next holder waits when it raises the fence. If the holder hangs,
+// or the lock's servers are down, the sale stops.
 type fence struct {
 	run   int64
 	token uint64

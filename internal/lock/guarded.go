@@ -85,8 +85,8 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// A Clearer is a Locker that can remove a lock by force. A lock without a
-// lease needs it, because nothing else removes the lock of a dead holder.
+// A Clearer is a Locker that can remove a lock by force. A Locker without leases must be a Clearer,
+// because nothing else removes the lock of a dead holder.
 type Clearer interface {
 	Clear(ctx context.Context, key string) error
 }

@@ -12,8 +12,8 @@ import (
 //
 //  1. If the event comes from a server, the barrier sends that server a request. Servers answer in
 //     order, so when the barrier has the answer, all earlier events are in the awaited channel.
-//  2. The barrier sends on the channel checks. The waiter receives, then looks at the awaited
-//     channel, its timer and its context before it blocks again.
+//  2. The barrier sends on the channel checks. The waiter receives this value. It then checks the
+//     awaited channel, its timer and its context before it blocks again.
 //  3. The barrier sends on checks a second time. The waiter receives this only if it found nothing in
 //     step 2. If it found an event, the wait is over and the barrier returns, too.
 

@@ -15,9 +15,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A purchase holds its units from take.lua on. It is open until settle.lua
-// learns the purchase's state in the ledger. Only redis-counter-mysql opens
-// purchases. The table in take.lua says what Redis keeps of a purchase.
+// A purchase takes its units in take.lua. Then it is open until settle.lua
+// gets the purchase's state in the ledger. Only redis-counter-mysql opens
+// purchases. The table in take.lua says what Redis stores of a purchase.
 //
 // These are the states, as settle.lua reads them.
 const (
@@ -59,8 +59,9 @@ var countScript = redis.NewScript(countLua)
 
 const everything = -1
 
-// readOpen reads the number and its sale. It also reads up to most purchases
-// that have been open since the time before, or for longer.
+// readOpen reads the number and its sale. It also reads the purchases that
+// were opened at the time before or earlier. The argument most limits their
+// number.
 func (n *number) readOpen(
 	ctx context.Context, sku int64, before string, most int,
 ) (left int64, sale string, open []seckill.Purchase, err error) {

@@ -24,7 +24,7 @@ import (
 // A second key names the sale for which the number was set, as "IDENTITY RUN":
 // the identity of the database and the run. A purchase that began in an
 // earlier sale, or in the sale of another database, must not write its order
-// into this sale, and must not give its units back to it.
+// into this sale. It must not give its units back to this sale, either.
 type number struct {
 	redis redis.UniversalClient
 	store *ledger.Store

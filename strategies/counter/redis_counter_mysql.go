@@ -182,7 +182,7 @@ func (s *redisCounterMySQL) admit(
 		if err != nil {
 			// The script may have admitted the buyer. Or the same request was
 			// sent to another process, which was admitted and goes on to sell.
-			// Only the lost reply says in which run, so name no run.
+			// Only the lost reply names the run, so settle accepts any run.
 			s.settle(ctx, p, saleIn(id, anyRun), absent, nil)
 			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}

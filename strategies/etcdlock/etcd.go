@@ -12,8 +12,8 @@ import (
 )
 
 // Etcd is a queue of keys in the order of their create revisions. Its flaw: a
-// holder that is paused past its lease goes on while the next holder has the
-// lock.
+// holder that is paused past its lease goes on selling while the next holder
+// has the lock.
 var Etcd = catalog.Info{
 	Name: "etcd",
 	Source: "C: lease, transaction on the create revision, wait for the " +

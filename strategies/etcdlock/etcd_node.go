@@ -12,8 +12,8 @@ import (
 )
 
 // EtcdNode is one key, which only one contender can create. Each release wakes
-// all waiters. A holder that is paused past its lease goes on while the next
-// holder has the lock.
+// all waiters. A holder that is paused past its lease goes on selling while
+// the next holder has the lock.
 var EtcdNode = catalog.Info{
 	Name: "etcd-node",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +

@@ -50,8 +50,8 @@ func (s *orderFirst) sellOrder(
 	ctx context.Context, p seckill.Purchase,
 	writeMore func(tx *gorm.DB, run, id int64) error,
 ) (r seckill.Receipt, err error) {
-	// Look waits for no lock. It reads the run for the order. It also refuses
-	// a buyer if too few units are left, who then need not wait for the row.
+	// Look reads the run for the order. It waits for no lock, and refuses a
+	// buyer at once if too few units are left.
 	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
 		return r, err

@@ -121,8 +121,8 @@ func (s *redisStream) Accept(
 
 // askRedis asks Redis until p has an answer. sold is the receipt of a sale.
 // accepted is true if this call has accepted the request, or has found that it
-// is accepted and has no order yet. If waits is false, this is the answer.
-// Otherwise askRedis helps to write the orders of accepted requests.
+// is accepted and has no order yet. If waits is false, askRedis then returns.
+// Otherwise it helps to write the orders of accepted requests.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {

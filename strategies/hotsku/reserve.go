@@ -103,9 +103,9 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	// The reservation now says whether the UPDATE has paid it, or why not. If
-	// the payment is late, Pay gives the units back at once, without waiting
-	// for the sweeper, and returns ErrExpired.
+	// Read whether the reservation is paid now. If the payment is late, Pay
+	// gives the units back at once, without waiting for the sweeper, and
+	// returns ErrExpired.
 	if o, err = s.readOutcome(ctx, id); err != nil {
 		return err
 	}

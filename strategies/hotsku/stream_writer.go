@@ -339,8 +339,8 @@ func (s *redisStream) withFence(
 }
 
 // explainEntry finds the decision for an entry that could not be sold. Perhaps
-// a process has written the order and not told Redis, for example because its
-// COMMIT got no reply. If the entry can be sold now, the decision is nil.
+// a process has written the order without telling Redis, because its COMMIT
+// got no reply. If the entry can be sold now, there is no decision.
 func (s *redisStream) explainEntry(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {

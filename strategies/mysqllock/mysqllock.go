@@ -1,6 +1,6 @@
-// Package mysqllock has the locks in MySQL or MariaDB: a row that exists or
-// not, a row that is locked, a record with a deadline behind a central row,
-// and the server's own GET_LOCK. Each file is one strategy.
+// Package mysqllock has the locks in MySQL or MariaDB: a row that exists while
+// the lock is held, a row that is locked, a record with a deadline that a
+// central row protects, and GET_LOCK. Each file is one strategy.
 package mysqllock
 
 import "embed"

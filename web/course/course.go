@@ -1,13 +1,14 @@
 // Package course is the course: chapters from the lost update to fencing tokens, which way to choose, a hot SKU, the
 // locks of libraries, several servers, retries and payment, each in English and Chinese.
 //
-// A chapter is two Markdown files, such as 01-lost-update.en.md and 01-lost-update.zh.md. It has one "# " title, "##
-// " sections, paragraphs, lists, tables and fenced commands. The page replaces these lines and blocks:
+// A chapter is two Markdown files, such as 01-lost-update.en.md and 01-lost-update.zh.md. It has one
+// "# " title, "## " sections, paragraphs, lists, tables and fenced commands. The page replaces these
+// lines and blocks:
 //
 //	> figures: COMMAND
 //	    the figures that COMMAND has measured or, if there are none, a hint to run it
 //	> figures: articles
-//	    the figures of the articles beside our own
+//	    the figures of the articles next to our own
 //	> picture: NAME
 //	    a picture that the page draws
 //	> drawn: STRATEGY QUESTION breaks RULES
@@ -17,7 +18,7 @@
 //	> answer: TEXT
 //	    the model answer to the question above it; folded on the page, open in print
 //	> note: TEXT
-//	    a note for teachers: beside the slides and in the plan, but not in the chapter
+//	    a note for teachers, which the slides and the plan show, but not the chapter
 package course
 
 import (
