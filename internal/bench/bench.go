@@ -1,9 +1,8 @@
 // Package bench measures locks on real servers, and repeats experiments that two articles about
 // locks describe (see Articles).
 //
-// Each locked name has a counter that only its lock protects, and every holder increments it. If a
-// counter is too low in the end, two contenders held the lock at a time. The report then calls the
-// lock invalid and shows no figures.
+// Each locked name has a counter that only its lock protects, and every holder increments it. If a counter is too low
+// in the end, two contenders held the lock at a time. The report then calls the lock invalid and shows no figures.
 package bench
 
 import (

@@ -31,8 +31,7 @@ type Lab interface {
 	Serve(context.Context, lab.ServiceSettings) error
 }
 
-// Options select the strategies, the faults and the service processes of a run. A cell is one strategy with one
-// fault.
+// Options select the strategies, the faults and the service processes of a run. A cell is one strategy with one fault.
 type Options struct {
 	Lab        Lab
 	Strategies []catalog.Info
@@ -53,8 +52,7 @@ type Settings struct {
 	lab.ServiceSettings
 }
 
-// Default holds the default settings. The lease is shorter than faultDuration, so it can end during
-// a fault.
+// Default holds the default settings. The lease is shorter than faultDuration, so it can end during a fault.
 var Default = Settings{Rate: 200, Where: lab.Single,
 	ServiceSettings: lab.ServiceSettings{Services: 2, Lease: 1000, Wait: 500, Poll: 10}}
 

@@ -173,9 +173,8 @@ var (
 	errPanics      = errors.New("the code of the request panics")
 )
 
-// A brokenConnection is the error of a command that was sent and whose reply is lost. It matches
-// mysql.ErrInvalidConn, the error of MySQL's driver in this case. So it does not tell whether the command was
-// executed.
+// A brokenConnection is the error of a command that was sent and whose reply is lost. It matches mysql.ErrInvalidConn,
+// the error of MySQL's driver in this case. So it does not tell whether the command was executed.
 type brokenConnection string
 
 func (e brokenConnection) Error() string      { return string(e) }
@@ -200,8 +199,7 @@ type call struct {
 // A callFault is the effect of a fault on a call.
 type callFault struct {
 	loseReply bool
-	// leavesUnheard is true if the buyer leaves while the command is on its way. The command takes
-	// effect.
+	// leavesUnheard is true if the buyer leaves while the command is on its way. The command takes effect.
 	leavesUnheard bool
 	refused       bool                        // Redis forbids the command Scenario.Denies until this call returns
 	deliver       func(context.Context) error // sends the delayed command; nil if the command was not delayed
@@ -222,8 +220,7 @@ const (
 // itself.
 func (c *call) isSleeping() bool { return c.state == asleep && c.ctx.Err() == nil }
 
-// isUnanswered reports whether c has been sent or has begun to wait, and has not returned. A back-off does not
-// count.
+// isUnanswered reports whether c has been sent or has begun to wait, and has not returned. A back-off does not count.
 func (c *call) isUnanswered() bool { return c.state != ready && c.state != asleep }
 
 func (c *call) isWait() bool { return c.command.Backend == tap.Waiting }

@@ -32,10 +32,9 @@ type faultKind struct {
 var followUps = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
-	// If the strategy is not a lock, an open transaction plays the part of the lease, and the fault
-	// closes the transaction's connection. A choice without a buyer's name means the last buyer
-	// that has an open transaction. With Scenario.Latecomers, the fault concerns the buyers that
-	// wait for a lock instead of the lock's holder.
+	// If the strategy is not a lock, an open transaction plays the part of the lease, and the fault closes the
+	// transaction's connection. A choice without a buyer's name means the last buyer that has an open transaction.
+	// With Scenario.Latecomers, the fault concerns the buyers that wait for a lock instead of the lock's holder.
 	LeaseEnds: {
 		options: func(r *run) (list []policy.Option) {
 			if r.scenario.Latecomers > 0 {
@@ -292,17 +291,15 @@ func (r *run) targetCall(c Choice) *call {
 	return sleeping
 }
 
-// isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd. The end of
-// its session would remove this place. The result is false if an actor of this process has the
-// lock.
+// isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd. The end of its session would
+// remove this place. The result is false if an actor of this process has the lock.
 func (a *actor) isQueued() bool {
 	return a.run.world.hasLock() && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
 		!slices.ContainsFunc(a.run.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
 }
 
-// endSession makes the servers end the session or the lease of the actor's process. It returns a text
-// that says what ended, or "". A live ZooKeeper client learns of the end before it can send another
-// command; an etcd client does not.
+// endSession makes the servers end the session or the lease of the actor's process. It returns a text that says what
+// ended, or "". A live ZooKeeper client learns of the end before it can send another command; an etcd client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
 	// The etcd client notices the end of its lease late, so no later schedule may use this process (see endLease).

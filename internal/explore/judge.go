@@ -207,8 +207,7 @@ func (s *Schedule) checkAnswer(b Outcome, stayed bool) Problem {
 		return s.problem(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
 	case errors.Is(b.Err, seckill.ErrUnavailable):
 		return s.problem(RuleError, "%s: %v", b.Name, b.Err)
-	// ErrPending is a clear answer to a restock: the restock is recorded, and a later call will
-	// add the units.
+	// ErrPending is a clear answer to a restock: the restock is recorded, and a later call will add the units.
 	case b.Err != nil && !seckill.NothingTaken(b.Err) && !errors.Is(b.Err, seckill.ErrPending):
 		return s.problem(RuleUnknown, "%s: %v", b.Name, b.Err)
 	}
@@ -219,8 +218,7 @@ func (s *Schedule) hasOtherSKU() bool {
 	return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
 }
 
-// startOfSale returns the index of the step that started the sale; -1 if it had started before the
-// first step.
+// startOfSale returns the index of the step that started the sale; -1 if it had started before the first step.
 func (s *Schedule) startOfSale() int {
 	return slices.IndexFunc(s.Steps, func(step Step) bool {
 		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Action == Starts && b.Name == step.Who })

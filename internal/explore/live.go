@@ -57,9 +57,8 @@ func (l *Live) proceed(ctx context.Context) error {
 	return l.err
 }
 
-// Choose makes a choice and returns when all actors have settled. After ErrImpossible and ErrOver
-// the schedule is unchanged. After any other error the state of the schedule is unknown, and only
-// End may be called.
+// Choose makes a choice and returns when all actors have settled. After ErrImpossible and ErrOver the schedule is
+// unchanged. After any other error the state of the schedule is unknown, and only End may be called.
 func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 	if len(l.options) == 0 {
 		return View{}, cmp.Or(l.err, ErrOver)
@@ -109,8 +108,7 @@ type View struct {
 	// Values is what the servers store now: the stock row, Redis keys, lock rows, znodes. The order
 	// is stable. With several nodes a name may occur more than once.
 	Values []probe.Value `json:"values"`
-	// Steps are the steps so far, oldest first. A choice is one step; some steps happen without a
-	// choice.
+	// Steps are the steps so far, oldest first. A choice is one step; some steps happen without a choice.
 	Steps []Step `json:"steps"`
 	// Preemptions counts the steps that another buyer made although the buyer of the step before could continue.
 	Preemptions int       `json:"switches"`
@@ -139,8 +137,7 @@ type ActorView struct {
 	// Waiting is the command that has no answer, or the back-off; null unless the state is StateWaits or
 	// StateBacksOff.
 	Waiting *WaitView `json:"waiting"`
-	// Holds is true if the buyer believes that it has the lock. It is always false if the strategy
-	// is not a lock.
+	// Holds is true if the buyer believes that it has the lock. It is always false if the strategy is not a lock.
 	Holds bool `json:"holds"`
 	// Expired is true if the buyer believes that it has the lock, but the lease has ended.
 	Expired bool `json:"expired,omitempty"`

@@ -30,9 +30,8 @@ func NewNormalizer(skus ...int64) *Normalizer {
 	return &Normalizer{skus: strings.NewReplacer(pairs...), known: map[string]string{}, count: map[string]int{}}
 }
 
-// These expressions match values that differ in each run. randomValue matches tokens, order
-// numbers, and ids of ZooKeeper and etcd. clockTime matches times of day, and scriptSHA the hashes
-// by which Redis names scripts.
+// These expressions match values that differ in each run. randomValue matches tokens, order numbers, and ids of
+// ZooKeeper and etcd. clockTime matches times of day, and scriptSHA the hashes by which Redis names scripts.
 var (
 	randomValue = regexp.MustCompile(`\b[A-Z2-7]{26}\b|\bo\d+-(?:time)?\d+-[A-Z2-7]{13}\b|\b\d{19}\b|[0-9a-f]{32}\b|\b[0-9a-f]{15,16}\b|[0-9A-Za-z+/]{22}==|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)

@@ -157,8 +157,7 @@ func (r *run) addActor(ctx context.Context, b Buyer) error {
 	return nil
 }
 
-// perform performs the actor's action. It recovers from the panic of the fault Panics, as the
-// service does.
+// perform performs the actor's action. It recovers from the panic of the fault Panics, as the service does.
 func (a *actor) perform() {
 	defer func() {
 		switch p := recover(); {

@@ -8,8 +8,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A move is a command of an actor, or a fault. After some moves, a buyer that backs off may succeed (see
-// mayUnblock).
+// A move is a command of an actor, or a fault. After some moves, a buyer that backs off may succeed (see mayUnblock).
 type move struct {
 	actor   *actor // nil if the move is a fault
 	attempt *attempt
@@ -84,8 +83,7 @@ func (r *run) wakeBackOffs() bool {
 	})
 }
 
-// wakeIf ends the back-offs of the actors for which condition returns true. If there are none,
-// wakeIf returns false.
+// wakeIf ends the back-offs of the actors for which condition returns true. If there are none, wakeIf returns false.
 func (r *run) wakeIf(condition func(*actor) bool) bool {
 	woken := false
 	for _, a := range r.actors {

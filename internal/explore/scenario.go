@@ -1,11 +1,9 @@
-// Package explore runs buyers through many orders (schedules) of their backend commands, on real
-// servers.
+// Package explore runs buyers through many orders (schedules) of their backend commands, on real servers.
 //
-// Each buyer runs the unchanged strategy. The buyer's tap stops it before each command, and a
-// scheduler lets one buyer continue at a time. A command may wait inside a server (for a row,
-// GET_LOCK, BLPOP or a watch); the explorer learns this from the server and lets the other buyers
-// continue. A Schedule is one run from a new SKU to the audit. Package policy, which knows no
-// servers, decides which schedules are run.
+// Each buyer runs the unchanged strategy. The buyer's tap stops it before each command, and a scheduler lets one buyer
+// continue at a time. A command may wait inside a server (for a row, GET_LOCK, BLPOP or a watch); the explorer learns
+// this from the server and lets the other buyers continue. A Schedule is one run from a new SKU to the audit. Package
+// policy, which knows no servers, decides which schedules are run.
 //
 // The tables actorKinds (does.go) and faultKinds (faults.go) define what actors do and what may go
 // wrong. The package's example explores a SQL transaction that is no strategy of this project.
@@ -76,14 +74,12 @@ type Buyer struct {
 	Again int `json:"again,omitempty"`
 }
 
-// A Fault is something that goes wrong between two commands of a buyer, at a moment that the
-// scheduler chooses.
+// A Fault is something that goes wrong between two commands of a buyer, at a moment that the scheduler chooses.
 type Fault = policy.Fault
 
 const (
-	// LeaseEnds ends the lease of a lock at the server: the key expires, the session's nodes are
-	// deleted, the lease is revoked or the connection is killed. The holder does not learn of this
-	// end, because the holder is paused.
+	// LeaseEnds ends the lease of a lock at the server: the key expires, the session's nodes are deleted, the lease is
+	// revoked or the connection is killed. The holder does not learn of this end, because the holder is paused.
 	LeaseEnds Fault = "lease ends"
 	// Dies ends the buyer's process before the buyer's next command, with all other buyers in that
 	// process. No clean-up runs; the connections close.
@@ -97,9 +93,8 @@ const (
 	// GivenUp makes the server end the session or the lease of a dead process. It follows Dies at
 	// any later moment, and does not count as a fault.
 	GivenUp Fault = "given up by the server"
-	// IDTaken inserts a row with the id of the last order that the next command will write, as if
-	// another process had generated the same id in the same microsecond. It applies only to
-	// commands that write several orders.
+	// IDTaken inserts a row with the id of the last order that the next command will write, as if another process had
+	// generated the same id in the same microsecond. It applies only to commands that write several orders.
 	IDTaken Fault = "id taken"
 	// ReplyLost executes the next command, but the buyer sees an error.
 	ReplyLost Fault = "reply lost"
@@ -110,8 +105,7 @@ const (
 	Refused Fault = "refused"
 	// Delayed keeps the next command in the network. The buyer sees an error and continues.
 	Delayed Fault = "delayed"
-	// Arrives delivers a delayed command. It follows Delayed at any later moment, and does not
-	// count as a fault.
+	// Arrives delivers a delayed command. It follows Delayed at any later moment, and does not count as a fault.
 	Arrives Fault = "arrives late"
 	// ClockJumps moves the clock of the buyer's process ahead by more than a lease, as a wrong time
 	// server does. The servers' clocks and all timers are unaffected.
@@ -183,9 +177,8 @@ type Schedule struct {
 	locks []Problem
 }
 
-// A Belief is a period during which a buyer believes that it has the lock. From is the index of the
-// step at which the buyer got the lock; -1 if that was before the first step. To is the index of
-// the step that gives the lock back.
+// A Belief is a period during which a buyer believes that it has the lock. From is the index of the step at which the
+// buyer got the lock; -1 if that was before the first step. To is the index of the step that gives the lock back.
 type Belief struct {
 	Who  string `json:"who"`
 	From int    `json:"from"`

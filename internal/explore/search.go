@@ -30,9 +30,8 @@ type Bounds struct {
 	// were drawn at random.
 	Schedules int `json:"schedules,omitempty"`
 	Random    int `json:"random,omitempty"`
-	// Orders is the number of different orders of conflicting commands (policy.Order); 0 if they
-	// were not counted. Schedules that differ only in the order of other commands end in the same
-	// state.
+	// Orders is the number of different orders of conflicting commands (policy.Order); 0 if they were not counted.
+	// Schedules that differ only in the order of other commands end in the same state.
 	Orders    int  `json:"orders,omitempty"`
 	Exhausted bool `json:"exhausted,omitempty"` // every schedule was run
 	// Preemptions is the largest number n for which every schedule with at most n preemptions was run. It is nil if
@@ -164,10 +163,9 @@ func (res *Result) count(schedule *Schedule, l Limits) {
 	}
 }
 
-// Replay runs one schedule again, choice by choice, and reads the servers' values after each step.
-// If a choice is not possible any more, the error is ErrDiverged and names the step. Servers do not
-// always behave the same way, so Replay tries three times. A schedule that loses a node is tried
-// once.
+// Replay runs one schedule again, choice by choice, and reads the servers' values after each step. If a choice is not
+// possible any more, the error is ErrDiverged and names the step. Servers do not always behave the same way, so Replay
+// tries three times. A schedule that loses a node is tried once.
 func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (schedule *Schedule, err error) {
 	if err := w.warmUp(ctx, s); err != nil {
 		return nil, err

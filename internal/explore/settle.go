@@ -20,9 +20,8 @@ const (
 	// quiet is how long settle first waits for a report. If none arrives, that proves nothing, so settle then asks
 	// the barriers and the servers.
 	quiet = time.Millisecond
-	// replyTime is the time within which most commands return. Only then does settle ask a server which commands
-	// wait, because the question slows the server down. It asks earlier at a state where commands have waited
-	// before.
+	// replyTime is the time within which most commands return. Only then does settle ask a server which commands wait,
+	// because the question slows the server down. It asks earlier at a state where commands have waited before.
 	replyTime = 5 * time.Millisecond
 	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
@@ -114,9 +113,8 @@ func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, erro
 	return blocked, nil
 }
 
-// stateKey describes the last choice and the state of each call. If all commands waited in their
-// servers at a state with this key, they will probably wait again when another schedule reaches a
-// state with the same key.
+// stateKey describes the last choice and the state of each call. If all commands waited in their servers at a state
+// with this key, they will probably wait again when another schedule reaches a state with the same key.
 func (r *run) stateKey() string {
 	text := r.lastSent
 	for _, a := range r.actors {
@@ -213,9 +211,8 @@ func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 	return anyOver, nil
 }
 
-// awaitRollback waits until the SQL server has noticed which connections a fault has closed, and
-// has rolled their transactions back. Until then, other buyers wait for rows whose holders have no
-// connection any more.
+// awaitRollback waits until the SQL server has noticed which connections a fault has closed, and has rolled their
+// transactions back. Until then, other buyers wait for rows whose holders have no connection any more.
 func (r *run) awaitRollback(ctx context.Context) error {
 	if r.cutProcess == nil {
 		return nil

@@ -68,8 +68,7 @@ type Options struct {
 	Node *Node
 }
 
-// A Node is one of several servers. At most one schedule of a world can lose it, because it is not
-// started again.
+// A Node is one of several servers. At most one schedule of a world can lose it, because it is not started again.
 type Node struct {
 	Name string // the node's name in steps, such as "the primary with what it had not replicated"
 	// Lag is called when the sale is ready and before the first buyer starts. It stops replication, if there is any.
@@ -147,8 +146,7 @@ func (w *World) clockTime() time.Time {
 // ReadsClock reports whether the strategy has read its process's clock so far.
 func (w *World) ReadsClock() bool { return w.clockIsRead.Load() }
 
-// hasLock reports whether the strategy is a lock. If it is not, an open transaction plays the part
-// of the lease.
+// hasLock reports whether the strategy is a lock. If it is not, an open transaction plays the part of the lease.
 func (w *World) hasLock() bool { return w.info.Locker != nil }
 
 // keepsSessions reports whether a server keeps state for a process beyond its connections (a
@@ -220,9 +218,8 @@ func (w *World) otherSKU() int64 { return w.sku * 10 }
 // firstRun is the run number of every schedule's sale until an actor resets it.
 const firstRun = 1
 
-// seedSKU writes the stock row of sku as a first reset would leave it. The new row replaces the row
-// of the last schedule's SKU, if any. Otherwise a strategy that scans the table would find the SKUs
-// of all earlier schedules.
+// seedSKU writes the stock row of sku as a first reset would leave it. The new row replaces the row of the last
+// schedule's SKU, if any. Otherwise a strategy that scans the table would find the SKUs of all earlier schedules.
 func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
 	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun,
 		UpdatedAt: time.Now()}

@@ -103,8 +103,7 @@ var All = []Fault{
 	{Name: RestartEtcd, Question: catalog.LeaseEnd, target: serverOf(backend.NameEtcd), harm: restartServer,
 		Describe: "etcd is killed, and comes back with its data"},
 
-	// These faults hit the link between one service process and a server. The other processes still reach
-	// the server.
+	// These faults hit the link between one service process and a server. The other processes still reach the server.
 	{Name: "lose_replies_mysql", Question: catalog.LostReply, Lasts: true,
 		target: linkTo(backend.NameMySQL), harm: loseReplies,
 		Describe: "MySQL does what a service process asks, and its replies are lost"},

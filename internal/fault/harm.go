@@ -110,8 +110,7 @@ func partitionLink(_ context.Context, s *strike) (*Injection, error) {
 	return s.holdLink((*lab.Relay).Release, lab.Requests, lab.Replies)
 }
 
-// loseReplies holds back the replies of a server to a process. Undo drops these replies and closes their
-// connections.
+// loseReplies holds back the replies of a server to a process. Undo drops these replies and closes their connections.
 func loseReplies(_ context.Context, s *strike) (*Injection, error) {
 	return s.holdLink((*lab.Relay).CloseConnections, lab.Replies)
 }
@@ -248,9 +247,8 @@ func rowLockWaits(ctx context.Context, db *gorm.DB) (int64, error) {
 	return n, err
 }
 
-// pauseHolderProcess pauses the process of the held purchase. In that process, the purchase is held no longer than
-// the pause lasts. So when the process continues, the purchase does too, before it can learn that its lease has
-// ended.
+// pauseHolderProcess pauses the process of the held purchase. In that process, the purchase is held no longer than the
+// pause lasts. So when the process continues, the purchase does too, before it can learn that its lease has ended.
 func pauseHolderProcess(ctx context.Context, s *strike) (*Injection, error) {
 	i, err := pauseProcess(ctx, s)
 	if err != nil {

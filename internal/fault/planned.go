@@ -47,8 +47,7 @@ const (
 	HasFailed State = "failed" // the fault did not happen, or could not be ended; Error says why
 )
 
-// injectTimeout limits the time to inject a fault, and the time to undo it. A server that restarts has 30 s to
-// answer.
+// injectTimeout limits the time to inject a fault, and the time to undo it. A server that restarts has 30 s to answer.
 const injectTimeout = 40 * time.Second
 
 // A Sale is a strategy and the SKU that is sold with it.
@@ -98,8 +97,7 @@ func (in *Injector) Begin() { in.begin() }
 // ErrEnded is the error with which Add refuses a fault after End.
 var ErrEnded = errors.New("the sales have ended")
 
-// Add plans one more fault. If its time has passed, it happens at once. After End, Add returns
-// ErrEnded.
+// Add plans one more fault. If its time has passed, it happens at once. After End, Add returns ErrEnded.
 func (in *Injector) Add(p Planned) (Happening, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

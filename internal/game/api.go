@@ -87,8 +87,7 @@ type Level struct {
 	Solution  `json:"solution" yaml:",inline"`
 }
 
-// A Solution is the best known solution of a level. The sheet for teachers shows it, and Grade.BestMoves refers to
-// it.
+// A Solution is the best known solution of a level. The sheet for teachers shows it, and Grade.BestMoves refers to it.
 type Solution struct {
 	// Impossible is 0 if some schedule breaks a rule of the level. Otherwise it is the number of schedules that the
 	// explorer ran to show that no schedule does (see Grade.Searched).

@@ -1,6 +1,5 @@
-// Package probe observes the servers from outside: which commands wait inside them, and what they
-// store for a lock and a stock. It can also end leases and sessions at the servers, as if their
-// time had passed. Each backend has a file.
+// Package probe observes the servers from outside: which commands wait inside them, and what they store for a lock and
+// a stock. It can also end leases and sessions at the servers, as if their time had passed. Each backend has a file.
 package probe
 
 import (
@@ -40,8 +39,7 @@ type server interface {
 	// expire ends the lease of the lock at the server, without a message to the holder. It returns a description of
 	// what ended; "" if there was no lease. If h is nil, the holder is unknown.
 	expire(ctx context.Context, key string, sku int64, h *Holder) (string, error)
-	// values returns what the server stores for the lock and the SKU. It leaves out values that it
-	// cannot read.
+	// values returns what the server stores for the lock and the SKU. It leaves out values that it cannot read.
 	values(ctx context.Context, key string, sku int64) []Value
 }
 

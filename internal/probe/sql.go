@@ -120,7 +120,7 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 
 // A connection is one client of the SQL server.
 type connection struct {
-	ID       string `gorm:"column:Id"` // of its thread in the server
+	ID       string `gorm:"column:Id"` // id of the connection's thread in the server
 	Host     string `gorm:"column:Host"`
 	Database string `gorm:"column:db"`
 	State    string `gorm:"column:State"`
@@ -129,9 +129,9 @@ type connection struct {
 // port returns the port of the client. The host before the port may be an address or a name.
 func (c connection) port() string { return c.Host[strings.LastIndex(c.Host, ":")+1:] }
 
-// connections returns the connections to this database. A client of another database may have the
-// same port on another host. connections does not read information_schema.PROCESSLIST: for each
-// query on it, MariaDB creates a temporary table in a file.
+// connections returns the connections to this database. A client of another database may have the same port on
+// another host. The function does not read information_schema.PROCESSLIST, because MariaDB creates a temporary table
+// in a file for each query on this table.
 func (s *SQL) connections(ctx context.Context) ([]connection, error) {
 	var list []connection
 	if err := s.db.WithContext(ctx).Raw("SHOW PROCESSLIST").Scan(&list).Error; err != nil {
@@ -194,7 +194,7 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ports := map[string]string{} // the client's port by the id of the connection's thread
+	ports := map[string]string{} // maps the id of a connection's thread to the port of its client
 	for _, c := range connections {
 		ports[c.ID] = c.port()
 		if c.State == "User lock" {

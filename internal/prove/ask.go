@@ -63,8 +63,7 @@ func wrongStock(rule string) bool {
 	return explore.LedgerRule(rule) && rule != judge.RuleNothingSold
 }
 
-// aboutLock reports whether a rule is about the lock: two holders, or a lock that another buyer has
-// freed or renewed.
+// aboutLock reports whether a rule is about the lock: two holders, or a lock that another buyer has freed or renewed.
 func aboutLock(rule string) bool { return !notOverlap(rule) }
 
 // search searches the scenarios of a question. After the first schedule that breaks a rule, it runs only a limited

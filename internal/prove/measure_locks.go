@@ -37,8 +37,7 @@ func (p *client) newBuyer(sku, user int64) *buyer {
 	return p.stoppedBuyer(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && isWrite(c) })
 }
 
-// stoppedBuyer returns a buyer whose purchase stops before the first command for which the function
-// at returns true.
+// stoppedBuyer returns a buyer whose purchase stops before the first command for which the function at returns true.
 func (p *client) stoppedBuyer(sku, user int64, at func(n int, c *tap.Command) bool) *buyer {
 	g := explore.NewGate(explore.NewRecorder(explore.NewNormalizer()), "", at)
 	return &buyer{client: p, Gate: g, sku: sku, user: user, result: make(chan error, 1)}

@@ -1,8 +1,7 @@
-// Package prove asks every strategy the same questions and answers them on real servers: does it
-// oversell or lose updates, and what happens if a buyer dies, a lease ends or a reply is lost? If
-// the answer depends on the order of commands, prove explores many orders (package explore); if it
-// depends on time, prove measures. The answers form the guarantee matrix. Every "breaks" has a
-// counterexample that can be replayed.
+// Package prove asks every strategy the same questions and answers them on real servers: does it oversell or lose
+// updates, and what happens if a buyer dies, a lease ends or a reply is lost? If the answer depends on the order of
+// commands, prove explores many orders (package explore); if it depends on time, prove measures. The answers form the
+// guarantee matrix. Every "breaks" has a counterexample that can be replayed.
 package prove
 
 import (

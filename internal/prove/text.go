@@ -15,8 +15,7 @@ var answerWords = map[Answer]struct{ sign, words string }{
 	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
 }
 
-// Sign returns the answer as a sign of a few characters. Parentheses mean that not all schedules
-// were run.
+// Sign returns the answer as a sign of a few characters. Parentheses mean that not all schedules were run.
 func (c Cell) Sign() string {
 	if c.Answer == Holds && !c.Exhausted {
 		return "(✓)"

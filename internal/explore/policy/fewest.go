@@ -131,8 +131,7 @@ func (p *Fewest) addAlternatives() {
 	}
 }
 
-// Pending returns the number of prefixes that were not run when the search stopped, including those
-// to be tried again.
+// Pending returns the number of prefixes that were not run when the search stopped, including those to be tried again.
 func (p *Fewest) Pending() int {
 	var n int
 	if p.pending == nil {

@@ -1,6 +1,5 @@
-// Package policy decides which schedules of a concurrent system are run. It knows no servers,
-// commands or buyers: a world offers the choices that are possible now, and a Policy picks one of
-// them until the schedule is over.
+// Package policy decides which schedules of a concurrent system are run. It knows no servers, commands or buyers: a
+// world offers the choices that are possible now, and a Policy picks one of them until the schedule is over.
 //
 //	for p.Begin() {
 //		p.End(play(p.Choose))
@@ -51,8 +50,7 @@ type Option struct {
 	// processes that touch different things lead to the same state in either order.
 	Touches string
 	Process int // number of the process whose memory the step may change or read
-	// Forced is set on the first option if a step that was not chosen has happened since the last
-	// choice.
+	// Forced is set on the first option if a step that was not chosen has happened since the last choice.
 	Forced bool
 }
 
