@@ -357,7 +357,7 @@ func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, erro
 	return p.losing.Ensemble(ctx, name)
 }
 
-// losingLab returns a lab whose nodes can be stopped. It starts each ensemble when the ensemble is needed first.
+// losingLab returns a lab whose nodes can be stopped. It starts an ensemble when one is first needed.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Backends: []string{}, Topology: lab.Losable})
 }

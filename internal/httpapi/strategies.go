@@ -11,7 +11,7 @@ import (
 	"seckill/internal/lock"
 )
 
-// A Strategy is a catalog entry, and whether the strategy can run here.
+// A Strategy describes a strategy of the catalog, and says whether the strategy can run here.
 type Strategy struct {
 	catalog.Info
 	Title     string            `json:"title"`

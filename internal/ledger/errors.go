@@ -46,7 +46,7 @@ func isFileLocked(err error) bool {
 // neverRan lists the errors with which a server refuses to begin a CALL.
 var neverRan = []uint16{sqlerr.NoProcedure, sqlerr.ProcedureDenied, sqlerr.WrongArguments}
 
-// after translates the error of a COMMIT, or of a command that commits by itself.
+// after translates the error of a COMMIT, or of a command that commits by itself. Without an answer it is ErrUnknown.
 func after(what string, err error) error {
 	switch {
 	case err == nil, seckill.NothingTaken(err):

@@ -104,7 +104,7 @@ func placeRestock(ctx context.Context, s *Store, strategy seckill.Strategy, r Re
 	return o, err
 }
 
-// finishRestock is the second step of AddUnits: it cancels the order, which adds the units.
+// finishRestock is the second step of AddUnits: it cancels the operator's order, which adds the units to the stock.
 func finishRestock(ctx context.Context, strategy seckill.Strategy, o Order) error {
 	err := strategy.Restore(ctx, o.PublicID)
 	switch {
