@@ -30,9 +30,9 @@ type Info struct {
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
 	Stock  seckill.StockStore   `json:"stock"` // where the stock is; empty in a file means InRow
-	// Redis lists the Redis commands that the strategy itself sends, for a check of its rights.
-	// Commands that its scripts call are not in the list. If Needs has several Redis servers, the
-	// rights are checked on the last of them.
+	// Redis lists the commands that the strategy itself sends to Redis, which must then be the last
+	// entry of Needs. The service checks that it may send them. Commands that the strategy's scripts
+	// call are not in the list.
 	Redis []string `json:"-"`
 	// Also lists files that the page shows after the strategy's own file: its scripts, and files that
 	// it shares with other strategies.

@@ -22,10 +22,10 @@ import (
 type Name string
 
 const (
-	// BeforeWrite is a purchase's point after it has read the stock. It is about to send the first
+	// BeforeWrite is the point of a purchase that has read the stock and is about to send the first
 	// command that writes the stock or the order.
 	BeforeWrite Name = "between-read-and-write"
-	// BeforeCommit is a purchase's point after it has written stock and order. It is about to send
+	// BeforeCommit is the point of a purchase that has written stock and order and is about to send
 	// the COMMIT, or the INSERT of an order that commits by itself. A lock that is lost here does
 	// harm even if the holder is told, because the holder cannot call back a command that was sent.
 	BeforeCommit Name = "before-commit"

@@ -59,7 +59,7 @@ func (w *watcher) reachPoint(at Name, c *tap.Command) {
 	}
 }
 
-// A kind says what a command does. Only the differences that matter for points are kinds.
+// A kind says what a command does to the stock or to the transaction.
 type kind int
 
 const (

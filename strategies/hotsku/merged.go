@@ -85,7 +85,7 @@ func (s *merged) leadBatch(b *buyer) {
 		b.Receipt, b.err = s.oneTrip.Deduct(b.ctx, b.Purchase)
 		return
 	}
-	// After a panic, no buyer may wait for ever.
+	// After a panic, tell the buyers that the outcome is unknown.
 	defer together.tellError(seckill.ErrUnknown)
 	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(b.ctx), maxBatchTime)

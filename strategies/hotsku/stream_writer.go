@@ -57,7 +57,7 @@ type round struct {
 	requests []string // the names of requests whose buyers joined
 	begun    bool
 	done     chan struct{}
-	states   map[string]string // request → its state after the round
+	states   map[string]string // maps a request to its state after the round
 }
 
 // shareRound takes part in a round, so that one buyer writes for many. It

@@ -40,8 +40,8 @@ const lockRowTable = `CREATE TABLE IF NOT EXISTS lock_row (
 ) ENGINE=InnoDB`
 
 // lock_record is the table of article B. Its rows are locks or counters. The
-// article's deadline has whole seconds. Here it has microseconds, because the
-// leases of tests are shorter than a second.
+// article's deadline has whole seconds. Here the deadline has microseconds,
+// because a lease may be shorter than a second.
 const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name        VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin

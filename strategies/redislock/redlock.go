@@ -66,8 +66,8 @@ type voter struct {
 	redis           *redis.Client
 	background      *sync.RWMutex
 	silent          atomic.Bool // true from a time-out until the next answer
-	attempts        sync.Map    // token → channel, closed when its SET ends
-	pendingReleases sync.Map    // token → function that sends its release
+	attempts        sync.Map    // maps a token to a channel, closed after SET
+	pendingReleases sync.Map    // maps a token to a function that releases it
 }
 
 var errSilent = errors.New("this node has not answered for a while")
