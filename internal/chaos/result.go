@@ -290,8 +290,8 @@ func onlyRule(violations []judge.Violation, rule string) bool {
 		!slices.ContainsFunc(violations, func(v judge.Violation) bool { return v.Rule != rule })
 }
 
-// addPart adds the result of one part of the sale. A second part that was cut off is judged all the same, because a
-// sale that stands still would otherwise never end.
+// addPart adds the result of one part of the sale. The second part is cut off if the sale stands still, because it
+// would not end by itself. Such a part is judged, too.
 func (t *trial) addPart(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
 	var violations []judge.Violation

@@ -44,7 +44,7 @@ func (r *run) settle(ctx context.Context) error {
 type settling struct {
 	*run
 	startedAt      time.Time
-	barriersPassed int // run.handled when passBarriers was last called; -1 if it was not called yet
+	barriersPassed int // the value of run.handled at the last call of passBarriers; -1 before the first
 }
 
 // check runs all reports that have arrived, and reports whether no more will arrive. It asks the cheapest sources

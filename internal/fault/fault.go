@@ -308,7 +308,7 @@ type Lack struct {
 // These are the values of Lack.Code. In the comments, name and topology are values in Lack.Params.
 const (
 	LackServer   = "no_server"      // the lab has not started a single server called name
-	LackGiven    = "given_server"   // the server name was given to the lab, which did not start it
-	LackLink     = "no_link"        // services reach the server name directly, so no proxy can cut the connection
-	LackTopology = "other_topology" // the lab does not run in topology, which has several servers of name
+	LackGiven    = "given_server"   // the server called name was given to the lab, which did not start it
+	LackLink     = "no_link"        // services reach the server called name directly, so no proxy can cut the connection
+	LackTopology = "other_topology" // the fault needs several servers called name, which only the given topology has
 )

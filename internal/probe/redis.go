@@ -93,9 +93,9 @@ func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context,
 	return err
 }
 
-// expire deletes the lock's key if the key has a lease. If the strategy uses a stream, expire instead makes the
-// entries look old that were read and not finished. On several nodes, it deletes only keys that the holder has
-// written.
+// expire deletes the lock's key if the key has a lease. On several nodes, it deletes only keys that the holder has
+// written. If the strategy uses a stream, expire instead makes the entries look old that a writer has read and not
+// finished.
 func (p *redisProbe) expire(ctx context.Context, key string, sku int64, h *Holder) (string, error) {
 	if p.stored.Entries != nil {
 		return p.ageEntries(ctx, p.stored.Entries(sku))

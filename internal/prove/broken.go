@@ -36,7 +36,7 @@ type brokenRules struct {
 	counts func(rule string) bool
 	list   []brokenRule
 	// furtherSchedules limits the number of schedules that a search runs after the first broken one; 0 means no
-	// limit. The field left is the number of these that have not run yet.
+	// limit. The field left is how many of these schedules may still run.
 	furtherSchedules, left int
 }
 

@@ -116,8 +116,8 @@ func deadHolderScenarios(t *trial) []*explore.Scenario {
 
 func buyerLeavesScenarios(t *trial) []*explore.Scenario {
 	leaves, goes := []explore.Fault{explore.Leaves}, []explore.Fault{explore.Leaves}
-	// One buyer of a batch runs the transaction for all buyers of the batch. If its code panics, the other buyers
-	// must not wait for ever.
+	// One buyer of a batch runs the transaction for all buyers of the batch. If the code of this buyer panics, the
+	// other buyers must not wait for ever.
 	if t.info.Shares {
 		goes = append(goes, explore.Panics)
 	}

@@ -93,7 +93,7 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
 	// This scenario is about late restocks. A strategy that breaks with any late command would break here for that
-	// reason, so the scenario leaves it out.
+	// reason, so it does not get this scenario.
 	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks {
 		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
 			explore.Restocks, explore.Buys))
