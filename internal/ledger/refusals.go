@@ -156,8 +156,8 @@ func (r *writtenRefusal) values() []any {
 
 // Refuse writes a refusal in the transaction that decided it. It returns ErrDuplicate if the
 // request has an answer already.
-func Refuse(tx *gorm.DB, r Refusal) error {
-	_, _, err := exec(tx, "INSERT"+intoRefusals+refusalRow, (&writtenRefusal{Refusal: r}).values()...)
+func (s *Store) Refuse(tx *gorm.DB, r Refusal) error {
+	_, _, err := s.Exec(tx, "INSERT"+intoRefusals+refusalRow, (&writtenRefusal{Refusal: r}).values()...)
 	return notRecorded(err)
 }
 

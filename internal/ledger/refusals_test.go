@@ -55,9 +55,9 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 			if ok, err := s.PlaceAll(tx, set.Run, 5, batch); err != nil || ok || !batch[0].Refused || batch[1].Refused {
 				t.Errorf("a batch with the refused request: %t, %v, %t and %t, want the first refused alone", ok, err, batch[0].Refused, batch[1].Refused)
 			}
-			return ledger.Refuse(tx, soldOut(3, set.Run))
+			return s.Refuse(tx, soldOut(3, set.Run))
 		}))
-		labtest.Check(t, s.Tx(ctx, func(tx *gorm.DB) error { return ledger.Refuse(tx, first) }), seckill.ErrDuplicate,
+		labtest.Check(t, s.Tx(ctx, func(tx *gorm.DB) error { return s.Refuse(tx, first) }), seckill.ErrDuplicate,
 			"a refusal in a transaction, of an answered request")
 		sold := labtest.Value(sell(ctx, s, soldOut(4, 0).Purchase, set.Run)).Must(t)
 		if o, err = refusals.Write(ctx, soldOut(4, set.Run)); err != nil || o.PublicID != sold.OrderID || o.Status != judge.Active {

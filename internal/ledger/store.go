@@ -127,16 +127,12 @@ func nowIn(db *gorm.DB) string {
 // Read runs one query outside a transaction, and scans its row into dest. It returns ErrNoRow if
 // there is no row.
 func (s *Store) Read(ctx context.Context, dest any, query string, args ...any) error {
-	return scan(s.db.WithContext(ctx), dest, query, args...)
+	return s.ReadIn(s.DB(ctx), dest, query, args...)
 }
 
 // ReadIn does what Read does, in a transaction.
 func (s *Store) ReadIn(tx *gorm.DB, dest any, query string, args ...any) error {
-	return scan(tx, dest, query, args...)
-}
-
-func scan(db *gorm.DB, dest any, query string, args ...any) error {
-	res := db.Raw(query, args...).Scan(dest)
+	res := tx.Raw(query, args...).Scan(dest)
 	if res.Error != nil {
 		return before(res.Error)
 	}
@@ -150,10 +146,6 @@ func scan(db *gorm.DB, dest any, query string, args ...any) error {
 // LAST_INSERT_ID(expr) has set. It sends the statement unchanged, because gorm would build it byte by byte
 // while other buyers wait for this buyer's row.
 func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
-	return exec(tx, statement, args...)
-}
-
-func exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
 	res, err := tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 	if err != nil {
 		return 0, 0, err
@@ -292,7 +284,7 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 		return err
 	}
 	return s.Tx(ctx, func(tx *gorm.DB) error {
-		if back, err := markCancelled(tx, o); err != nil || !back {
+		if back, err := s.markCancelled(tx, o); err != nil || !back {
 			return err
 		}
 		return giveBack(tx, o)
@@ -303,16 +295,16 @@ func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(t
 // the order as it was before, and true if the caller must give the order's units back. If the order was
 // cancelled before, it returns false.
 func (s *Store) Cancel(tx *gorm.DB, orderID string) (Order, bool, error) {
-	o, err := order(tx, orderID)
+	o, err := s.orderIn(tx, orderID)
 	if err != nil {
 		return o, false, err
 	}
-	back, err := markCancelled(tx, o)
+	back, err := s.markCancelled(tx, o)
 	return o, back, err
 }
 
-func markCancelled(tx *gorm.DB, o Order) (bool, error) {
-	rows, _, err := exec(tx, "UPDATE orders SET status = ? WHERE sku_id = ? AND run = ? AND id = ? AND status = ?",
+func (s *Store) markCancelled(tx *gorm.DB, o Order) (bool, error) {
+	rows, _, err := s.Exec(tx, "UPDATE orders SET status = ? WHERE sku_id = ? AND run = ? AND id = ? AND status = ?",
 		Cancelled, o.SKUID, o.Run, o.ID, Active)
 	return rows == 1, err
 }
@@ -341,14 +333,14 @@ func noOrder(err error) error {
 	return err
 }
 
-// order reads an order of the current run by its public id.
-func order(db *gorm.DB, publicID string) (Order, error) {
+// orderIn does what Order does, in a transaction.
+func (s *Store) orderIn(tx *gorm.DB, publicID string) (Order, error) {
 	var o Order
 	var sku, id int64
 	if n, _ := fmt.Sscanf(publicID, "o%d-%d-", &sku, &id); n != 2 {
 		return o, seckill.ErrUnknownOrder
 	}
-	err := scan(db, &o, "SELECT * FROM orders WHERE sku_id = ? AND "+
+	err := s.ReadIn(tx, &o, "SELECT * FROM orders WHERE sku_id = ? AND "+
 		"run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
 	return o, noOrder(err)
 }
@@ -356,14 +348,14 @@ func order(db *gorm.DB, publicID string) (Order, error) {
 // Order reads an order of the current run by its public id. It returns ErrUnknownOrder if there is
 // no such order.
 func (s *Store) Order(ctx context.Context, id string) (Order, error) {
-	return order(s.db.WithContext(ctx), id)
+	return s.orderIn(s.DB(ctx), id)
 }
 
 // FindRequest returns the row of a user's request for a SKU in its current run, or for any SKU if
 // sku is 0. The row is an order in any state, or a refusal (Refused). FindRequest returns
 // ErrUnknownOrder if there is no row, or if the row is not committed yet.
 func (s *Store) FindRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	return findRequest(s.DB(ctx), sku, user, requestID, "")
+	return s.findRequest(ctx, sku, user, requestID, "")
 }
 
 // AwaitRequest does what FindRequest does, but if a transaction has written such a row, it waits for the
@@ -373,10 +365,10 @@ func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID str
 	if s.db.Name() == "sqlite" {
 		return s.FindRequest(ctx, sku, user, requestID)
 	}
-	return findRequest(s.DB(ctx), sku, user, requestID, " FOR UPDATE")
+	return s.findRequest(ctx, sku, user, requestID, " FOR UPDATE")
 }
 
-func findRequest(db *gorm.DB, sku, user int64, requestID, locking string) (Order, error) {
+func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, locking string) (Order, error) {
 	var o Order
 	where, args := "request_id = ? AND user_id = ?", []any{requestID, user}
 	if sku != 0 {
@@ -384,7 +376,7 @@ func findRequest(db *gorm.DB, sku, user int64, requestID, locking string) (Order
 	}
 	// A subquery reads the run: for a join, the database might begin with the stock row and read every order
 	// of the run.
-	err := scan(db, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = "+
+	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = "+
 		"(SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
 	return o, noOrder(err)
 }
@@ -421,7 +413,7 @@ func (s *Store) Schedule(
 		if err != nil {
 			return err
 		}
-		return scan(tx, &st, "SELECT * FROM stock WHERE id = ?", id)
+		return s.ReadIn(tx, &st, "SELECT * FROM stock WHERE id = ?", id)
 	})
 	return st, err
 }
@@ -465,7 +457,7 @@ func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) 
 	var err error
 	read := func(tx *gorm.DB) error {
 		var snap judge.Snapshot
-		if err := scan(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
+		if err := s.ReadIn(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
 			return err
 		}
 		run := snap.Stock.Run

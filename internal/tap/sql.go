@@ -58,8 +58,8 @@ type conn struct {
 	isCut   atomic.Bool
 }
 
-// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its result. If
-// sendStatement closes the connection, the server rolls back the open transaction, as after a real failure:
+// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its result;
+// nil stands for a statement that returns no data. If sendStatement closes the connection, the server rolls back the open transaction, as after a real failure:
 //
 //	the Tap             the server         the caller gets    the connection
 //	lets it through     answers            the answer         stays open
@@ -87,7 +87,7 @@ func sendStatement[T any](
 		}
 		return answered
 	}, func(err error) string {
-		if err != nil {
+		if err != nil || reply == nil {
 			return ""
 		}
 		return reply(&got)
@@ -109,13 +109,10 @@ func sendStatement[T any](
 
 var errNotSent = errors.New("not sent")
 
-// Raw returns the inner driver's connection.
-func (c *conn) Raw() driver.Conn { return c.Conn }
-
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	tx, err := sendStatement(ctx, c, describeVerb("BEGIN"), func(ctx context.Context) (driver.Tx, error) {
 		return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
-	}, noReply)
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +218,7 @@ func (t *transaction) Rollback() error { return t.endTransaction("ROLLBACK", t.T
 func (t *transaction) endTransaction(verb string, send func() error) error {
 	_, err := sendStatement(t.ctx, t.conn, describeVerb(verb), func(context.Context) (struct{}, error) {
 		return struct{}{}, send()
-	}, noReply)
+	}, nil)
 	return err
 }
 
@@ -247,9 +244,6 @@ func firstWord(q string) string {
 	}
 	return strings.ToUpper(q)
 }
-
-// noReply is the reply of BEGIN, COMMIT and ROLLBACK, which return no data.
-func noReply[T any](*T) string { return "" }
 
 // describeChange returns the number of rows that a statement has changed.
 func describeChange(res *driver.Result) string {

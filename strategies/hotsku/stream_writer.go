@@ -361,7 +361,7 @@ func (s *redisStream) explainEntry(
 			if errors.Is(why, seckill.ErrNotStarted) {
 				refused.RequestID = e.refusalID() // the request may still buy
 			}
-			return ledger.Refuse(tx, ledger.Refusal{Purchase: refused,
+			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})
 		default:
 			return why
