@@ -190,10 +190,12 @@ type kind struct {
 	count int // the number of servers; 0 means one
 	// embedded starts an engine in this process; nil if there is no such engine.
 	embedded func(context.Context) (backend.Status, error)
-	// address converts a server's host:port to the form of the backend's flag, such as a MySQL DSN. It is nil if
-	// the flag takes host:port.
+	// address returns a private server's host:port with its password, in the form that the backend's flag expects,
+	// such as a MySQL DSN.
 	address func(addr string) string
 }
+
+func withoutLogin(addr string) string { return addr }
 
 // makeKinds returns the table of all backends.
 func (l *Lab) makeKinds() map[string]kind {
@@ -208,8 +210,8 @@ func (l *Lab) makeKinds() map[string]kind {
 		backend.NameRedis: {tool: Redis, start: redis(backend.NameRedis), embedded: l.addMiniredis,
 			address: l.redisURL},
 		backend.NameRedlock:   {tool: Redis, start: redis(backend.NameRedlock), count: 5, address: l.redisURL},
-		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers},
-		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers},
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, address: withoutLogin},
+		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, address: withoutLogin},
 	}
 	for _, of := range backend.Kinds {
 		k := all[of.Name]
@@ -224,17 +226,9 @@ func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
 	k := l.kinds[name]
 	var given []string
 	for _, addr := range addrs {
-		given = append(given, k.loginFor(addr))
+		given = append(given, k.address(addr))
 	}
 	k.Set(c, given...)
-}
-
-// loginFor returns a private server's host:port with its password, in the form that the backend's flag expects.
-func (k kind) loginFor(addr string) string {
-	if k.address == nil {
-		return addr
-	}
-	return k.address(addr)
 }
 
 // serverEnv returns the environment of private servers. It is small, so that no variable of the user, such as

@@ -39,7 +39,7 @@ func (l *Lab) redisURL(addr string) string {
 }
 
 // Login returns the server's address with its password, in the form that the backend's flag expects.
-func (p *Process) Login() string { return p.lab.kinds[p.server.backend].loginFor(p.Addr) }
+func (p *Process) Login() string { return p.lab.kinds[p.server.backend].address(p.Addr) }
 
 // accountStatements returns the SQL that makes the account of services and people. The server runs it at each start
 // before it accepts connections. The account has all rights to databases named seckill…, and may see lock waits. It
