@@ -191,7 +191,7 @@ func (l Lab) Faults() []Status {
 	var list []Status
 	for _, f := range All {
 		s := Status{Kind: f.Name, Available: true, Holder: f.AtHolder(), Service: !f.AtHolder() && !f.hitsAllServices(),
-			Lasts: f.Lasts, Uses: f.target.capability(), Question: f.Question}
+			Lasts: f.Lasts, Uses: capabilityOf[f.target.server], Question: f.Question}
 		if s.Lack = f.target.findLack(l.Lab); s.Lack != nil {
 			s.Available, s.Missing = false, s.Lack.Text
 		}

@@ -45,21 +45,10 @@ func holderAt(p point.Name) target { return target{kind: purchaseTarget, point: 
 // quorumNode is the name of the node that faults of a quorum hit. All five nodes of the quorum are alike.
 const quorumNode = backend.NameRedlock + "-3"
 
-// capability returns the backend of which this target is a part. Only strategies that use this backend can notice
-// the fault. The result is "" if every strategy can notice the fault.
-func (t target) capability() backend.Capability {
-	switch t.server {
-	case backend.NameRedis:
-		return backend.Redis
-	case quorumNode:
-		return backend.RedisQuorum
-	case backend.NameZooKeeper:
-		return backend.ZooKeeper
-	case backend.NameEtcd:
-		return backend.Etcd
-	}
-	return ""
-}
+// capabilityOf has the backend of which a target's server is a part. Only strategies that use this backend can notice
+// the fault. Every strategy can notice a fault of a target that is not in the map.
+var capabilityOf = map[string]backend.Capability{backend.NameRedis: backend.Redis, quorumNode: backend.RedisQuorum,
+	backend.NameZooKeeper: backend.ZooKeeper, backend.NameEtcd: backend.Etcd}
 
 // findLack returns the reason why a fault cannot hit the target in this lab; nil if a fault can.
 func (t target) findLack(l *lab.Lab) *Lack {

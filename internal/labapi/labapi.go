@@ -59,24 +59,18 @@ type Backing struct {
 	Lab Lab
 	// Missing returns the reasons why a strategy cannot run here, or nil if it can run.
 	Missing func(catalog.Info) []string
-	Load    LoadFunc
 	Ledger  loadtest.Ledger // the stock and the orders by which sales are judged
-	Compare CompareFunc
-	Trace   TraceFunc
+	// Load runs and judges one sale. It is loadtest.Run; tests replace it.
+	Load func(context.Context, loadtest.Config) (*loadtest.Result, error)
+	// Compare is compare.Run on the lab's servers; tests replace it.
+	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
+	// Trace is explore.RecordTrace; tests replace it. It records one purchase, or two concurrent purchases.
+	Trace func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
 	// Games holds the games in which people schedule commands. Server.Close ends them.
 	Games *game.Games
 	// ServiceToken is sent with admin calls to the service processes.
 	ServiceToken string
 }
-
-type (
-	// A LoadFunc runs and judges one sale. It is loadtest.Run; tests replace it.
-	LoadFunc func(context.Context, loadtest.Config) (*loadtest.Result, error)
-	// A CompareFunc is compare.Run on the lab's servers; tests replace it.
-	CompareFunc func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
-	// A TraceFunc is explore.RecordTrace; tests replace it. It records one purchase, or two concurrent purchases.
-	TraceFunc func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
-)
 
 // A Server is the http.Handler of a lab. It serves files at once. Other calls wait until Open is called.
 type Server struct {
