@@ -3,7 +3,6 @@ package labapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -74,14 +73,6 @@ func (f *fakeComparing) begin(t *testing.T, base, body string, query ...string) 
 	return begun, <-f.options
 }
 
-// ended waits until the page receives the end of a comparison.
-func (e *events) ended() (last map[string]any) {
-	for last == nil || last["state"] != string(Done) {
-		last = e.next("comparison")
-	}
-	return last
-}
-
 const goodComparison = `{"strategies":["good"],"stock":100,"buyers":200,"concurrency":64,"rounds":2,"turn_ns":0,"seed":"18446744073709551615"}`
 
 // A comparison first restarts service processes that have ended. Its result has their settings.
@@ -101,7 +92,9 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	labtest.Value(s.labLock.acquire("anything")).Check(t, nil, "the lab afterwards")
 }
 
-func TestComparisonIsSeenByAllPages(t *testing.T) {
+// A comparison runs as its settings say, and has a command that repeats it. (What pages see of it is in the tests of
+// the browser.)
+func TestComparisonRunsAsItIsSet(t *testing.T) {
 	_, h, f := startComparing(t, History(t.TempDir()))
 	page := opened(t, h.URL)
 	begun, o := f.begin(t, h.URL, goodComparison)
@@ -119,29 +112,16 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 		call{method: "POST", path: path, body: body}.wants(t, h.URL, 409, "busy with a comparison")
 	}
 
-	t.Log("how it goes")
-	f.turns <- true
-	f.turns <- true
-	late := opened(t, h.URL)
-	for _, e := range []*events{page, late} {
-		var now map[string]any
-		for now == nil || now["done"] != 2.0 {
-			now = e.next("comparison")
-		}
-		if now["id"] != begun.ID || now["state"] != "running" || now["total"] != 9.0 || now["turn"] == nil {
-			t.Errorf("progress %v", now)
-		}
-	}
+	t.Log("the end is told without the result, which may be large; the address of the comparison has it")
 	f.end <- measured(100)
-	for _, e := range []*events{page, late} {
-		last := e.ended()
-		if last["result"] != nil || last["done"] != 9.0 || last["verdicts"].(map[string]any)["caught"] != 1.0 ||
-			last["stopped"] != false {
-			t.Errorf("the last event is %v", last)
-		}
+	var last map[string]any
+	for last == nil || last["state"] != string(Done) {
+		last = page.next("comparison")
 	}
-
-	t.Log("what it came to")
+	if last["result"] != nil || last["done"] != 9.0 || last["verdicts"].(map[string]any)["caught"] != 1.0 ||
+		last["stopped"] != false {
+		t.Errorf("the last event is %v", last)
+	}
 	_, answer, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID}.do(t, h.URL)
 	var whole Comparison
 	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil ||
@@ -175,15 +155,14 @@ func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	labtest.Value(s.labLock.acquire("anything")).Check(t, nil, "the lab afterwards")
 }
 
-func TestTraces(t *testing.T) {
+// A lab makes one trace at a time, and none during a run. (How a trace is shown, kept or fails is in the tests of the
+// browser.)
+func TestOneTraceAtATime(t *testing.T) {
 	under, made := make(chan bool, 9), make(chan error)
 	_, h, load := start(t, func(c *Config) {
 		c.Trace = func(_ context.Context, i catalog.Info, buyers int) (*explore.Trace, error) {
 			under <- true
-			if err := <-made; err != nil {
-				return nil, err
-			}
-			return &explore.Trace{Strategy: i.Name, Steps: make([]explore.SentCommand, buyers)}, nil
+			return &explore.Trace{Strategy: i.Name, Steps: make([]explore.SentCommand, buyers)}, <-made
 		}
 	})
 	ask := call{method: "POST", path: "/api/lab/v1/traces", body: `{"strategy":"good","buyers":2}`}
@@ -195,19 +174,9 @@ func TestTraces(t *testing.T) {
 	<-under
 	ask.wants(t, h.URL, http.StatusConflict, "a trace of good")
 	made <- nil
-	body := <-first
-	var made1 struct{ ID, Strategy string }
-	if err := json.Unmarshal([]byte(body), &made1); err != nil || made1.Strategy != "good" || made1.ID == "" {
-		t.Errorf("the trace is %s, %v", body, err)
+	if body := <-first; !strings.Contains(body, `"strategy":"good"`) {
+		t.Errorf("the trace is %s", body)
 	}
-	if status, again, _ := (call{method: "GET", path: "/api/lab/v1/traces/" + made1.ID}).do(t, h.URL); status != 200 ||
-		again != body {
-		t.Errorf("by its address it is %d %s, want what it was: %s", status, again, body)
-	}
-
-	go func() { made <- errors.New("the wire is cut") }()
-	ask.wants(t, h.URL, 503, "the wire is cut")
-
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
 	<-load.configs
 	ask.wants(t, h.URL, 409, "run_in_progress")
