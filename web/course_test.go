@@ -120,9 +120,7 @@ func TestTheLanguagesAgree(t *testing.T) {
 			if c.Name == "12-which" {
 				want = slices.Insert(want, len(want)-3, choice[language])
 			}
-			if got := headings(c.Text[language]); !slices.Equal(got, want) {
-				t.Errorf("%s in %s has the sections %q, want %q", c.Name, language, got, want)
-			}
+			labtest.Same(t, headings(c.Text[language]), want, "%s in %s has the sections", c.Name, language)
 			if c.Title[language] == "" || !strings.HasPrefix(c.Text[language], "# "+c.Title[language]+"\n") {
 				t.Errorf("%s in %s has the title %q", c.Name, language, c.Title[language])
 			}

@@ -45,10 +45,8 @@ func TestFamiliesOfTheGuarantees(t *testing.T) {
 			id := catalog.Question(q.ID)
 			return id != catalog.OtherSKUs && id != catalog.NodeLoss && answer(info.Name, q.ID) == prove.Breaks
 		})
-		if breaks != (told[info.Name] != "") {
-			t.Errorf("seckill strategies says %q of %s; that the matrix has a break is %t", told[info.Name],
-				info.Name, breaks)
-		}
+		labtest.Same(t, breaks, told[info.Name] != "",
+			"seckill strategies says %q of %s, and a break in the matrix", told[info.Name], info.Name)
 	}
 	row := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| [^|]+ \\| (\\d+)([^|]*) \\| (\\d+)[^|]* \\| (\\d+) \\|$")
 	for _, name := range []string{"docs/guarantees.md"} {
@@ -157,9 +155,7 @@ func TestTheSixOfTheReadme(t *testing.T) {
 				t.Errorf("%s: %s answers %s, want %s", name, m[1], m[4], want)
 			}
 		}
-		if !slices.Equal(listed, catalog.SixWays) {
-			t.Errorf("%s lists %v, want %v", name, listed, catalog.SixWays)
-		}
+		labtest.Same(t, listed, catalog.SixWays, "%s lists", name)
 	}
 }
 
@@ -173,9 +169,7 @@ func TestTheRealBugs(t *testing.T) {
 		t.Errorf("%d bugs, want 12", len(rows))
 	}
 	for _, m := range rows {
-		if got := answer(m[1], m[2]); got != prove.Breaks {
-			t.Errorf("%s.%s: the proof answers %s", m[1], m[2], got)
-		}
+		labtest.Same(t, answer(m[1], m[2]), prove.Breaks, "%s.%s: the proof answers", m[1], m[2])
 		if got := answer(m[3], m[2]); got == prove.Breaks {
 			t.Errorf("%s breaks in %s as well", m[3], m[2])
 		}

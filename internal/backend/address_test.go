@@ -65,9 +65,7 @@ func TestRedact(t *testing.T) {
 		"--redis-addrs=redis://:secret@h:1,redis://u:secret@h:2": "--redis-addrs=redis://h:1,redis://h:2",
 		"http://u:secret@h:2379":                                 "http://h:2379",
 	} {
-		if got := backend.Redact(text); got != want {
-			t.Errorf("%q is shown as %q, want %q", text, got, want)
-		}
+		labtest.Same(t, backend.Redact(text), want, "%q", text)
 	}
 }
 

@@ -212,9 +212,7 @@ func TestSessionSettings(t *testing.T) {
 	in := labtest.Open(t, c)
 	var said string
 	labtest.Must(t, in.DB.Raw("SELECT CONCAT(@@autocommit + 0, ' ', @@"+isolation+")").Scan(&said).Error)
-	if said != "1 REPEATABLE-READ" {
-		t.Errorf("autocommit and isolation of a session are %s", said)
-	}
+	labtest.Same(t, said, "1 REPEATABLE-READ", "autocommit and isolation of a session")
 	err := in.DB.Connection(func(one *gorm.DB) error {
 		if err := one.Exec("CREATE TEMPORARY TABLE needed (a INT NOT NULL)").Error; err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -82,9 +81,7 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 		!strings.Contains(text, "open, uncontended: ") || strings.Contains(text, "redis-lua") {
 		t.Errorf("got the error %v, want one for broken and one for open", err)
 	}
-	if got := r.Overlaps(); !slices.Equal(got, []string{"open"}) {
-		t.Errorf("overlaps in %v, want only open", got)
-	}
+	labtest.Same(t, r.Overlaps(), []string{"open"}, "overlaps in")
 	if s := r.Trials[len(r.Trials)-1]; s.Lock != "redis-lua" || !s.isValid() || len(s.Passes) != 2 {
 		t.Errorf("%s has %d passes, want 2", s.Lock, len(s.Passes))
 	}
@@ -162,7 +159,6 @@ func TestReportsOmitInvalidTrials(t *testing.T) {
 	if got := read(report); !strings.Contains(got, `"lock":"redis-lua"`) || strings.Count(got, `"ms":`) != 1 || !strings.Contains(got, `"ms":5,`) {
 		t.Error(got)
 	}
-	if lease := report.Tables[2].Rows[0]; !slices.Equal(lease, []string{"15.0", tables.None, tables.None, tables.None}) {
-		t.Errorf("the row of a lease without a pass: %v", lease)
-	}
+	labtest.Same(t, report.Tables[2].Rows[0], []string{"15.0", tables.None, tables.None, tables.None},
+		"the row of a lease without a pass")
 }

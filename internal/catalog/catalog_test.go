@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -72,9 +71,7 @@ func TestHomes(t *testing.T) {
 			map[seckill.StockStore]int64{seckill.InRedis: 2}},
 		"one that cannot run here": {[]catalog.Seller{seller("a", seckill.InRedis, nil)}, map[seckill.StockStore]int64{}},
 	} {
-		if got := catalog.StockStores(t.Context(), 1, c.sellers); !maps.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		labtest.Same(t, catalog.StockStores(t.Context(), 1, c.sellers), c.want, "%s", name)
 	}
 	if asked != 1 {
 		t.Errorf("one home was asked %d times", asked)

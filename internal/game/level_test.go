@@ -27,9 +27,7 @@ func TestLevelsAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	last := 1
 	for i, level := range levels {
-		if level.Number != i+1 {
-			t.Errorf("%s has number %d, want %d", level.Name, level.Number, i+1)
-		}
+		labtest.Same(t, level.Number, i+1, "the number of %s", level.Name)
 		if seen[level.Name] {
 			t.Errorf("two levels are called %q", level.Name)
 		}
@@ -163,9 +161,7 @@ func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 	s, err := games.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "a"})
 	labtest.Must(t, err)
 	labtest.Must(t, games.End(s.ID))
-	if after := gameDatabases(t, in); !slices.Equal(after, before) {
-		t.Errorf("the databases after the game are %q, want %q", after, before)
-	}
+	labtest.Same(t, gameDatabases(t, in), before, "the databases after the game")
 	labtest.Must(t, alive.End(other.ID))
 }
 

@@ -142,7 +142,5 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	default:
 		letGo()
 	}
-	if status := <-sold; status != 200 {
-		t.Errorf("the purchase ended with %d", status)
-	}
+	labtest.Same(t, <-sold, 200, "the purchase")
 }

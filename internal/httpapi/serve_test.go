@@ -284,9 +284,7 @@ func TestMetrics(t *testing.T) {
 		`seckill_purchases_in_flight`:                                        0,
 		`go_sql_max_open_connections{db_name="ledger"}`:                      8,
 	} {
-		if got := metric(t, s, series); got != want {
-			t.Errorf("%s is %v, want %v", series, got, want)
-		}
+		labtest.Same(t, metric(t, s, series), want, "%s", series)
 	}
 	stats := read[struct {
 		ProcessorSeconds float64 `json:"processor_seconds"`

@@ -51,9 +51,7 @@ func TestServerWithUnusualSettings(t *testing.T) {
 
 	unavailable := sellsAll(t, s, "binlog_format")
 	want := []string{"one-trip", "queued", "merged", "merged-early", "unit-rows", "unit-rows-hasty"}
-	if !slices.Equal(unavailable, want) {
-		t.Errorf("not available are %v, want %v", unavailable, want)
-	}
+	labtest.Same(t, unavailable, want, "not available")
 	if text := log.String(); !strings.Contains(text, "binlog_format") ||
 		!strings.Contains(text, strings.Join(want, ", ")) {
 		t.Errorf("the log does not name the setting and the strategies:\n%s", text)

@@ -54,9 +54,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 			t.Errorf("%+v: want it private, with an address and a version", s)
 		}
 	}
-	if !slices.Equal(names, backend.Names()) {
-		t.Errorf("the lab has %v, want %v", names, backend.Names())
-	}
+	labtest.Same(t, names, backend.Names(), "the backends of the lab")
 	in := labtest.Open(t, l.Config())
 	for _, need := range everything {
 		if ok, why := in.Config.Has(need); !ok {

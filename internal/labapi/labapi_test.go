@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -38,9 +37,7 @@ func TestPageAndItsHeaders(t *testing.T) {
 			t.Errorf("GET %s has headers %v", path, header)
 		}
 		again, _, _ := call{"GET", path, "", map[string]string{"If-None-Match": header.Get("ETag")}}.do(t, h.URL)
-		if again != http.StatusNotModified {
-			t.Errorf("GET %s again: %d, want 304", path, again)
-		}
+		labtest.Same(t, again, http.StatusNotModified, "GET %s again", path)
 	}
 	call{method: "GET", path: "/healthz"}.wants(t, h.URL, 200, "")
 	call{method: "GET", path: "/readyz"}.wants(t, h.URL, 503, "") // no service process runs, so none is ready
@@ -208,9 +205,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 	labtest.Must(t, os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700))
 	want := map[string]kept{"a": {"first"}, "b": {"second"}}
-	if got := readEntries[kept](History(dir), kindRun); !maps.Equal(got, want) {
-		t.Errorf("the next lab reads %v, want %v", got, want)
-	}
+	labtest.Same(t, readEntries[kept](History(dir), kindRun), want, "the next lab reads")
 	for name, text := range foreign {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
 			t.Errorf("%s is now %q, %v", name, got, err)
@@ -218,9 +213,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 	f.removeEntry(kindRun, "a")
 	delete(want, "a")
-	if got := readEntries[kept](f, kindRun); !maps.Equal(got, want) {
-		t.Errorf("after a removal: %v, want %v", got, want)
-	}
+	labtest.Same(t, readEntries[kept](f, kindRun), want, "after a removal")
 }
 
 // People may put any file into the history. The lab ignores a file that no page could show, and does not remove it.

@@ -139,9 +139,7 @@ func TestTokensOfAnotherLock(t *testing.T) {
 	s.has(8, 0)
 	s.sells(2, 1)
 	s.has(7, 4, 2)
-	if got := fmt.Sprint(s.granting.above); got != "[0 1000 1000 0]" {
-		t.Errorf("Options.Above of the requests: %s", got)
-	}
+	labtest.Same(t, fmt.Sprint(s.granting.above), "[0 1000 1000 0]", "Options.Above of the requests")
 }
 
 // A reset comes between two commands of a holder with a great token. The holder is refused, and changes neither the

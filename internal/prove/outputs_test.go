@@ -88,9 +88,7 @@ func TestSummaries(t *testing.T) {
 			Text: "no lock"},
 		"not computed": {},
 	} {
-		if got := c.Summary(); got != want {
-			t.Errorf("%+v is %q, want %q", c, got, want)
-		}
+		labtest.Same(t, c.Summary(), want, "%+v", c)
 	}
 }
 
@@ -174,9 +172,7 @@ func TestDifferences(t *testing.T) {
 				{Strategy: "x", Cells: map[string]prove.Cell{"g": {Answer: prove.Measured, Text: "luck decides"}}}}},
 			"g measured"},
 	} {
-		if got := listed(c.now.Differences(published, nil)); got != c.want {
-			t.Errorf("%s: differences %q, want %q", name, got, c.want)
-		}
+		labtest.Same(t, listed(c.now.Differences(published, nil)), c.want, "%s: differences", name)
 	}
 }
 
@@ -207,9 +203,7 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 		{"a cell that was not asked", m.Rows[2].Cells["dead-holder"], old.Rows[1].Cells["dead-holder"]},
 		{"a cell that was asked and not answered", m.Rows[2].Cells["oversell"], old.Rows[1].Cells["oversell"]},
 	} {
-		if !reflect.DeepEqual(c.got, c.want) {
-			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
-		}
+		labtest.Same(t, c.got, c.want, "%s", c.what)
 	}
 	if len(m.Questions) != len(prove.Questions()) || m.Took != "1m0s" || m.Seed != 7 || m.Schedules != 80 {
 		t.Errorf("%d questions, took %s, seed %d, %d schedules", len(m.Questions), m.Took, m.Seed, m.Schedules)

@@ -125,8 +125,6 @@ func TestUnknownAddress(t *testing.T) {
 		}
 	}
 	for _, m := range reference.FindAllStringSubmatch(string(text), -1) {
-		if m[1] != "./" {
-			t.Errorf("404.html refers to %s", m[1])
-		}
+		labtest.Same(t, m[1], "./", "404.html refers to")
 	}
 }

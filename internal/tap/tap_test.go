@@ -153,9 +153,7 @@ func TestSQLReplies(t *testing.T) {
 	labtest.Must(t, db.QueryRowContext(ctx, "SELECT n, 7 AS seven FROM t WHERE n IS NULL").Scan(&n, &m))
 	labtest.Check(t, db.QueryRowContext(ctx, "SELECT n FROM t WHERE n = 99").Scan(&n), sql.ErrNoRows, "no row")
 	want := []string{"SELECT: 1; 2; 3; …", "SELECT: n = 2, m = 3", "SELECT: n = NULL, seven = 7", "SELECT: no row"}
-	if !slices.Equal(r.replies, want) {
-		t.Errorf("the replies are %q, want %q", r.replies, want)
-	}
+	labtest.Same(t, r.replies, want, "the replies")
 }
 
 // The error redis.Nil of one command does not affect the other commands of its pipeline.

@@ -333,9 +333,7 @@ func (sh *shop) seedAgain(t *testing.T) error {
 
 func (sh *shop) numberIs(t *testing.T, want string) {
 	t.Helper()
-	if got := sh.number(t); got != want {
-		t.Errorf("the number is %s, want %s", got, want)
-	}
+	labtest.Same(t, sh.number(t), want, "the number")
 }
 
 // elsewhere returns a shop that sells the same SKU through the same Redis, but from another

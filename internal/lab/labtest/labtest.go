@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -256,6 +257,14 @@ func (r Result[T]) Must(t testing.TB) T {
 func (r Result[T]) Check(t testing.TB, want error, text string, args ...any) {
 	t.Helper()
 	Check(t, r.err, want, text, args...)
+}
+
+// Same fails the test if got is not equal to want. The text names got.
+func Same[T any](t testing.TB, got, want T, text string, args ...any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %v, want %v", fmt.Sprintf(text, args...), got, want)
+	}
 }
 
 // Map returns a list of the results of f for the elements of list.
