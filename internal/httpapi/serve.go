@@ -15,32 +15,24 @@ import (
 )
 
 // Serve answers requests on l until ctx ends, and then waits for the requests in flight. If some of them take
-// longer than ShutdownTimeout, it closes their connections and returns an error with their number.
+// longer than ShutdownTimeout, it closes their connections and returns an error with their number. Meanwhile it
+// removes old orders, and runs the strategies that are seckill.Workers. The workers end after the last request,
+// because the last buyers may leave work for them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	endWork := s.work(ctx)
-	err := s.serve(ctx, l, s.Handler())
-	endWork()
-	return err
-}
-
-// work removes old orders until ctx ends. It also runs the strategies that are seckill.Workers. Workers run
-// until the returned function is called, because the last buyers may leave work for them. The returned
-// function waits until all have ended.
-func (s *Server) work(ctx context.Context) func() {
-	sweeping, cancelSweep := context.WithCancel(ctx)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var working sync.WaitGroup
-	working.Go(func() { s.sweep(sweeping) })
+	sweeping, endSweep := context.WithCancel(ctx)
+	working, endWork := context.WithCancel(context.WithoutCancel(ctx))
+	var background sync.WaitGroup
+	background.Go(func() { s.sweep(sweeping) })
 	for _, sl := range s.sellers {
 		if w, ok := sl.strategy.(seckill.Worker); ok {
-			working.Go(func() { w.Work(ctx) })
+			background.Go(func() { w.Work(working) })
 		}
 	}
-	return func() {
-		cancelSweep()
-		cancel()
-		working.Wait()
-	}
+	err := s.serve(ctx, l, s.Handler())
+	endSweep()
+	endWork()
+	background.Wait()
+	return err
 }
 
 // ServeAdmin does what Serve does, for the admin listener. The address of l must have passed CheckAdminAddr.
