@@ -14,39 +14,30 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A plannedRestock adds units to each SKU. It is due at a time after the start of the load.
-type plannedRestock struct {
-	units int64
-	due   time.Duration
-}
-
-// parseRestock reads a text such as 50@0.5s.
-func parseRestock(text string) (plannedRestock, error) {
-	var r plannedRestock
-	var err error
-	units, at, _ := strings.Cut(text, "@")
-	r.units, err = strconv.ParseInt(units, 10, 64)
-	if err == nil {
-		r.due, err = time.ParseDuration(at)
+// parseRestock reads a text such as 50@0.5s. It returns how many units each SKU gets, and how long after the
+// start of the load.
+func parseRestock(text string) (int64, time.Duration, error) {
+	number, at, _ := strings.Cut(text, "@")
+	units, notNumber := strconv.ParseInt(number, 10, 64)
+	due, notTime := time.ParseDuration(at)
+	if notNumber != nil || notTime != nil || units < 1 || units > seckill.MaxStock || due < 0 || due > time.Hour {
+		return 0, 0, fmt.Errorf("%q is not UNITS@TIME, such as 50@0.5s, within an hour", text)
 	}
-	if err != nil || r.units < 1 || r.units > seckill.MaxStock || r.due < 0 || r.due > time.Hour {
-		return r, fmt.Errorf("%q is not UNITS@TIME, such as 50@0.5s, within an hour", text)
-	}
-	return r, nil
+	return units, due, nil
 }
 
 // startRestocks starts a goroutine for each SKU and each restock of the scenario. The goroutine waits until
 // the restock is due. finishCopies waits for all of these goroutines.
 func (r *run) startRestocks(l *load) {
 	for i, text := range r.config.Restock {
-		planned, _ := parseRestock(text) // Config.Check has refused texts with an error.
+		units, due, _ := parseRestock(text) // Config.Check has refused texts with an error.
 		for k := range r.config.SKUs {
 			sku := r.config.SKU + int64(k)
 			key := r.plan.keyPrefix(sku) + "restock-" + strconv.Itoa(i)
 			call := judge.Call{Kind: judge.CallRestock, RequestID: key, User: judge.OperatorOf(key),
-				Quantity: planned.units}
+				Quantity: units}
 			l.copies.Go(func() {
-				if l.pauseFor(planned.due) {
+				if l.pauseFor(due) {
 					r.restock(l, sku, call)
 				}
 			})

@@ -395,7 +395,7 @@ func (s Scenario) checkPossible() error {
 		return err
 	}
 	for _, text := range s.Restock {
-		if _, err := parseRestock(text); err != nil {
+		if _, _, err := parseRestock(text); err != nil {
 			return fieldError("restock", "restock", nil, "%v", err)
 		}
 	}
