@@ -69,8 +69,8 @@ func FuzzRedisReply(f *testing.F) {
 	})
 }
 
-// Only returns the needed backends. Or adds the missing ones from another configuration.
-func TestConfigOnlyAndOr(t *testing.T) {
+// Only returns the needed backends.
+func TestConfigOnly(t *testing.T) {
 	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
 		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, Tuning: Tuning{MaxSQLConns: 3}}
 	for _, kind := range Kinds {
@@ -82,14 +82,9 @@ func TestConfigOnlyAndOr(t *testing.T) {
 			}
 		}
 	}
-	got := (Config{}).Or(all).Only(RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd)
+	got := all.Only(RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd)
 	if !reflect.DeepEqual(got.Environment(), all.Environment()) {
 		t.Errorf("got %v, want %v", got.Environment(), all.Environment())
-	}
-	given := Config{SQLitePath: "file", RedisAddrs: []string{"mine"}}.Or(all)
-	if given.MySQLDSN != "" || given.SQLitePath != "file" || given.RedisAddrs[0] != "mine" ||
-		given.EtcdEndpoints == nil {
-		t.Errorf("%+v: want the given backends, and the other ones of all", given)
 	}
 }
 

@@ -91,12 +91,6 @@ func (k Kind) Flags(c Config) string {
 	return strings.Join(flags, " and ")
 }
 
-func (k Kind) copyAddresses(to, from *Config) {
-	for _, a := range k.Addresses {
-		a.setIn(to, a.In(*from))
-	}
-}
-
 func (k Kind) offersAny(needs []Capability) bool {
 	return slices.ContainsFunc(k.Offers, func(c Capability) bool { return slices.Contains(needs, c) })
 }
@@ -134,17 +128,9 @@ func NamesOf(needs ...Capability) []string {
 func (c Config) Only(needs ...Capability) Config {
 	for _, k := range Kinds {
 		if !k.offersAny(needs) {
-			k.copyAddresses(&c, &Config{})
-		}
-	}
-	return c
-}
-
-// Or returns a copy of c. Backends that c does not configure are taken from other.
-func (c Config) Or(other Config) Config {
-	for _, k := range Kinds {
-		if len(k.In(c)) == 0 {
-			k.copyAddresses(&c, &other)
+			for _, a := range k.Addresses {
+				a.setIn(&c, nil)
+			}
 		}
 	}
 	return c

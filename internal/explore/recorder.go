@@ -97,7 +97,7 @@ func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate
 }
 
 func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
-	helps := tap.IsBackground(ctx)
+	helps := tap.HelperOf(ctx) != nil
 	if !helps && g.stopAt(int(g.n.Add(1)-1), c) {
 		g.reach()
 		<-g.opened

@@ -20,7 +20,7 @@ type watcher struct {
 }
 
 func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
-	if tap.IsBackground(ctx) {
+	if tap.HelperOf(ctx) != nil {
 		return nil
 	}
 	kind := w.kindOf(c)

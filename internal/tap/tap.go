@@ -154,11 +154,6 @@ func HelperOf(ctx context.Context) *Helper {
 	return h
 }
 
-// IsBackground reports whether ctx belongs to a helper.
-func IsBackground(ctx context.Context) bool {
-	return HelperOf(ctx) != nil
-}
-
 type fanKey struct{}
 
 // Fan announces that the next n commands under ctx are sent in parallel, each by a goroutine of its

@@ -257,7 +257,7 @@ type renewals struct {
 }
 
 func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
-	if !tap.IsBackground(ctx) || c.Backend == tap.Waiting {
+	if tap.HelperOf(ctx) == nil || c.Backend == tap.Waiting {
 		return nil
 	}
 	if r.fail.Add(-1) >= 0 {

@@ -42,5 +42,7 @@ func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 func WithRedisOf(t testing.TB, l *lab.Lab, needs ...backend.Capability) backend.Config {
 	t.Helper()
 	others := slices.DeleteFunc(needs, func(c backend.Capability) bool { return c == backend.Redis })
-	return l.Config().Or(Config(t, others...))
+	c, own := Config(t, others...), l.Config()
+	c.RedisAddrs, c.RedisSentinels, c.RedisRing = own.RedisAddrs, own.RedisSentinels, own.RedisRing
+	return c
 }
