@@ -34,6 +34,7 @@ type ProveCmd struct {
 
 	Replay string `placeholder:"SCHEDULE" help:"${Replay}"`
 	Quiet  bool   `short:"q" help:"No progress."`
+	Part   bool   `hidden:""` // this process proves a part of the matrix, see startProcesses
 
 	checkedProof
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"${ProveMySQL}"`
@@ -129,12 +130,10 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	} else if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("--examples: %w", err)
 	}
-	losing, err := losingLab(ctx)
-	if err != nil {
-		return err
+	if c.Part {
+		return c.provePart(ctx, stdout, stderr)
 	}
-	defer endLab(stderr, losing)
-	m, err := prove.Run(ctx, c.proofOptions(stderr, losing))
+	m, err := c.computeMatrix(ctx, stderr)
 	if m == nil {
 		return err
 	}

@@ -56,36 +56,28 @@ type Servers interface {
 
 // Run computes the matrix. If ctx ends or a server fails, Run returns the error and the cells that are finished. All
 // other cells are Missing.
-func Run(ctx context.Context, o Options) (*Matrix, error) {
-	if o.Progress == nil {
-		o.Progress = func(int, int, string, Question, Cell) {}
-	}
-	if o.Example == nil {
-		o.Example = func(string, string, string, *explore.Schedule) (string, error) { return "", nil }
-	}
-	questions, err := chooseQuestions(o.Questions)
-	if err != nil {
-		return nil, err
-	}
-	m := newMatrix(o.Infos, questions)
-	m.Seed, m.Schedules = o.Seed, o.Schedules
-	begun := time.Now()
-	defer func() { m.Took = time.Since(begun).Round(time.Second).String() }()
+func Run(ctx context.Context, o Options) (*Matrix, error) { return run(ctx, o, allRows(o.Infos)) }
 
-	var mu sync.Mutex
-	done, total := 0, len(o.Infos)*len(questions)
-	record := func(row int, q Question, c Cell) {
-		mu.Lock()
-		defer mu.Unlock()
-		m.Rows[row].Cells[q.ID] = c
-		done++
-		o.Progress(done, total, m.Rows[row].Strategy, q, c)
-	}
-	rows := make(chan int, len(o.Infos))
-	for i := range o.Infos {
+// allRows returns the indexes of infos.
+func allRows(infos []catalog.Info) <-chan int {
+	rows := make(chan int, len(infos))
+	for i := range infos {
 		rows <- i
 	}
 	close(rows)
+	return rows
+}
+
+// run proves the strategies with the indexes rows.
+func run(ctx context.Context, o Options, rows <-chan int) (*Matrix, error) {
+	if o.Example == nil {
+		o.Example = func(string, string, string, *explore.Schedule) (string, error) { return "", nil }
+	}
+	r, err := newRecorder(o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.stopClock()
 	workers, ctx := errgroup.WithContext(ctx)
 	for range min(o.Workers, len(o.Infos)) {
 		workers.Go(func() error {
@@ -94,28 +86,79 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 				return err
 			}
 			defer servers.Close()
-			mu.Lock()
-			m.Backends = servers.Backends()
-			for i := range m.Backends {
-				m.Backends[i].Address = "" // an address differs in every run, so the matrix leaves it out
-			}
-			mu.Unlock()
-			for i := range rows {
-				if ctx.Err() != nil {
+			r.setBackends(servers.Backends())
+			for {
+				select {
+				case <-ctx.Done():
 					return context.Cause(ctx)
-				}
-				t := &trial{info: o.Infos[i], servers: servers, options: o, faultless: map[int]*faultlessResult{},
-					cells: map[string]Cell{}}
-				err := t.answerAll(ctx, questions, func(q Question, c Cell) { record(i, q, c) })
-				t.closeWorld()
-				if err != nil {
-					return fmt.Errorf("%s: %w", o.Infos[i].Name, err)
+				case row, ok := <-rows:
+					if !ok {
+						return nil
+					}
+					if err := r.prove(ctx, o, row, servers); err != nil {
+						return err
+					}
 				}
 			}
-			return nil
 		})
 	}
-	return m, workers.Wait()
+	return r.matrix, workers.Wait()
+}
+
+// prove asks the strategy of one row all questions.
+func (r *recorder) prove(ctx context.Context, o Options, row int, servers Servers) error {
+	t := &trial{info: o.Infos[row], servers: servers, options: o, faultless: map[int]*faultlessResult{},
+		cells: map[string]Cell{}}
+	defer t.closeWorld()
+	err := t.answerAll(ctx, r.matrix.Questions, func(q Question, c Cell) { r.record(t.info.Name, q.ID, c) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.info.Name, err)
+	}
+	return nil
+}
+
+// A recorder collects the answers of several workers or processes in a matrix.
+type recorder struct {
+	begun    time.Time
+	progress func(done, total int, strategy string, q Question, c Cell)
+
+	mu     sync.Mutex // guards the fields below
+	matrix *Matrix
+	done   int
+}
+
+func newRecorder(o Options) (*recorder, error) {
+	questions, err := chooseQuestions(o.Questions)
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{begun: time.Now(), progress: o.Progress, matrix: newMatrix(o.Infos, questions)}
+	r.matrix.Seed, r.matrix.Schedules = o.Seed, o.Schedules
+	return r, nil
+}
+
+func (r *recorder) stopClock() { r.matrix.Took = time.Since(r.begun).Round(time.Second).String() }
+
+// setBackends records which servers were used, without their addresses, which differ in every run.
+func (r *recorder) setBackends(servers []backend.Status) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.matrix.Backends = slices.Clone(servers)
+	for i := range r.matrix.Backends {
+		r.matrix.Backends[i].Address = ""
+	}
+}
+
+// record adds an answer and calls Options.Progress.
+func (r *recorder) record(strategy, question string, c Cell) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.matrix.rowOf(strategy).Cells[question] = c
+	r.done++
+	if r.progress != nil {
+		i := slices.IndexFunc(r.matrix.Questions, func(q Question) bool { return q.ID == question })
+		r.progress(r.done, len(r.matrix.Rows)*len(r.matrix.Questions), strategy, r.matrix.Questions[i], c)
+	}
 }
 
 // A trial asks one strategy the questions.
