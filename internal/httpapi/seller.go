@@ -65,16 +65,12 @@ func (s *Server) find(name string) (*seller, error) {
 	if info, found := catalog.Find(s.Infos, name); found {
 		return s.byName[info.Name], nil
 	}
-	return nil, newProblem(judge.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q.%s There are: %s.",
-		name, catalog.DidYouMean(s.Infos, name), s.names()))
-}
-
-func (s *Server) names() string {
-	names := make([]string, len(s.sellers))
-	for i, sl := range s.sellers {
-		names[i] = sl.info.Name
+	var names []string
+	for _, sl := range s.sellers {
+		names = append(names, sl.info.Name)
 	}
-	return strings.Join(names, ", ")
+	return nil, newProblem(judge.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q.%s There are: %s.",
+		name, catalog.DidYouMean(s.Infos, name), strings.Join(names, ", ")))
 }
 
 // buying returns the handler of a call that buys. The handler finds the strategy, calls buy, and counts the outcome.
