@@ -10,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/judge"
+	"seckill/internal/tables"
 )
 
 // A tally counts the answers of a load into its result while the load runs. It also keeps every call for the judge.
@@ -294,9 +295,7 @@ func latencyOf(h *hdrhistogram.Histogram) Latency {
 
 // Curve returns seven percentiles, from 50 to 99.9, of a histogram with times in microseconds.
 func Curve(h *hdrhistogram.Histogram) []Percentile {
-	var curve []Percentile
-	for _, percent := range []float64{50, 75, 90, 95, 99, 99.5, 99.9} {
-		curve = append(curve, Percentile{percent, h.ValueAtQuantile(percent)})
-	}
-	return curve
+	return tables.Map([]float64{50, 75, 90, 95, 99, 99.5, 99.9}, func(percent float64) Percentile {
+		return Percentile{percent, h.ValueAtQuantile(percent)}
+	})
 }

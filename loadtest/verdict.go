@@ -149,11 +149,8 @@ func (r *Result) Summary() string {
 	case judge.Held:
 		served := "served"
 		if len(r.Signs.Short) > 0 {
-			var short []string
-			for _, s := range r.Signs.Short {
-				short = append(short, s.Text)
-			}
-			served = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
+			short := strings.Join(tables.Map(r.Signs.Short, Problem.Error), ", ")
+			served = fmt.Sprintf("not served as it should be (%s)", short)
 		}
 		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, tables.Thousands(a.Sold),
 			tables.Count(a.Initial, "unit"), tables.Duration(int64(r.SellingSeconds*1e6)))

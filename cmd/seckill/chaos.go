@@ -68,10 +68,8 @@ func (c *ChaosCmd) Validate() error {
 		if c.earlier, err = readChaos(c.Resume); err != nil {
 			return fmt.Errorf("--resume: %w", err)
 		}
-		c.Strategies, c.faults, c.settings = nil, c.earlier.Faults, c.earlier.Settings
-		for _, row := range c.earlier.Rows {
-			c.Strategies = append(c.Strategies, row.Strategy)
-		}
+		c.faults, c.settings = c.earlier.Faults, c.earlier.Settings
+		c.Strategies = tables.Map(c.earlier.Rows, func(row chaos.Row) string { return row.Strategy })
 	} else if c.faults, err = chosenFaults(c.Faults); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seckill/internal/catalog"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
@@ -70,10 +71,7 @@ func (c *CompareCmd) Validate() error {
 		return err
 	}
 	if !slices.Equal(s.Strategies, []string{compare.All}) {
-		s.Strategies = nil
-		for _, i := range c.chosen {
-			s.Strategies = append(s.Strategies, i.Name)
-		}
+		s.Strategies = tables.Map(c.chosen, nameOf)
 	}
 	if err := s.Check(); err != nil {
 		return err

@@ -20,6 +20,8 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab"
+	"seckill/internal/probe"
+	"seckill/internal/tables"
 	"seckill/internal/web"
 	"seckill/strategies"
 )
@@ -240,10 +242,7 @@ func (t table) showState(s game.State) {
 	if n := len(s.Steps); n > 0 {
 		fmt.Fprintln(t, n, s.Steps[n-1])
 	}
-	var values []string
-	for _, v := range s.Values {
-		values = append(values, v.Name+" = "+v.Value)
-	}
+	values := tables.Map(s.Values, func(v probe.Value) string { return v.Name + " = " + v.Value })
 	fmt.Fprintf(t, "    %s\n", strings.Join(values, "; "))
 	for _, b := range s.Actors {
 		fmt.Fprintf(t, "    %s %s%s: %s\n", b.Name, b.State, lockNote(b), describeActor(b))
@@ -255,10 +254,7 @@ func (t table) showState(s game.State) {
 	if g := s.Grade; g != nil && g.SaidImpossible {
 		t.showGrade(g)
 	}
-	var moves []string
-	for _, m := range s.Moves {
-		moves = append(moves, m.Move)
-	}
+	moves := tables.Map(s.Moves, func(m game.Move) string { return m.Move })
 	fmt.Fprintf(t, "    moves: %s; faults left: %d\n", strings.Join(moves, " "), s.FaultsLeft)
 }
 
@@ -328,19 +324,13 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 	if c.level != nil {
 		levels = []*game.Level{c.level}
 	}
-	var infos []catalog.Info
-	for _, level := range levels {
-		infos = append(infos, strategies.Named(level.Setting.Strategy))
-	}
-	l, err := c.startServers(ctx, infos...)
+	strategyOf := func(level *game.Level) catalog.Info { return strategies.Named(level.Setting.Strategy) }
+	l, err := c.startServers(ctx, tables.Map(levels, strategyOf)...)
 	if err != nil {
 		return err
 	}
 	defer endLab(stderr, l)
-	var servers []string
-	for _, b := range l.Backends() {
-		servers = append(servers, b.Name+" "+b.Version)
-	}
+	servers := tables.Map(l.Backends(), func(b backend.Status) string { return b.Name + " " + b.Version })
 	if err := os.MkdirAll(c.Record, 0o777); err != nil {
 		return fmt.Errorf("--record: %w", err)
 	}
@@ -351,7 +341,7 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 	for _, level := range levels {
 		all.Go(func() error {
 			began := time.Now()
-			r, err := game.Record(ctx, l.Config(), strategies.Named(level.Setting.Strategy), level,
+			r, err := game.Record(ctx, l.Config(), strategyOf(level), level,
 				game.RecordLimits{Time: c.RecordFor, Size: maxRecordedSize})
 			if err != nil {
 				fmt.Fprintln(stderr, err)

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/tables"
 	"seckill/strategies"
 )
 
@@ -28,10 +30,7 @@ func (c StrategiesCmd) Run(stdout io.Writer) error {
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tFAMILY\tNEEDS\tSELLS WRONGLY\tTITLE")
 	for _, i := range found {
-		var needs []string
-		for _, n := range i.Needs {
-			needs = append(needs, string(n))
-		}
+		needs := tables.Map(i.Needs, func(n backend.Capability) string { return string(n) })
 		row := []string{i.Name, i.Family, strings.Join(needs, " "), sellsWrongly(i), i.TitleIn("en")}
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
@@ -104,11 +103,8 @@ func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) strin
 		i := slices.IndexFunc(all, func(one T) bool { return nameOf(one) == name })
 		switch {
 		case i < 0:
-			var known []string
-			for _, one := range all {
-				known = append(known, nameOf(one))
-			}
-			return nil, fmt.Errorf("%s: there is no %q; there are: %s", flag, name, strings.Join(known, ", "))
+			known := strings.Join(tables.Map(all, nameOf), ", ")
+			return nil, fmt.Errorf("%s: there is no %q; there are: %s", flag, name, known)
 		case slices.Contains(named[:n], name):
 			return nil, fmt.Errorf("%s names %s twice", flag, name)
 		}

@@ -6,6 +6,7 @@ package stats
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -50,13 +51,7 @@ func (s Series) Over(base Series) Series {
 }
 
 // Spread summarizes the series.
-func (s Series) Spread() Spread {
-	var figures []float64
-	for _, x := range s {
-		figures = append(figures, x)
-	}
-	return SpreadOf(figures)
-}
+func (s Series) Spread() Spread { return SpreadOf(slices.Collect(maps.Values(s))) }
 
 // A Spread has the median, the lowest and the highest of several figures, with four significant digits.
 type Spread [3]float64

@@ -245,6 +245,14 @@ func WithMember(file, name string, value any) func(io.Writer) error {
 	}
 }
 
+// Map returns f of each element of the list.
+func Map[S ~[]E, E, R any](list S, f func(E) R) (made []R) {
+	for _, e := range list {
+		made = append(made, f(e))
+	}
+	return made
+}
+
 // Thousands formats a number with its digits in groups of three: 12,345.
 func Thousands[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)

@@ -17,16 +17,19 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
+	"seckill/internal/tables"
 )
 
-// baselines are bare HTTP handlers that are measured in addition to the strategies. Each reads the same
-// request as a service and writes the same answer with gin. Between reading and writing it does nothing, or
-// one thing that the strategies also do.
-var baselines = []struct {
+// A baseline is a bare HTTP handler that is measured in addition to the strategies. It reads the same request
+// as a service and writes the same answer with gin. Between reading and writing it does nothing, or one thing
+// that the strategies also do.
+type baseline struct {
 	name, title string
 	do          func(*baselineWork, context.Context, baselinePurchase) (left int64, err error)
 	needs       []backend.Capability
-}{
+}
+
+var baselines = []baseline{
 	{"noop", "a gin handler that does nothing", (*baselineWork).doNothing, nil},
 	{"script", "gin and one Redis script", (*baselineWork).runScript, needsRedis},
 	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).decrementAndInsert,
@@ -40,11 +43,7 @@ var needsRedis, needsMySQL = []backend.Capability{backend.Redis}, []backend.Capa
 
 // BaselineNames returns the names that Settings.Baselines may have besides All.
 func BaselineNames() []string {
-	var all []string
-	for _, b := range baselines {
-		all = append(all, b.name)
-	}
-	return all
+	return tables.Map(baselines, func(b baseline) string { return b.name })
 }
 
 const (

@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/seckill"
 	"seckill/internal/stats"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
@@ -99,11 +100,7 @@ func PresetNamed(name string) (Preset, error) {
 
 // PresetNames returns the names of all presets.
 func PresetNames() []string {
-	var names []string
-	for _, p := range Presets() {
-		names = append(names, p.Name)
-	}
-	return names
+	return tables.Map(Presets(), func(p Preset) string { return p.Name })
 }
 
 // Ranges returns the allowed ranges of the numbers of a scenario, and of the numbers that a comparison adds.

@@ -18,10 +18,8 @@ import (
 // Of returns the report of a load run, for people and for programs.
 func Of(r *loadtest.Result) tables.Report {
 	report := tables.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Name: Name,
-		Tables: []tables.Table{findingsTable(r), requirementsTable(r)}}
-	for _, p := range r.Problems {
-		report.Problems = append(report.Problems, p.Text)
-	}
+		Tables:   []tables.Table{findingsTable(r), requirementsTable(r)},
+		Problems: tables.Map(r.Problems, loadtest.Problem.Error)}
 	var servers []backend.Status
 	if len(r.Targets) > 0 {
 		servers = r.Targets[0].Backends
