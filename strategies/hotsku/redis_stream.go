@@ -3,7 +3,6 @@ package hotsku
 import (
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,27 +19,25 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed undo.lua
-var undoLua string
-
-//go:embed stream_accept.lua
-var streamAcceptLua string
-
-//go:embed stream_cancel.lua
-var streamCancelLua string
-
-//go:embed stream_seed.lua
-var streamSeedLua string
-
-//go:embed stream_count.lua
-var streamCountLua string
-
 var (
-	streamAccept = redis.NewScript(undoLua + streamAcceptLua)
-	streamCancel = redis.NewScript(undoLua + streamCancelLua)
-	streamSeed   = redis.NewScript(streamSeedLua)
-	streamCount  = redis.NewScript(streamCountLua)
+	streamAccept = readScript("undo.lua", "stream_accept.lua")
+	streamCancel = readScript("undo.lua", "stream_cancel.lua")
+	streamSeed   = readScript("stream_seed.lua")
+	streamCount  = readScript("stream_count.lua")
 )
+
+// readScript returns the script that consists of these embedded files.
+func readScript(files ...string) *redis.Script {
+	var text string
+	for _, name := range files {
+		part, err := Files.ReadFile(name)
+		if err != nil {
+			panic(err) // cannot happen: every *.lua is embedded
+		}
+		text += string(part)
+	}
+	return redis.NewScript(text)
+}
 
 // RedisStream accepts purchases in Redis, and writes their orders in batches.
 // If Redis loses its last second, it forgets purchases that it has accepted.

@@ -3,14 +3,12 @@ package hotsku
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
 
 	"seckill/internal/ledger"
@@ -18,15 +16,9 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed stream_next.lua
-var streamNextLua string
-
-//go:embed stream_settle.lua
-var streamSettleLua string
-
 var (
-	streamNext   = redis.NewScript(streamNextLua)
-	streamSettle = redis.NewScript(undoLua + streamSettleLua)
+	streamNext   = readScript("stream_next.lua")
+	streamSettle = readScript("undo.lua", "stream_settle.lua")
 )
 
 const (
