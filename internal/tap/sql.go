@@ -58,8 +58,9 @@ type conn struct {
 	isCut   atomic.Bool
 }
 
-// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its result;
-// nil stands for a statement that returns no data. If sendStatement closes the connection, the server rolls back the open transaction, as after a real failure:
+// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its result; reply is nil
+// for a statement that returns no data. If sendStatement closes the connection, the server rolls back the open
+// transaction, as after a real failure:
 //
 //	the Tap             the server         the caller gets    the connection
 //	lets it through     answers            the answer         stays open
