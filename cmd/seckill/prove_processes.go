@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -81,6 +82,7 @@ func (c *ProveCmd) startProcesses(ctx context.Context, stderr io.Writer, number 
 
 // provePart proves the strategies that computeMatrix of another process sends.
 func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) error {
+	debug.SetGCPercent(400) // a schedule needs little memory, so its time is worth more
 	losing, err := losingLab(ctx)
 	if err != nil {
 		return err
