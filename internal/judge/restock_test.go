@@ -37,10 +37,8 @@ func arriving(e *Evidence) {
 	e.Snapshot.Stock.Num -= 4
 }
 
-func TestRestocks(t *testing.T) { judged(t, restocked, inRestocks()) }
-
-func inRestocks() []planted {
-	return []planted{
+func TestRestocks(t *testing.T) {
+	judged(t, restocked, []planted{
 		{"as it should be", all(), ""},
 		{"the new units are bought", oneMore, ""},
 		{"a refusal before", func(e *Evidence) { e.told(4, CallBuy).at(100, 200) }, ""},
@@ -88,7 +86,7 @@ func inRestocks() []planted {
 		{"a counter that no order used", by("conditional", seckill.InRedis, 10), ""},
 		{"from a stock in pieces", inPieces(4), ""},
 		{"by a strategy with another stock", func(e *Evidence) { e.restock().Strategy = "redis-lua" }, RuleMixedStores},
-	}
+	})
 }
 
 // Before new units have arrived, a sold-out sale does not count as standing still.
