@@ -15,8 +15,8 @@ import (
 
 // An actor is one buyer in one schedule. It is the tap.Tap, tap.Sleeper, tap.HelperObserver and LockObserver of its
 // context, and reports each command to the scheduler before the command is sent. Only the scheduler's goroutine may
-// use the fields. But Receipt, Err, Accepted and Calls in outcome belong to the actor's own goroutine until that
-// goroutine has ended.
+// use the fields, with one exception: Receipt, Err, Accepted and Calls in outcome belong to the actor's own goroutine
+// until that goroutine has ended.
 type actor struct {
 	Buyer
 	run     *run
@@ -28,7 +28,7 @@ type actor struct {
 	lockUse
 	threads []*thread // the first is the buyer's own code; the others are its background goroutines
 	delayed []*call   // delayed commands that have not reached their servers
-	attempt *attempt  // the commands since the last back-off
+	attempt *attempt  // the commands since the last back-off (a pause before a retry)
 	holder  probe.Holder
 	outcome Outcome
 }
@@ -174,7 +174,7 @@ var (
 )
 
 // A brokenConnection is the error of a command that was sent and whose reply is lost. It matches mysql.ErrInvalidConn,
-// the error of MySQL's driver in this case. So it does not tell whether the command was executed.
+// the error of MySQL's driver in this case. The error does not tell whether the command was executed.
 type brokenConnection string
 
 func (e brokenConnection) Error() string      { return string(e) }
@@ -201,7 +201,7 @@ type callFault struct {
 	loseReply bool
 	// leavesUnheard is true if the buyer leaves while the command is on its way. The command takes effect.
 	leavesUnheard bool
-	refused       bool                        // Redis forbids the command Scenario.Denies until this call returns
+	refused       bool                        // until this call returns, Redis forbids the command Scenario.Denies
 	deliver       func(context.Context) error // sends the delayed command; nil if the command was not delayed
 }
 
@@ -212,7 +212,7 @@ const (
 	sent                     // the command is on its way to the server, or inside the server
 	waiting                  // waits inside the process; no command was sent
 	passing                  // the command was sent at once, without a choice of the scheduler
-	blocked                  // cannot continue: its server lists it as waiting, or no event is on its way to this wait
+	blocked                  // cannot continue: its server lists it as waiting, or no event is about to end the wait
 	asleep                   // backs off
 )
 
@@ -244,8 +244,8 @@ const (
 	timeHasCome = renewerMark + "its time has come"
 )
 
-// report is called by the actor's goroutines. It makes the scheduler's goroutine call note, which may use the
-// actor's fields.
+// report is called by the actor's goroutines. It makes the scheduler's goroutine call the function note. This function
+// may use the actor's fields.
 func (a *actor) report(note func()) {
 	select {
 	case a.run.reports <- note:
@@ -304,7 +304,7 @@ func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 
 func (a *actor) After(ctx context.Context, command *tap.Command, err error) error {
 	c, ok := command.Private.(*call)
-	if !ok { // Before made no call, because the command is a back-off
+	if !ok { // the method Before has created no call, because the command is a back-off
 		return err
 	}
 	if c.refused {

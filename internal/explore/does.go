@@ -168,7 +168,7 @@ var actorKinds = map[Action]actorKind{
 		perform: asks.perform,
 		calls: func(w *World, o Outcome) []judge.Call {
 			before := judge.CallOf(w.purchase(o.Buyer), w.placed[o.Name], nil)
-			before.Sent, before.Answered = 1, 2 // both times are before the first step
+			before.Sent, before.Answered = 1, 2 // these times, 1 and 2 ns, are before the first step
 			return append([]judge.Call{before}, asks.calls(w, o)...)
 		},
 	},
@@ -210,10 +210,10 @@ func callOf(p seckill.Purchase, o Outcome) judge.Call {
 	return t
 }
 
-// Work is the backend of a step that sends no command, such as the work under a lock.
+// Work stands in place of a backend's name in a step that sends no command, such as the work under a lock.
 const Work = "work"
 
-// takeStep runs do as one step of the schedule. The step shows text in place of a command.
+// takeStep runs the function do as one step of the schedule. The step shows text in place of a command.
 func takeStep(ctx context.Context, text string, do func(context.Context) error) error {
 	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} }, do)
 }
@@ -252,12 +252,12 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	})
 }
 
-// requestOn returns a function that sends a request about the actor's order: it calls the function of with the
-// order's id. After an error it sends the request again, up to Buyer.Again times, unless final contains the error.
-func requestOn[S any](of func(S, context.Context, string) error, final ...error) performFunc {
+// requestOn returns a function that sends a request about the actor's order: it calls the function send with the
+// order's id. After an error it sends the request again, up to Buyer.Again times, unless the error is one of final.
+func requestOn[S any](send func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.retry(ctx, func() bool {
-			o.Err = of(p.Strategy.(S), ctx, w.placed[o.owner()].OrderID)
+			o.Err = send(p.Strategy.(S), ctx, w.placed[o.owner()].OrderID)
 			return o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) })
 		})
 	}
@@ -292,14 +292,14 @@ func (w *World) passDeadline(ctx context.Context, p *process) error {
 // calls passDeadline. So the order of the steps decides whether a payment is in time.
 func atReservation(answer string, asked judge.CallKind, perform performFunc) actorKind {
 	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
-	d.nextAction = Sweeps // NextBuyer frees the units of reservations that a dead sweeper has not expired
+	d.nextAction = Sweeps // the last buyer frees the units of reservations that a dead sweeper left open
 	d.supports = func(i catalog.Info) bool { return i.Reserves }
 	return d
 }
 
 // atOrder returns the kind of an actor that acts on an existing order. The parameter placed is the outcome with
-// which that order was made. The judge gets the actor's request as a call of the kind asked. The parameter answer is
-// the text that describes success.
+// which that order was made. The judge gets the actor's request as a call, and asked is the kind of this call. The
+// parameter answer is the text that describes success.
 func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performFunc) actorKind {
 	return actorKind{
 		perform: perform,
@@ -428,8 +428,8 @@ func (r *run) sentAt() time.Duration     { return r.answeredAt() + time.Microsec
 // unusedUser is the id of a user who is not one of the actors.
 const unusedUser = 98
 
-// ask sends one request to the service and reads the answer. It returns both for the judge, and reports whether a
-// client would send the request again.
+// ask sends one request to the service and reads the answer. It returns the request with its answer for package
+// judge, and reports whether a client would send the request again.
 func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told judge.Call, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
 	path := "/api/v1/seckill"

@@ -20,7 +20,7 @@ type faultKind struct {
 	// options lists the ways in which the fault can happen now.
 	options func(*run) []policy.Option
 	// apply performs a fault that concerns the actor a. If a is nil, the fault concerns no single actor. The caller
-	// adds step to the schedule afterwards.
+	// then adds the parameter step to the schedule.
 	apply func(ctx context.Context, r *run, a *actor, step *Step) error
 	// applyToCall performs a fault that concerns the call c. The caller has added the step of c already. The result
 	// is nil if the command is sent, or the error that the sender gets instead.
@@ -61,8 +61,8 @@ var faultKinds = map[Fault]faultKind{
 				}
 				step.Command, err = r.endLease(ctx, a)
 			}
-			if !queued || r.lastThread == a.program() { // without a last thread, the next step is no preemption
-				r.lastThread = nil
+			if !queued || r.lastThread == a.program() {
+				r.lastThread = nil // so that the next step does not count as a preemption
 			}
 			r.paused = a
 			return err
@@ -219,11 +219,11 @@ var faultKinds = map[Fault]faultKind{
 // batchedID finds the order ids in a command that writes several orders.
 var batchedID = regexp.MustCompile(`\((\d+), 'o`)
 
-// atActors returns a function that offers the fault f at each actor for which the function may returns true.
-func atActors(f Fault, may func(*actor) bool) func(*run) []policy.Option {
+// atActors returns a function that offers the fault f at each actor for which the function canHit returns true.
+func atActors(f Fault, canHit func(*actor) bool) func(*run) []policy.Option {
 	return func(r *run) (list []policy.Option) {
 		for _, a := range r.actors {
-			if may(a) {
+			if canHit(a) {
 				list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: f}})
 			}
 		}
@@ -247,11 +247,11 @@ func (a *actor) isFirstOfProcess() bool {
 }
 
 // atCommands returns a function that offers the fault f at each command that a buyer or a renewer can send now and
-// for which the function may returns true.
-func atCommands(f Fault, may func(*call) bool) func(*run) []policy.Option {
+// for which the function canHit returns true.
+func atCommands(f Fault, canHit func(*call) bool) func(*run) []policy.Option {
 	return func(r *run) (list []policy.Option) {
 		for _, t := range r.runnable() {
-			if may(t.nextCall()) {
+			if canHit(t.nextCall()) {
 				c := t.choice()
 				c.Fault = f
 				list = append(list, policy.Option{Choice: c, Preempts: r.preempts(t)})
@@ -382,27 +382,27 @@ func (r *run) expireAtServers(ctx context.Context, of *actor) ([]string, error) 
 	return r.world.probes.Expire(ctx, r.world.sku, &of.holder)
 }
 
-// passLease moves the clocks ahead by the time of a lease. The list did describes what has ended at a server. If it
-// is nil, passLease goes on with case 3 of endLease.
-func (r *run) passLease(ctx context.Context, of *actor, did []string) (what string, err error) {
+// passLease moves the clocks ahead by the time of a lease. The list ended describes what has ended at a server.
+// If the list is nil, passLease goes on with case 3 of endLease.
+func (r *run) passLease(ctx context.Context, of *actor, ended []string) (what string, err error) {
 	w := r.world
 	w.clockOffset.Add(int64(w.leaseEndJump()))
 	if of != nil {
 		of.expired, of.outcome.Expired = true, true
 	}
-	if did == nil && of != nil && r.scenario.Clears {
+	if ended == nil && of != nil && r.scenario.Clears {
 		if c, ok := of.process.Locker.(lock.Clearer); ok && c.Clear(ctx, w.probes.Key(w.sku)) == nil {
-			did = append(did, "an operator removes the lock")
+			ended = append(ended, "an operator removes the lock")
 		}
 	}
-	if did == nil && !w.hasLock() && w.ReadsClock() {
-		did = append(did, "the processes' clocks move on by the time of a lease")
+	if ended == nil && !w.hasLock() && w.ReadsClock() {
+		ended = append(ended, "the processes' clocks move on by the time of a lease")
 	}
 	r.recordFault()
-	if did != nil {
+	if ended != nil {
 		_, err = r.fireTimers(ctx)
 	}
-	return w.names.Normalize(strings.Join(did, "; ")), err
+	return w.names.Normalize(strings.Join(ended, "; ")), err
 }
 
 // leaseEndJump returns how far the processes' clocks move when a lease ends.

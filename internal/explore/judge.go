@@ -119,8 +119,9 @@ func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 }
 
 // callsOfRun returns those calls that belong to the sale after the reset. It leaves out the orders of the earlier
-// sale, and all refusals except NextBuyer's, because a refusal may belong to either sale. A request that got an
-// order in both sales belongs to the new sale, because a reset forgets requests.
+// sale. It also leaves out all refusals except that of NextBuyer (who starts last), because any other refusal may
+// belong to either sale. A request that got an order in both sales belongs to the new sale, because a reset forgets
+// requests.
 func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
 	err := w.admin.DB.WithContext(ctx).Raw("SELECT request_id FROM orders WHERE sku_id = ? AND run < ? AND "+
@@ -140,7 +141,7 @@ func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([
 // Faulty reports whether a fault happened in the schedule.
 func (s *Schedule) Faulty() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool {
-		nothing := step.Fault == LeaseEnds && step.Command == "" // there was no lease
+		nothing := step.Fault == LeaseEnds && step.Command == "" // no lease existed, so the fault changed nothing
 		return step.Fault != "" && step.Fault != TimePasses && !nothing
 	})
 }
@@ -174,7 +175,7 @@ func (s *Schedule) problem(rule, format string, args ...any) Problem {
 
 // findViolations returns the audit's violations without those that the scenario explains.
 func (s *Schedule) findViolations() []Problem {
-	if s.Scenario.has(Locks) { // nothing is sold
+	if s.Scenario.has(Locks) { // buyers that only lock sell nothing
 		return nil
 	}
 	var list []Problem
@@ -225,8 +226,8 @@ func (s *Schedule) startOfSale() int {
 	})
 }
 
-// leavers returns the buyers that left. It returns none if another fault happened too, because only a process
-// without another fault must have cleaned up after its buyers.
+// leavers returns the buyers that left. It returns none if another fault happened too, because a process
+// that another fault has hit may be unable to clean up after its buyers.
 func (s *Schedule) leavers() []string {
 	var who []string
 	for _, step := range s.Steps {

@@ -40,15 +40,15 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1,
 			Action: cmp.Or(actorKinds[s.Buyers[0].Action].nextAction, Buys)}
 		if slices.Contains(s.Faults, Panics) {
-			// The process survives the panic, so NextBuyer finds what is left in its memory.
+			// The process survives the panic. The last buyer joins it, and finds what the panic left in its memory.
 			next.Process = s.Buyers[0].Process
 		}
 		if next.User, err = w.returningUser(ctx, r.schedule); err != nil {
 			return r.schedule, err
 		}
 		if s.Buyers[0].Action == Accepts {
-			// NextBuyer may write the orders that a dead process has accepted only after the lease of that process
-			// has ended.
+			// The last buyer may write the orders that a dead process has accepted only after the lease of that
+			// process has ended.
 			if _, err := w.probes.Expire(ctx, w.sku, nil); err != nil {
 				return r.schedule, err
 			}
@@ -89,7 +89,7 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 			if err := r.runAlone(ctx, a, choose, func() bool { return a.lock == held }); err != nil {
 				return err
 			}
-			r.lastThread = nil // without a last thread, the next actor's step is no preemption
+			r.lastThread = nil // so that the next actor's first step does not count as a preemption
 		}
 		if i == 0 && s.DiesFirst {
 			if err := r.runUntilDeath(ctx, choose); err != nil {
@@ -134,8 +134,9 @@ const deliveryLimit = 5 * time.Second
 
 const (
 	// NextBuyer is the name of the buyer that starts when all other buyers are done.
-	NextBuyer   = "next"
-	nextProcess = 1000 // the number of the process of NextBuyer
+	NextBuyer = "next"
+	// nextProcess is the Buyer.Process of NextBuyer. It is greater than that of any other buyer, so they share none.
+	nextProcess = 1000
 )
 
 // addActor starts a buyer. The buyer stops before its first command.

@@ -25,10 +25,10 @@ type StrategyProcess struct {
 	Locker   lock.Locker // an observedLocker; nil if the strategy is not a lock
 }
 
-// StartProcess opens an instance on config and builds the strategy on it. The function now is the
-// strategy's clock; if it is nil, the clock is real. The caller must close StrategyProcess.In.
+// StartProcess opens an instance on config and builds the strategy on it. The function clock returns
+// the time for the strategy; if clock is nil, the time is real. The caller must close StrategyProcess.In.
 func StartProcess(
-	ctx context.Context, config backend.Config, info catalog.Info, s catalog.Settings, now func() time.Time,
+	ctx context.Context, config backend.Config, info catalog.Info, s catalog.Settings, clock func() time.Time,
 ) (*StrategyProcess, error) {
 	in, err := backend.Open(ctx, config)
 	if err != nil {
@@ -42,7 +42,7 @@ func StartProcess(
 			return p.Locker, err
 		}
 	}
-	p.Strategy, err = catalog.Build(p.Info, catalog.Deps{Instance: in, Ledger: p.Store, Settings: s, Now: now})
+	p.Strategy, err = catalog.Build(p.Info, catalog.Deps{Instance: in, Ledger: p.Store, Settings: s, Now: clock})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

@@ -87,10 +87,10 @@ type Gate struct {
 	n      atomic.Int64 // number of the buyer's commands so far, without those of its background goroutines
 }
 
-// NewGate returns a Gate that stops the buyer before the first command for which the function at
-// returns true. The argument n is the number of the command, from 0.
-func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate {
-	g := &Gate{Recorder: r, who: who, stopAt: at, Reached: make(chan struct{}), opened: make(chan struct{})}
+// NewGate returns a Gate that stops the buyer before the first command for which the function
+// stopAt returns true. The argument n is the number of the command, from 0.
+func NewGate(r *Recorder, who string, stopAt func(n int, c *tap.Command) bool) *Gate {
+	g := &Gate{Recorder: r, who: who, stopAt: stopAt, Reached: make(chan struct{}), opened: make(chan struct{})}
 	g.Open = sync.OnceFunc(func() { close(g.opened) })
 	g.reach = sync.OnceFunc(func() { close(g.Reached) })
 	return g

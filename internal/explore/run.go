@@ -177,8 +177,8 @@ func (r *run) addStep(step Step) int {
 	return len(r.schedule.Steps) - 1
 }
 
-// send records that the command of c is sent. The caller must then send nil to c.answer, which lets the command go,
-// or an error, which the sender gets instead.
+// send records that the command of c is sent. The caller must then send nil to c.answer, which lets the command
+// proceed, or an error, which the sender gets instead.
 func (r *run) send(c *call, step Step) {
 	a := c.actor
 	r.lastSent += " " + c.command.Text

@@ -14,7 +14,7 @@ import (
 // Limits bound a search. Zero means no limit.
 type Limits struct {
 	Schedules int           // the maximum number of schedules that are not drawn at random
-	Time      time.Duration // the maximum time for schedules that are not random, and once more for random ones
+	Time      time.Duration // the maximum time for all schedules that are not random, and again for all random ones
 	Reduce    bool          // equivalent schedules are left out (see policy.Fewest.Reduce)
 	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time ended the search before
 	// every schedule was run.
@@ -37,7 +37,7 @@ type Bounds struct {
 	// Preemptions is the largest number n for which every schedule with at most n preemptions was run. It is nil if
 	// all were run, if not even all schedules without preemptions were run, or if Limits.Reduce makes n unknown.
 	Preemptions *int `json:"preemptions,omitempty"`
-	// NotRun counts the choices whose schedules were not run, because a limit was reached or the servers behaved
+	// NotRun inScope the choices whose schedules were not run, because a limit was reached or the servers behaved
 	// differently in a repetition.
 	NotRun int `json:"cut,omitempty"`
 	Pruned int `json:"pruned,omitempty"` // schedules that were stopped early, because another one is equivalent
@@ -197,21 +197,21 @@ func (s *Schedule) Choices() []Choice {
 	return list
 }
 
-// Breaks reports whether the schedule broke a rule for which the function counts returns true.
-func (s *Schedule) Breaks(counts func(rule string) bool) bool {
-	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return counts(p.Rule) })
+// Breaks reports whether the schedule broke a rule for which the function inScope returns true.
+func (s *Schedule) Breaks(inScope func(rule string) bool) bool {
+	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return inScope(p.Rule) })
 }
 
 // Shorten searches for a schedule with fewer choices, and no more preemptions, that still breaks a
-// rule for which the function counts returns true. After these choices, all actors run undisturbed.
+// rule for which the function inScope returns true. After these choices, all actors run undisturbed.
 // The result has the servers' values after each step.
-func (w *World) Shorten(ctx context.Context, schedule *Schedule, counts func(rule string) bool) (*Schedule, error) {
+func (w *World) Shorten(ctx context.Context, schedule *Schedule, inScope func(rule string) bool) (*Schedule, error) {
 	choices, err := policy.Shorten(schedule.Choices(), func(fewer []Choice) (bool, error) {
 		shorter, err := w.play(ctx, schedule.Scenario, false, (&policy.Replay{Choices: fewer}).Choose)
 		if errors.Is(err, ErrDiverged) {
 			return false, nil
 		}
-		return err == nil && shorter.Preemptions <= schedule.Preemptions && shorter.Breaks(counts), err
+		return err == nil && shorter.Preemptions <= schedule.Preemptions && shorter.Breaks(inScope), err
 	})
 	if err != nil {
 		return nil, err

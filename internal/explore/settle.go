@@ -17,8 +17,8 @@ const (
 	computeLimit = 20 * time.Second
 	// commandLimit is the maximum time until a command returns or its server says that it waits.
 	commandLimit = 30 * time.Second
-	// quiet is how long settle first waits for a report. If none arrives, that proves nothing, so settle then asks
-	// the barriers and the servers.
+	// quiet is how long settle first waits for a report. If none arrives, that proves nothing. So settle then
+	// calls the barriers (see passBarriers) and asks the servers.
 	quiet = time.Millisecond
 	// replyTime is the time within which most commands return. Only then does settle ask a server which commands wait,
 	// because the question slows the server down. It asks earlier at a state where commands have waited before.
@@ -32,7 +32,7 @@ const (
 func (r *run) settle(ctx context.Context) error {
 	r.steps.Store(int64(len(r.schedule.Steps)))
 	r.serverWaits = nil
-	s := settling{run: r, startedAt: time.Now(), barriersPassed: -1}
+	s := settling{run: r, startedAt: time.Now(), handledBefore: -1}
 	for {
 		if settled, err := s.check(ctx); settled || err != nil {
 			return err
@@ -43,13 +43,15 @@ func (r *run) settle(ctx context.Context) error {
 // settling is the state of one call of settle.
 type settling struct {
 	*run
-	startedAt      time.Time
-	barriersPassed int // the value of run.handled at the last call of passBarriers; -1 before the first
+	startedAt time.Time
+	// handledBefore is the number of reports that the run had handled (inbox.handled) when check last called
+	// passBarriers; -1 before the first call.
+	handledBefore int
 }
 
 // check runs all reports that have arrived, and reports whether no more will arrive. It asks the cheapest sources
-// first: the actors' goroutines, then the barriers of waits, then the servers. A report may change everything. So
-// after a report check returns false, and settle calls check again.
+// first: the actors' goroutines, then the barriers of waits (passBarriers), then the servers. A report may
+// change everything. So after a report check returns false, and settle calls check again.
 func (s *settling) check(ctx context.Context) (settled bool, err error) {
 	s.handleReports()
 	if s.anyRunning() {
@@ -66,8 +68,8 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 		return false, nil
 	// Actors have reported something since passBarriers was last called. These actors may have sent events that end
 	// the waits.
-	case len(waits) > 0 && s.barriersPassed != s.handled:
-		s.barriersPassed = s.handled
+	case len(waits) > 0 && s.handledBefore != s.handled:
+		s.handledBefore = s.handled
 		over, err := passBarriers(ctx, waits)
 		if over && err == nil {
 			err = s.awaitReport(ctx, computeLimit)
@@ -90,7 +92,7 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 
 // reportComes waits a short time for a report, and returns whether one has arrived. It waits replyTime, or only the
 // time quiet if the commands waited inside their servers at this state before. If there are waits but no commands,
-// it returns false at once, because only barriers tell whether a wait will end.
+// it returns false at once, because only passBarriers can tell whether a wait will end.
 func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
 	return len(commands) > 0 && (s.awaitReport(ctx, quiet) == nil ||
 		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)

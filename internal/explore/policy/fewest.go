@@ -17,16 +17,16 @@ type Fewest struct {
 	// CompleteUpTo then returns -1.
 	Reduce bool
 
-	Redundant int // schedules that ended with ErrRedundant
-	Diverged  int // schedules that were abandoned after ErrDiverged
+	Redundant int // the number of schedules that ended with ErrRedundant
+	Diverged  int // the number of schedules that were abandoned after ErrDiverged
 
-	pending      [][]prefix // prefixes that were not run yet, by their number of preemptions; nil before Begin
+	pending      [][]prefix // pending[n] has the prefixes with n preemptions that were not run yet; nil before Begin
 	minAbandoned int        // the smallest number of preemptions of an abandoned prefix
 
-	// The current schedule:
+	// These fields describe the current schedule.
 	prefix       prefix
 	level        int      // the index in pending from which prefix was taken
-	replay       Replay   // replays prefix
+	replay       Replay   // makes the choices of the prefix again
 	made         []Choice // the choices so far
 	sleeping     sleepSet
 	alternatives []alternative

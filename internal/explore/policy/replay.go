@@ -29,11 +29,11 @@ func (p *Replay) Choose(options []Option, _ int) (int, error) {
 
 // Shorten looks for fewer choices that still break something if all threads run undisturbed after these choices. It
 // first finds the shortest beginning that breaks something. Then it removes single choices, first faults and then
-// others, until none can be removed. The function breaks plays a schedule and reports whether it breaks something;
-// an error of breaks ends the search.
-func Shorten(choices []Choice, breaks func([]Choice) (bool, error)) ([]Choice, error) {
+// others, until none can be removed. The function tryChoices plays a schedule and reports whether the schedule breaks
+// something; an error of tryChoices ends the search.
+func Shorten(choices []Choice, tryChoices func([]Choice) (bool, error)) ([]Choice, error) {
 	for n := range choices {
-		ok, err := breaks(choices[:n])
+		ok, err := tryChoices(choices[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func Shorten(choices []Choice, breaks func([]Choice) (bool, error)) ([]Choice, e
 					continue
 				}
 				fewer := slices.Delete(slices.Clone(choices), i, i+1)
-				ok, err := breaks(fewer)
+				ok, err := tryChoices(fewer)
 				if err != nil {
 					return nil, err
 				}
