@@ -11,9 +11,9 @@ import (
 // answerQuestion asks the question q about the strategy and returns the answer:
 //
 //  1. A question that does not apply to the strategy is not asked.
-//  2. A measurement that makes sense even for a broken strategy has no premise. It is made at once.
+//  2. A measurement that makes sense even for a broken strategy is made at once.
 //  3. The scenarios without faults are searched, unless an earlier question has done so (faultless.go).
-//  4. If the strategy breaks in these, the question is not asked, or only with buyers in one process.
+//  4. If the strategy breaks in these scenarios, the question is not asked, or only with buyers in one process.
 //  5. The question's own scenarios are searched, or its function ask is called.
 //  6. If nothing breaks the strategy, followUp completes the answer.
 func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
@@ -118,7 +118,7 @@ func present(scenarios []*explore.Scenario) []*explore.Scenario {
 }
 
 // searchLimits returns the limits of one search. It first runs Options.Schedules schedules, those with the fewest
-// preemptions first, and then some at random. The rules that they break are added to broken.
+// preemptions first, and then some at random. The rules that these schedules break are added to the parameter broken.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
 		Random: t.options.Schedules / 3, Seed: t.options.Seed, Stop: broken.note}

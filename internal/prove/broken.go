@@ -33,11 +33,11 @@ func (c Cell) rules() []string {
 // brokenRules collects the rules that the schedules of some searches break, in the order of their
 // discovery. Each rule has the first schedule that broke it.
 type brokenRules struct {
-	counts func(rule string) bool
-	list   []brokenRule
+	inScope func(rule string) bool // the rules that matter for the question
+	list    []brokenRule
 	// furtherSchedules limits the number of schedules that a search runs after the first broken one; 0 means no
-	// limit. The field left is how many of these schedules may still run.
-	furtherSchedules, left int
+	// limit. The number schedulesLeft says how many of these may still run.
+	furtherSchedules, schedulesLeft int
 }
 
 type brokenRule struct {
@@ -48,26 +48,26 @@ type brokenRule struct {
 // Options.Schedules divided by furtherShare is the limit brokenRules.furtherSchedules.
 const furtherShare = 2
 
-func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
-	return &brokenRules{counts: counts, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
+func (t *trial) brokenRules(inScope func(rule string) bool) *brokenRules {
+	return &brokenRules{inScope: inScope, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
 }
 
 // rearm is called before each search, because furtherSchedules limits each search anew.
-func (r *brokenRules) rearm() { r.left = r.furtherSchedules }
+func (r *brokenRules) rearm() { r.schedulesLeft = r.furtherSchedules }
 
 // note adds the rules that s breaks and no earlier schedule broke. When enough schedules have run
 // after the first broken one, note returns true, which stops the search.
 func (r *brokenRules) note(s *explore.Schedule) bool {
 	for _, p := range s.Problems {
-		if r.counts(p.Rule) && r.schedule(p.Rule) == nil {
+		if r.inScope(p.Rule) && r.schedule(p.Rule) == nil {
 			r.list = append(r.list, brokenRule{p.Rule, s})
 		}
 	}
 	if len(r.list) == 0 || r.furtherSchedules == 0 {
 		return false
 	}
-	r.left--
-	return r.left < 0
+	r.schedulesLeft--
+	return r.schedulesLeft < 0
 }
 
 // schedule returns the first schedule that broke rule, or nil.
@@ -112,7 +112,7 @@ func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell
 			return c, err
 		}
 		for _, p := range append([]explore.Problem{shown.Problems[i]}, shown.Problems...) {
-			if broken.counts(p.Rule) && !slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == p.Rule }) {
+			if broken.inScope(p.Rule) && !slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == p.Rule }) {
 				found = append(found, Finding{p.Rule, p.Message, example})
 			}
 		}

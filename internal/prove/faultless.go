@@ -30,7 +30,7 @@ func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 
 // A faultlessResult is the result of the searches without faults.
 type faultlessResult struct {
-	cell   Cell         // the cell of a strategy that holds, with the sum of all searches' Bounds
+	cell   Cell         // the answer if no rule was broken, with the sum of all searches' Bounds
 	broken *brokenRules // all rules that the searches broke
 }
 
@@ -41,7 +41,7 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 		return s, nil
 	}
 	s := &faultlessResult{cell: Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}},
-		broken: &brokenRules{counts: anyRule}}
+		broken: &brokenRules{inScope: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 3*l.Schedules
 	for _, scenario := range present(t.faultlessScenarios(processes)) {
@@ -91,20 +91,20 @@ func (t *trial) processes() int {
 }
 
 // askFaultless returns a Question.ask that takes the answer from the searches without faults.
-func askFaultless(question string, processes int, counts func(rule string) bool) askFunc {
+func askFaultless(question string, processes int, inScope func(rule string) bool) askFunc {
 	return func(ctx context.Context, t *trial) (Cell, error) {
 		s, err := t.searchFaultless(ctx, processes)
 		if err != nil {
 			return Cell{}, err
 		}
-		return t.keepCounterexamples(ctx, question, s.cell, s.countedRules(counts))
+		return t.keepCounterexamples(ctx, question, s.cell, s.countedRules(inScope))
 	}
 }
 
-// countedRules returns the broken rules for which the function counts returns true. Rules about sales come first,
+// countedRules returns the broken rules for which the function inScope returns true. Rules about sales come first,
 // and rules about locks and waits last. Among these, rules that short schedules break come first.
-func (s *faultlessResult) countedRules(counts func(rule string) bool) *brokenRules {
-	list := slices.DeleteFunc(slices.Clone(s.broken.list), func(r brokenRule) bool { return !counts(r.rule) })
+func (s *faultlessResult) countedRules(inScope func(rule string) bool) *brokenRules {
+	list := slices.DeleteFunc(slices.Clone(s.broken.list), func(r brokenRule) bool { return !inScope(r.rule) })
 	grave := func(r brokenRule) int {
 		if explore.LedgerRule(r.rule) {
 			return 0
@@ -115,7 +115,7 @@ func (s *faultlessResult) countedRules(counts func(rule string) bool) *brokenRul
 		return cmp.Or(cmp.Compare(grave(a), grave(b)), cmp.Compare(a.schedule.Preemptions, b.schedule.Preemptions),
 			cmp.Compare(len(a.schedule.Steps), len(b.schedule.Steps)))
 	})
-	return &brokenRules{counts: counts, list: list}
+	return &brokenRules{inScope: inScope, list: list}
 }
 
 func isOversell(rule string) bool { return rule == judge.RuleOversold || rule == judge.RuleNegative }

@@ -27,7 +27,7 @@ const (
 // A Cell is the answer to one question about one strategy.
 type Cell struct {
 	Answer Answer `json:"answer"`
-	Text   string `json:"text,omitempty"` // what was seen, or the reason for the answer
+	Text   string `json:"text,omitempty"` // what was observed, or the reason for the answer
 	Rule   string `json:"rule,omitempty"` // the broken rule
 	// Also lists the other broken rules.
 	Also []Finding `json:"also,omitempty"`
@@ -115,12 +115,12 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) []Differen
 	return list
 }
 
-// sameRules reports whether c breaks the same rules as the published cell. If fewer is true, it is enough that c
-// breaks some of them and no others.
-func (c Cell) sameRules(published Cell, fewer bool) bool {
+// sameRules reports whether c breaks the same rules as the published cell. If allowFewer is true, it is enough
+// that c breaks some of these rules and no others.
+func (c Cell) sameRules(published Cell, allowFewer bool) bool {
 	is, was := c.rules(), published.rules()
 	isNew := func(rule string) bool { return !published.Breaks(rule) }
-	return !slices.ContainsFunc(is, isNew) && (fewer || len(is) == len(was))
+	return !slices.ContainsFunc(is, isNew) && (allowFewer || len(is) == len(was))
 }
 
 // sameAnswer reports whether two cells have the same answer, regardless of the limits of their
@@ -182,8 +182,8 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 	return &m, nil
 }
 
-// Merge returns a matrix of the strategies infos. Its cells come from m or, where m has none, from the matrix old.
-// Its titles and questions are those of this program.
+// Merge returns a matrix of the strategies infos. The cells come from m or, where m has none, from the matrix old.
+// The titles and questions are those of this program.
 func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 	all := newMatrix(infos, Questions())
 	all.Seed, all.Schedules, all.Took = m.Seed, m.Schedules, m.Took

@@ -37,9 +37,9 @@ func (p *client) newBuyer(sku, user int64) *buyer {
 	return p.stoppedBuyer(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && isWrite(c) })
 }
 
-// stoppedBuyer returns a buyer whose purchase stops before the first command for which the function at returns true.
-func (p *client) stoppedBuyer(sku, user int64, at func(n int, c *tap.Command) bool) *buyer {
-	g := explore.NewGate(explore.NewRecorder(explore.NewNormalizer()), "", at)
+// stoppedBuyer returns a buyer whose purchase stops before the first command for which stopAt returns true.
+func (p *client) stoppedBuyer(sku, user int64, stopAt func(n int, c *tap.Command) bool) *buyer {
+	g := explore.NewGate(explore.NewRecorder(explore.NewNormalizer()), "", stopAt)
 	return &buyer{client: p, Gate: g, sku: sku, user: user, result: make(chan error, 1)}
 }
 
@@ -60,7 +60,7 @@ func (b *buyer) acquire(ctx context.Context) (err error) {
 	return b.startPurchase(ctx)
 }
 
-// startPurchase starts the purchase and returns when it has stopped at its gate.
+// startPurchase starts the purchase and returns when the purchase has stopped at its gate (explore.Gate).
 func (b *buyer) startPurchase(ctx context.Context) error {
 	go func() {
 		_, err := b.Strategy.Deduct(ctx, measuredPurchase(b.sku, b.user))
@@ -146,7 +146,7 @@ func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, err
 	select {
 	case err := <-got:
 		first.release()
-		return refusedOrIn(err, "does not wait; is told busy", "does not wait; gets in beside the holder")
+		return earlyCell(err, "does not wait; is told busy", "does not wait; gets in beside the holder")
 	case <-time.After(settleTime):
 	case <-ctx.Done():
 	}
@@ -158,15 +158,15 @@ func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, err
 	return Cell{Answer: Measured, Text: describeWait(during)}, nil
 }
 
-// refusedOrIn returns the cell for a buyer whose attempt to get the lock ended, with the error err, before the
-// holder released the lock. If err is nil, the buyer got the lock, and the cell has the text of the parameter in. If
-// err is ErrBusy, the cell has the text of the parameter refused.
-func refusedOrIn(err error, refused, in string) (Cell, error) {
+// earlyCell returns the cell for a buyer whose attempt to get the lock ended, with the error err, before the
+// holder released the lock. If err is nil, the buyer got the lock, and the cell has the text ifGranted. If err
+// is ErrBusy, the cell has the text ifRefused.
+func earlyCell(err error, ifRefused, ifGranted string) (Cell, error) {
 	switch {
 	case err == nil:
-		return Cell{Answer: Measured, Text: in}, nil
+		return Cell{Answer: Measured, Text: ifGranted}, nil
 	case errors.Is(err, seckill.ErrBusy):
-		return Cell{Answer: Measured, Text: refused}, nil
+		return Cell{Answer: Measured, Text: ifRefused}, nil
 	}
 	return Cell{}, fmt.Errorf("a buyer that met the holder was told: %w", err)
 }
@@ -245,7 +245,8 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 
 const (
 	queueLength = 6
-	// orderRounds is the number of rounds. It is enough to detect a lock that is only sometimes out of order.
+	// orderRounds is how often measureOrder repeats the queue. A lock may change the buyers' order only sometimes, and
+	// this number of rounds shows it.
 	orderRounds = 12
 )
 
@@ -291,7 +292,7 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 	first.release()
 	all.Wait()
 	if early {
-		c, err = refusedOrIn(told[0], "no queue; the others are told busy",
+		c, err = earlyCell(told[0], "no queue; the others are told busy",
 			"no queue; the others get in beside the holder")
 		return nil, c, err
 	}
@@ -305,15 +306,15 @@ func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{
 	look := time.NewTicker(settleTime / 60)
 	defer look.Stop()
 	for {
-		itself, unanswered := b.isWaiting()
+		inProcess, unanswered := b.isWaiting()
 		// Some servers do not list waiting commands. So a command without an answer for half a
 		// lease also counts as waiting.
 		inside := unanswered > realLease/2
-		if !itself && unanswered > settleTime/30 {
+		if !inProcess && unanswered > settleTime/30 {
 			now, err := b.probes.Waits(ctx)
 			inside = inside || err == nil && len(now) > before
 		}
-		if itself || inside {
+		if inProcess || inside {
 			break
 		}
 		select {
@@ -332,21 +333,21 @@ func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{
 	}
 }
 
-// isWaiting returns two signs that the buyer waits for a lock. The first, itself, is true if the buyer has waited
-// inside the process, for example between two polls. The second, unanswered, is the age of the oldest command that
+// isWaiting returns two indications that the buyer waits for a lock. The result inProcess is true if the buyer has
+// waited inside the process, for example between two polls. The result unanswered is the age of the oldest command that
 // has no answer.
-func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
+func (b *buyer) isWaiting() (inProcess bool, unanswered time.Duration) {
 	sent, _ := b.Snapshot()
 	for _, c := range sent {
 		if c.Background {
 			continue
 		}
-		itself = itself || c.Backend == tap.Waiting
+		inProcess = inProcess || c.Backend == tap.Waiting
 		if !c.Done {
 			unanswered = max(unanswered, time.Duration(c.Took)*time.Microsecond)
 		}
 	}
-	return itself, unanswered
+	return inProcess, unanswered
 }
 
 // measureHungHolder lets a holder hang for longer than a lease while its process lives, and checks
@@ -391,7 +392,7 @@ func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	case err != nil && outwaited:
 		return Cell{Answer: Measured, Text: "the next waits"}, nil
 	}
-	return refusedOrIn(err, "the next is told busy", "the next gets in; at once")
+	return earlyCell(err, "the next is told busy", "the next gets in; at once")
 }
 
 // admitsImpatient lets a buyer ask for the lock that waits for only half a lease. It reports whether this buyer gets

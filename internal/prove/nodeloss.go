@@ -110,10 +110,10 @@ var lostNode = map[string][2]string{
 // whileLocked is the end of each scenario's name.
 const whileLocked = ", while A is inside"
 
-// loseNode stops a node while buyer A holds the lock. B continues when the node is lost, and NextBuyer starts when
-// both are done. There are three units. A wants two, and B and NextBuyer want one each. If one buyer is served after
-// the other, two of the three get their units. If B reads the same stock as A, A overwrites B's sale, and NextBuyer
-// is sold one unit too many.
+// loseNode stops a node while buyer A holds the lock. B continues when the node is lost, and a third buyer,
+// NextBuyer, starts when both are done. There are three units. A wants two, and B and NextBuyer want one
+// each. If one buyer is served after the other, two of the three get their units. If B reads the same stock as A, A
+// overwrites B's sale, and NextBuyer is sold one unit too many.
 func (t *trial) loseNode(
 	ctx context.Context, e *lab.Ensemble, role string, choices []explore.Choice,
 ) (*explore.Schedule, error) {

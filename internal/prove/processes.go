@@ -40,8 +40,8 @@ type message struct {
 	Error    string           `json:"error,omitempty"`    // only in the last message
 }
 
-// RunProcesses computes the matrix like Run, in several processes. Each of them has a part of o.Workers. The options
-// Servers and Example are not used here, but in the processes.
+// RunProcesses computes the matrix like Run, in several processes. Each of them has a part of o.Workers. Only the
+// processes use the options Servers and Example.
 func RunProcesses(ctx context.Context, o Options, processes []Process) (*Matrix, error) {
 	r, err := newRecorder(o)
 	if err != nil {
@@ -111,15 +111,15 @@ func (r *recorder) divide(p Process, sideBySide int, rows <-chan int) error {
 	}
 }
 
-// Serve proves the strategies whose names it reads from in, and writes the answers to out. It returns an error if it
-// cannot write.
-func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
+// Serve proves the strategies whose names it reads from input, and writes the answers to output. It returns an
+// error if it cannot write.
+func Serve(ctx context.Context, o Options, input io.Reader, output io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	rows := make(chan int, len(o.Infos)) // so that the reader never waits for a worker
+	rows := make(chan int, len(o.Infos)) // has room for all, so that the reader never waits
 	go func() {
 		defer cancel(errors.New("the command that divides the proof has ended"))
-		for names := bufio.NewScanner(in); names.Scan(); {
+		for names := bufio.NewScanner(input); names.Scan(); {
 			row := slices.IndexFunc(o.Infos, func(i catalog.Info) bool { return i.Name == names.Text() })
 			if row < 0 {
 				close(rows)
@@ -130,7 +130,7 @@ func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 			rows <- row
 		}
 	}()
-	messages := json.NewEncoder(out)
+	messages := json.NewEncoder(output)
 	var unwritten error
 	write := func(m message) {
 		if err := messages.Encode(m); err != nil && unwritten == nil {

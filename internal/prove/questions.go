@@ -11,7 +11,9 @@ import (
 
 // A Question is a column of the guarantee matrix. Either a search of scenarios or ask answers it.
 type Question struct {
-	ID    string `json:"id"` // may be a catalog.Question, for which strategies declare an answer
+	// ID names the question in the matrix. If a catalog.Question has the same name, strategies declare their
+	// answers to the question in catalog.Info.Guarantees.
+	ID    string `json:"id"`
 	Title string `json:"title"`
 	Asks  string `json:"asks"`
 	// Choosing is true if the answer helps to choose between strategies. A table without room for
@@ -21,12 +23,12 @@ type Question struct {
 	// applies returns the reason why the question does not apply to a strategy; "" if it applies.
 	// If applies is nil, the question applies to every strategy.
 	applies func(context.Context, *trial) (whyNot string, err error)
-	// A strategy that breaks without a fault is not asked the question. The cell then shows the text premise if the
-	// strategy breaks even with all buyers in one process. It shows the text across if the strategy breaks only with
-	// two processes. If across is "", the question is asked in one process instead.
+	// A strategy that breaks without a fault is not asked the question. The field premise is the cell's text if the
+	// strategy breaks even with all buyers in one process. The field across is its text if the strategy breaks only
+	// with two processes. If across is "", the question is asked in one process instead.
 	premise, across string
 	// sees reports whether some schedule contains the situation that the question is about, such as the end of a
-	// lease. If none does, or if there is no scenario, the answer is NotAsked with the reason notSeen. If sees is
+	// lease. If none does, or if there is no scenario, the answer is NotAsked, and notSeen is the reason. If sees is
 	// nil, every search gives an answer.
 	sees    func(*trial, explore.Result) bool
 	notSeen string

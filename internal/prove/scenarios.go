@@ -86,15 +86,15 @@ func (t *trial) sharedTransaction(processes int, fourth explore.Action, s explor
 	return &s
 }
 
-// withCopy returns a copy of the scenario s in which the third buyer sends the same request as the buyer named by
-// of. If s is nil, the result is nil.
-func withCopy(s *explore.Scenario, of string) *explore.Scenario {
+// withCopy returns a copy of the scenario s in which the third buyer sends the same request as the buyer with
+// the name original. If s is nil, the result is nil.
+func withCopy(s *explore.Scenario, original string) *explore.Scenario {
 	if s == nil {
 		return nil
 	}
 	c := *s
-	c.Name += ", " + of + " twice"
+	c.Name += ", " + original + " twice"
 	c.Buyers = slices.Clone(s.Buyers)
-	c.Buyers[2].Same, c.Buyers[2].Quantity = of, c.Buyers[of[0]-'A'].Quantity
+	c.Buyers[2].Same, c.Buyers[2].Quantity = original, c.Buyers[original[0]-'A'].Quantity
 	return &c
 }
