@@ -50,8 +50,8 @@ const (
 	// buffers when a process is killed. A command that MySQL had received and not answered has an unknown outcome.
 	RestartMySQL Name = "restart_mysql"
 	RestartEtcd  Name = "restart_etcd"
-	// PauseMySQL stops the process of MySQL for a while. The sockets stay open, so MySQL executes the commands that
-	// arrived meanwhile when it goes on.
+	// PauseMySQL stops the process of MySQL for a while. The sockets stay open. So after the pause, MySQL
+	// executes the commands that arrived during the pause.
 	PauseMySQL Name = "pause_mysql"
 	LockRow    Name = "lock_row_mysql"
 
@@ -220,7 +220,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	}
 	defer s.process.Harm.Unlock()
 	switch {
-	// The harm at a holder is done completely even if ctx ends, because half of it could not be undone.
+	// The harm to the holder of a lock is done completely even if ctx ends, because half of it could not be undone.
 	case f.AtHolder():
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), harmTimeout)
@@ -240,7 +240,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 // harmTimeout limits how long a harm may take while a purchase is held (see package point).
 const harmTimeout = 20 * time.Second
 
-// An Injection is the result of Inject.
+// An Injection describes a fault that has been injected, and how to end the fault.
 type Injection struct {
 	Effect Effect
 	// Undo ends a fault that lasts, and may correct the fault's Effect. The caller calls Undo once. If the fault has
@@ -258,7 +258,7 @@ type Effect struct {
 	// Why says why the fault took no effect or could not matter; "" if it could matter.
 	Why Why `json:"why,omitempty"`
 
-	Service      int           `json:"service,omitempty"`    // number of the process that was hit, from 1; 0: a server
+	Service      int           `json:"service,omitempty"`    // number of the process hit, from 1; 0 if it was a server
 	UnitsLeft    *int64        `json:"units_left,omitempty"` // units left before the fault; nil if not known
 	InFlight     *int64        `json:"in_flight,omitempty"`  // purchases under way before the fault; nil if not known
 	StandstillMS int           `json:"stood_ms,omitempty"`   // how long the process, or the purchase, stood still
@@ -272,7 +272,7 @@ type Why string
 const (
 	NoUnits    Why = "no_units"    // the stock was sold out
 	Idle       Why = "idle"        // the process had no purchase under way
-	NoPoint    Why = "no_point"    // the strategy does not read before it writes
+	NoPoint    Why = "no_point"    // the strategy writes without a read, and the fault stops purchases between the two
 	NotReached Why = "not_reached" // no purchase reached the point at which the fault stops one
 	WentOn     Why = "went_on"     // the fault had ended before Undo was called
 	DataKept   Why = "data_kept"   // the server came back with its data

@@ -73,7 +73,7 @@ type Injector struct {
 	faults []Happening
 	all    sync.WaitGroup
 
-	begin func()        // sets begun and closes ready, once
+	begin func()        // sets the field begun and closes the channel ready; later calls do nothing
 	begun time.Time     // the time of the first requests
 	ready chan struct{} // closed when begun is set
 }

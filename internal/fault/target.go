@@ -45,8 +45,8 @@ func holderAt(p point.Name) target { return target{kind: purchaseTarget, point: 
 // quorumNode is the name of the node that faults of a quorum hit. All five nodes of the quorum are alike.
 const quorumNode = backend.NameRedlock + "-3"
 
-// capabilityOf has the backend of which a target's server is a part. Only strategies that use this backend can notice
-// the fault. Every strategy can notice a fault of a target that is not in the map.
+// capabilityOf maps the name of a target's server to the backend that includes the server. Only strategies that use
+// this backend can notice the fault. A server that is not in the map is used by every strategy.
 var capabilityOf = map[string]backend.Capability{backend.NameRedis: backend.Redis, quorumNode: backend.RedisQuorum,
 	backend.NameZooKeeper: backend.ZooKeeper, backend.NameEtcd: backend.Etcd}
 
@@ -214,7 +214,7 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 				s.acceptArrival(context.WithoutCancel(ctx), a)
 				return nil
 			}
-			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // the process may have died
+			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // for example, the process died
 			open--
 		case <-stock.C:
 			if soldOut { // after a whole interval, no buyer can still be taking the last unit
@@ -270,8 +270,8 @@ func (s *strike) isSoldOut(ctx context.Context) bool {
 	return false
 }
 
-// acceptArrival makes the process of a held purchase the target of the fault. If the strategy has no such point, it
-// only records this in s.before.Why.
+// acceptArrival makes the process of a held purchase the target of the fault. If the strategy has no such point,
+// acceptArrival only records this in s.before.Why.
 func (s *strike) acceptArrival(ctx context.Context, a arrival) {
 	if a.Holder == nil {
 		a.release()

@@ -40,7 +40,7 @@ type Setting struct {
 	explore.Scenario `yaml:",inline"`
 }
 
-// A Move is a move that the player can make now.
+// A Move is one choice that the player has now: a buyer's next command, or a fault.
 type Move struct {
 	Move string `json:"move"` // the letters of the move in a schedule
 	explore.OptionView

@@ -18,7 +18,7 @@ type Example struct {
 	Strategy string            `json:"strategy"`
 	Question string            `json:"question,omitempty"` // the ID of the question that the example answers
 	Scenario explore.Scenario  `json:"scenario"`
-	Schedule string            `json:"schedule"` // the choices, as a text of FormatSchedule
+	Schedule string            `json:"schedule"` // the choices as one text, which FormatSchedule writes
 	Steps    []explore.Step    `json:"steps"`
 	Held     []explore.Belief  `json:"held,omitempty"`
 	Problems []explore.Problem `json:"problems"`

@@ -39,7 +39,7 @@ const maxBuyers = 8
 type faultLetter struct {
 	letter  byte
 	fault   explore.Fault
-	noBuyer bool // no buyer's letter follows; otherwise one does, as in Ra
+	noBuyer bool // no buyer's letter follows letter; otherwise one does, as in Ra
 }
 
 // FormatSchedule writes choices as a schedule's text.

@@ -54,8 +54,8 @@ type Edge struct {
 	Move    int   `json:"m"`
 	Steps   []int `json:"s,omitempty"` // the steps that the move has added
 	Changed []int `json:"c,omitempty"` // earlier steps whose text has changed, because a waiting command was answered
-	// Takes has indexes of the next position's edges: those that let another buyer continue although the last one
-	// could.
+	// Takes has the indexes of those edges of the next position that let another buyer continue although the buyer
+	// of this move could.
 	Takes []int `json:"t,omitempty"`
 	To    int   `json:"p"` // index of the next position in Recording.Positions; -1 if it was not recorded
 }
@@ -156,8 +156,8 @@ type recorder struct {
 	schedules int
 }
 
-// A position is a node of the recorder's tree. It has a Position, and in next the positions to which moves from
-// there have led.
+// A position is a node of the recorder's tree. It has a Position. Its field next has the positions to which
+// moves from this position have led.
 type position struct {
 	Position // its Edges are empty
 	steps    []int
@@ -238,7 +238,7 @@ func (r *recorder) play(ctx context.Context, order *policy.Fewest) (turns int, e
 	return turns, err
 }
 
-// follow begins the game again. It then makes the moves that choose returns, until the game is over.
+// follow begins the game again. It then makes the moves that the function choose returns, until the game is over.
 func (g *Game) follow(ctx context.Context, choose func(State) (move string, err error)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -304,7 +304,8 @@ type packer struct {
 	known map[string]int // positions
 }
 
-// add appends a position and returns its index. Before it, add appends the positions to which its edges lead.
+// add appends a position and returns its index. Before this position, add appends the positions to
+// which its edges lead.
 func (p *packer) add(at *position) int {
 	packed := at.Position
 	for _, m := range at.moves {

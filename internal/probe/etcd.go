@@ -32,7 +32,7 @@ func (p etcd) giveUp(ctx context.Context, _ string, h *Holder) (did []string, er
 		if err != nil {
 			return did, err
 		}
-		// If another process has written the key, its value is not one of the values in h, and the key is skipped.
+		// A key whose value is not one of the values in h was written by another process, and is skipped.
 		if len(got.Kvs) != 1 || got.Kvs[0].Lease == 0 || !h.wrote(key, string(got.Kvs[0].Value)) {
 			continue
 		}

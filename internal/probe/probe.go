@@ -49,7 +49,7 @@ type sessionKeeper interface {
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
 
-// Of returns the probes for the backends of in.
+// Of returns the probes for the backends of an instance.
 func Of(in *backend.Instance, info catalog.Info) *Set {
 	sql := newSQL(in, info)
 	s := &Set{SQL: sql, all: []server{sql}, info: info}
@@ -75,7 +75,7 @@ type Wait struct {
 	// and do not wait.
 	Holders []string
 
-	wake func(context.Context) error // ends the wait as if it had timed out; nil if it is not in Redis
+	wake func(context.Context) error // ends the wait as if its time were over; nil if the wait is not in Redis
 }
 
 // Waits returns the commands that wait inside the servers. At the SQL server, it sees only commands to this
@@ -141,13 +141,13 @@ func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// Values returns what the servers store for the SKU. It replaces each name and value by the result of the function
-// plain. It leaves out values that it cannot read.
-func (s *Set) Values(ctx context.Context, sku int64, plain func(string) string) []Value {
+// Values returns what the servers store for the SKU. It replaces each name and each value by the text that the
+// function normalize returns for it. Values leaves out values that it cannot read.
+func (s *Set) Values(ctx context.Context, sku int64, normalize func(string) string) []Value {
 	var values []Value
 	for _, p := range s.all {
 		for _, v := range p.values(ctx, s.Key(sku), sku) {
-			values = append(values, Value{plain(v.Name), plain(v.Value)})
+			values = append(values, Value{normalize(v.Name), normalize(v.Value)})
 		}
 	}
 	return values

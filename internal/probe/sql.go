@@ -98,8 +98,8 @@ func (s *SQL) values(ctx context.Context, key string, sku int64) []Value {
 	return values
 }
 
-// Kill makes the server close the connections from the given ports, and waits until it has rolled
-// back their transactions.
+// Kill makes the server close the connections from the given ports, and waits until the server
+// has rolled back their transactions.
 func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 	if len(ports) == 0 {
 		return 0, nil

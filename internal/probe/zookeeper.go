@@ -77,7 +77,7 @@ func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	return names, err
 }
 
-// values returns the nodes of the queue. If the lock's own node is ephemeral, values also says that it exists.
+// values returns the nodes of the queue. If the lock's own node is ephemeral, values also returns this node.
 func (p zookeeper) values(ctx context.Context, key string, _ int64) []Value {
 	names, _ := p.queue(ctx, key)
 	values := []Value{{key, strings.Join(names, " ")}}
