@@ -1,5 +1,6 @@
-// Package counter has the strategies that sell from a number in Redis: without
-// a stock row behind it, or in front of the stock row.
+// Package counter has the strategies that keep the stock as a number in Redis.
+// redis-counter and redis-multi do not use the stock row. In
+// redis-counter-mysql, the stock row in MySQL decides after the number.
 package counter
 
 import "embed"

@@ -15,9 +15,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A purchase takes its units in take.lua. Then it is open until settle.lua
-// gets the purchase's state in the ledger. Only redis-counter-mysql opens
-// purchases. The table in take.lua says what Redis stores of a purchase.
+// In take.lua a purchase takes its units, and Redis records it as open.
+// settle.lua closes the purchase when its state in the ledger is known. Only
+// redis-counter-mysql opens purchases. The table in take.lua says what Redis
+// stores of a purchase.
 //
 // These are the states, as settle.lua reads them.
 const (
@@ -33,8 +34,8 @@ const (
 	returned = "returned"
 )
 
-// findState returns what the ledger shows of p: sold, void, absent or
-// cancelled.
+// findState returns the state of the purchase p in the ledger: sold, void,
+// absent or cancelled.
 func (n *number) findState(
 	ctx context.Context, p seckill.Purchase,
 ) (string, error) {
@@ -59,14 +60,14 @@ var countScript = redis.NewScript(countLua)
 
 const everything = -1
 
-// readOpen reads the number and its sale. It also reads the purchases that
-// were opened at the time before or earlier. The argument most limits their
-// number.
+// readOpen reads the number, its sale, and the purchases that are open. It
+// leaves out purchases that were opened after openedUntil (in ms), and returns
+// at most maxCount of them.
 func (n *number) readOpen(
-	ctx context.Context, sku int64, before string, most int,
+	ctx context.Context, sku int64, openedUntil string, maxCount int,
 ) (left int64, sale string, open []seckill.Purchase, err error) {
 	found, err := countScript.Run(ctx, n.redis, scriptKeys(sku),
-		before, most).StringSlice()
+		openedUntil, maxCount).StringSlice()
 	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
 		// A read takes no units, so its failure must not count as an unknown
 		// outcome. %v instead of %w hides ErrUnknown from errors.Is.

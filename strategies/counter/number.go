@@ -53,17 +53,19 @@ var seedLua string
 
 var seedScript = redis.NewScript(seedLua)
 
-// sale returns the value that saleKey has during the given run.
+// sale returns the value that the key saleKey(sku) has during the given run.
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
 	return saleIn(id, strconv.FormatInt(run, 10)), err
 }
 
-// saleIn returns the value that saleKey has during a run of the database id.
+// saleIn returns the value that saleKey(sku) has during a run. The argument id
+// is the identity of the database.
 func saleIn(id, run string) string { return id + " " + run }
 
-// runOf returns the run in a value of saleKey. If the value is empty or names
-// another database, runOf returns an error, because nothing may be sold.
+// runOf returns the run from sale, the value of saleKey(sku). If the value is
+// empty or names another database, runOf returns an error, because nothing may
+// be sold.
 func (n *number) runOf(
 	ctx context.Context, sku int64, sale string,
 ) (int64, error) {
@@ -74,9 +76,9 @@ func (n *number) runOf(
 	if err != nil {
 		return 0, err
 	}
-	of, text, _ := strings.Cut(sale, " ")
+	database, text, _ := strings.Cut(sale, " ")
 	run, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || of != id {
+	if err != nil || database != id {
 		return 0, foreign(sku)
 	}
 	return run, nil
@@ -115,9 +117,10 @@ func (n *number) seed(
 	return backend.RedisError(err)
 }
 
-// overtaken returns the error of a reset for which Redis knows a newer run.
-// Usually the ledger knows the newer run too. Otherwise somebody has restored
-// an older state of its database.
+// overtaken returns the error of a reset if Redis has the number of a newer
+// run. Usually the ledger has the newer run, too: then another reset was
+// faster, and there is no error. Otherwise somebody has restored the database
+// to an older state.
 func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 	var now int64
 	err := n.store.Read(ctx, &now, "SELECT run FROM stock WHERE id = ?", sku)
@@ -179,9 +182,9 @@ var giveBackLua string
 
 var giveBackScript = redis.NewScript(giveBackLua)
 
-// giveBack gives the units back and returns cause. If the reply is lost, it
-// returns ErrUnknown. It does not try again, because the lost call may have
-// given the units back already.
+// giveBack gives the units back and then returns its argument cause. If the
+// reply is lost, giveBack returns ErrUnknown. It does not try again, because
+// the lost call may have given the units back already.
 func (n *number) giveBack(
 	ctx context.Context, sku, quantity int64, sale string, cause error,
 ) error {
@@ -217,8 +220,8 @@ func (n *number) Restore(ctx context.Context, orderID string) error {
 	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, nil)
 }
 
-// afterwards bounds the time in which units are given back. This happens even
-// after the buyer has left, but it must not wait for a Redis that hangs.
+// afterwards bounds the time in which units are given back. Units are given
+// back even after the buyer has left, but not for ever if Redis hangs.
 const afterwards = 2 * time.Second
 
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -72,7 +72,7 @@ func (s *redisCounter) takeUnits(
 	})
 	switch err = backend.RedisError(err); {
 	case errors.Is(err, redis.Nil) && number.Err() == nil:
-		err = nil // only the sale's key is missing; runOf returns the error
+		err = nil // the sale is missing, so runOf will return an error
 	case err != nil && number.Err() == nil:
 		// DECRBY may have succeeded, so the outcome is unknown. %v instead of
 		// %w hides any other kind of error from errors.Is.

@@ -124,8 +124,8 @@ func (s *redisCounterMySQL) explainNoRow(
 
 // findOrder looks for the order after a COMMIT without an answer. If there is
 // an order, the purchase is sold. Otherwise the COMMIT may still take effect,
-// so the purchase stays open. A buyer who needs its units looks for the order
-// again later.
+// so the purchase stays open. When a later buyer needs its units, that buyer's
+// process looks for the order again.
 func (s *redisCounterMySQL) findOrder(
 	ctx context.Context, p seckill.Purchase, in admission, unknown error,
 ) (seckill.Receipt, error) {
@@ -180,8 +180,8 @@ func (s *redisCounterMySQL) admit(
 			return in, backend.RedisError(err)
 		}
 		if err != nil {
-			// The script may have admitted the buyer. Or the same request was
-			// sent to another process, which was admitted and goes on to sell.
+			// The script may have admitted the buyer. Or another process has
+			// received the same request, was admitted, and goes on to sell.
 			// Only the lost reply names the run, so settle accepts any run.
 			s.settle(ctx, p, saleIn(id, anyRun), absent, nil)
 			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
@@ -229,9 +229,9 @@ func (s *redisCounterMySQL) take(
 // anyRun makes settle accept any run of the database.
 const anyRun = ""
 
-// settle closes p in Redis, with the state known. If that fails, p stays open
-// until a buyer who needs its units closes it. tooFew is set only if the row
-// had too few units.
+// settle closes p in Redis. The argument known is the state of p in the
+// ledger. If settle fails, p stays open until a buyer who needs its units
+// closes it. tooFew is set only if the row had too few units.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, sale, known string,
 	tooFew *refusedByRow,
@@ -251,7 +251,8 @@ func (s *redisCounterMySQL) settle(
 }
 
 // awaitOpen closes purchases that have been open for long. If there are none,
-// it waits for a short time. If end has passed, it returns ErrBusy instead.
+// awaitOpen pauses for a short time. If the buyer's time has ended, it returns
+// ErrBusy instead.
 func (s *redisCounterMySQL) awaitOpen(
 	ctx context.Context, sku int64, end time.Time,
 ) error {
@@ -275,14 +276,15 @@ func (s *redisCounterMySQL) awaitOpen(
 const fewLeftovers = 10
 
 // reconcile looks up purchases that have been open for longer than a lease,
-// and closes them. If it has given back the units of a purchase that is still
-// running and then sells, the purchase's own call of settle takes them again.
+// and closes them. A purchase may be closed although it is still running, and
+// its units are given back. If this purchase then sells, its own call of
+// settle takes the units again.
 func (s *redisCounterMySQL) reconcile(
 	ctx context.Context, sku int64,
 ) (closed bool, err error) {
-	before := s.deps.Now().Add(-s.deps.Settings.LockLease).UnixMilli()
+	openedUntil := s.deps.Now().Add(-s.deps.Settings.LockLease).UnixMilli()
 	_, sale, open, err := s.readOpen(ctx, sku,
-		strconv.FormatInt(before, 10), fewLeftovers)
+		strconv.FormatInt(openedUntil, 10), fewLeftovers)
 	if err != nil {
 		return false, err
 	}
@@ -299,9 +301,9 @@ func (s *redisCounterMySQL) reconcile(
 	return closed, nil
 }
 
-// rebuild sets a number that Redis has lost to the units in the row. Redis has
-// then also lost the open purchases and the users who have bought. So it may
-// admit too many buyers, but MySQL refuses them.
+// rebuild sets the number to the units in the row, after Redis has lost the
+// number. Redis has then also lost the open purchases and the users who have
+// bought. So it may admit too many buyers, but MySQL refuses them.
 func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 	var now struct{ Num, Run int64 }
 	err := s.store.Read(ctx, &now,
@@ -352,15 +354,17 @@ func (s *redisCounterMySQL) Restore(
 		defer cancel()
 		known, lost = s.findState(asking, p)
 	}
-	if lost == nil { // otherwise the order stays open, and reconcile closes it
+	// If the state is unknown, the order stays open, and reconcile closes it.
+	if lost == nil {
 		s.settle(ctx, p, sale, known, nil)
 	}
 	return err
 }
 
-// open marks the order that is about to be cancelled as open in Redis. If
-// Redis has lost the number of units left, open first rebuilds it. A number
-// rebuilt during the cancellation might or might not have the order's units.
+// open marks the order as open in Redis before the order is cancelled. If
+// Redis has lost the number of units left, open first rebuilds the number.
+// Later, during the cancellation, it would be unclear whether a rebuilt number
+// has the order's units.
 func (s *redisCounterMySQL) open(
 	ctx context.Context, o ledger.Order, sale string,
 ) error {

@@ -24,8 +24,8 @@ import (
 type contender struct {
 	*session
 	key    string // the key in the lock's directory
-	number int    // the number at the end of name
-	name   string // the value of the key
+	number int    // the number at the end of the contender's name
+	name   string // names the contender; also the value of the key
 
 	buyer   context.Context // ends the commands when the buyer leaves
 	waiting context.Context // ends the waits: see lock.WaitContext
@@ -34,11 +34,10 @@ type contender struct {
 	unclear bool // a put was not answered, so its key may appear later
 }
 
-// newContender returns a contender with a name. If possible, it uses the name
-// of an earlier contender again, whose key was deleted. When etcd lists a
-// lock's directory, it also reads the deleted keys, until its history is
-// compacted. After 5,000 locks with new names, a list took longer than a
-// commit.
+// newContender returns a contender. If possible, the contender gets the name
+// of an earlier contender whose key was deleted. When etcd lists a lock's
+// directory, it also reads the deleted keys, until its history is compacted.
+// After 5,000 locks with new names, a list took longer than a commit.
 func (s *session) newContender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,12 +63,12 @@ func (me *contender) freeName() {
 	me.freeNumbers = append(me.freeNumbers, me.number)
 }
 
-// acquire makes attempts until one succeeds or the wait ends. The function try
-// takes the lock and returns its fencing token. o.Lease has no effect: the
-// lock lives as long as the session.
+// acquire makes attempts until one succeeds or the wait ends. In each attempt
+// it calls tryLock, which takes the lock and returns its fencing token.
+// o.Lease has no effect: the lock lives as long as the session.
 func (c *sessions) acquire(
 	ctx context.Context, o lock.Options,
-	try func(*contender) (fence uint64, err error),
+	tryLock func(*contender) (fence uint64, err error),
 ) (lock.Lease, error) {
 	return lock.LineUp(ctx, o.Wait, func(end time.Time) (lock.Lease, error) {
 		s, err := c.current(ctx)
@@ -79,7 +78,7 @@ func (c *sessions) acquire(
 		waiting, stop := lock.WaitContext(ctx, s.alive, o.Wait, end)
 		defer stop()
 		me := s.newContender(ctx, waiting)
-		fence, err := try(me)
+		fence, err := tryLock(me)
 		if err == nil && s.alive.Err() != nil {
 			err = lock.ErrPlaceLost
 		}
@@ -106,14 +105,15 @@ func isMissing(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
-// putKey sends the transaction that puts our key if the conditions hold.
-// Before the put, the transaction runs the operations in first.
+// putKey sends the transaction that puts our key if the conditions hold. The
+// transaction runs the operations in reads before the put.
 //
 // The client never repeats the transaction. If its answer is lost, the
-// transaction may still arrive after we have left. So one more condition is
-// that we have left no tombstone.
+// transaction may still arrive after this contender has given up. By then
+// deleteKey has written a tombstone, a key that says so. One more condition of
+// the transaction is that there is no tombstone.
 func (me *contender) putKey(
-	conditions []clientv3.Cmp, first ...clientv3.Op,
+	conditions []clientv3.Cmp, reads ...clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
 	me.unclear = true
 	put := clientv3.OpPut(me.key, me.name, clientv3.WithLease(me.id))
@@ -121,34 +121,34 @@ func (me *contender) putKey(
 	defer cancel()
 	got, err := me.etcd.Txn(ctx).
 		If(append(conditions, isMissing(me.tombstone()))...).
-		Then(append(first, put)...).Commit()
+		Then(append(reads, put)...).Commit()
 	switch {
 	case err == nil:
 		me.hasKey, me.unclear = got.Succeeded, false
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		me.unclear = false
-		me.end(lock.ErrPlaceLost) // ends all locks of this session
+		me.end(lock.ErrPlaceLost) // ends all locks that need the lease
 		err = lock.ErrPlaceLost
 	}
 	return got, err
 }
 
-// tombstone returns the key that a contender writes if it leaves before its
-// put was answered. The key lies outside the directories of all locks. etcd
-// deletes it at the end of the lease.
+// tombstone returns the name of the key that a contender writes if it gives up
+// before its put was answered. The key lies outside the directories of all
+// locks. etcd deletes it at the end of the lease.
 func (me *contender) tombstone() string {
 	return "/seckill/graves/" + me.name
 }
 
 // waitUntilGone waits until a key that existed at revision rev is deleted. It
-// returns the revision of the event. It may return too early, so the caller
+// returns the revision of the deletion. It may return too early, so the caller
 // has to read the keys again.
 //
 // The watch begins now. If etcd has written anything since rev, waitUntilGone
 // also reads the key. A watch from rev + 1 would need no read. But a server
 // serves a watch that begins in the past only every 100 ms. With other locks
-// in use, that allowed 31 grants a second instead of 200. (concurrency.Mutex
-// watches from the past and always waits.)
+// in use, etcd then granted 31 locks a second instead of 200.
+// (concurrency.Mutex watches from the past and always waits.)
 func (me *contender) waitUntilGone(
 	key string, rev int64,
 ) (noticed int64, _ error) {
@@ -183,7 +183,7 @@ func (me *contender) waitUntilGone(
 	}()
 	_, err := tap.WaitWithin(me.waiting, "end of "+key, tap.NoLimit, gone,
 		func(ctx context.Context) error {
-			// If the key is gone, the event of the watch is on its way.
+			// If the key is gone, the watch will soon report the deletion.
 			got, err := me.etcd.Get(ctx, key)
 			if err == nil && !stillExists(got, rev) {
 				<-gone

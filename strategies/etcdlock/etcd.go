@@ -30,11 +30,12 @@ var Etcd = catalog.Info{
 type etcdLock struct{ *sessions }
 
 // Acquire queues under key, as `etcdctl lock` and concurrency.Mutex do. Their
-// keys end in the number of their lease. Our keys have one number more,
+// keys end in the number of their lease. Our keys end in one more number,
 // because the buyers of one process share a lease. (Two concurrency.Mutexes
 // that share a session are one contender, so both get the lock.)
 //
-// The fencing token is our key's create revision. The lowest is served first.
+// The fencing token is our key's create revision. The lowest revision is
+// served first.
 func (l *etcdLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -89,11 +90,12 @@ func (l *etcdLock) waitUntilFirst(
 
 // readAhead reads the last key before ours, if our own key still exists.
 //
-// It asks only the server to which it is connected. No key can appear before
-// ours any more, so the answer is safe if this server has seen the revision
-// noticed. (A read from the majority would wait until the next write is on
-// disk. Usually this is the key with which the last holder queues again.) No
-// server knows whether our lease is about to end, so we check our own clock.
+// It asks only the server to which it is connected. New keys can only appear
+// behind ours. So the answer is safe if this server has seen the deletion for
+// which we waited, at the revision noticed. (A read from the majority would
+// wait until the next write is on disk. Usually this write is the new key of
+// the last holder, who queues again.) No server knows whether our lease is
+// about to end, so we check our own clock.
 func (l *etcdLock) readAhead(
 	me *contender, dir string, mine, noticed int64,
 ) (*clientv3.TxnResponse, error) {

@@ -32,12 +32,12 @@ type etcdNode struct{ *sessions }
 // Acquire puts key if it does not exist. The fencing token is the key's create
 // revision, which grows with each grant.
 //
-// The listing of article C sends the same transaction and is no lock. If the
-// key exists, the listing reads the key's create revision twice: once as the
-// contender's own, once as the owner's. The two are always equal, so every
-// contender enters. (In etcd's library each contender first puts a key of its
-// own, so its revision is its own.) Here a contender has the lock only if its
-// transaction has put the key.
+// The listing of article C (see docs/architecture.md) sends the same
+// transaction and is no lock. If the key exists, the listing reads the key's
+// create revision twice: once as the contender's own, once as the owner's. The
+// two are always equal, so every contender enters. (In etcd's library each
+// contender first puts a key of its own, so the two revisions differ.) Here a
+// contender has the lock only if its transaction has put the key.
 func (l *etcdNode) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {

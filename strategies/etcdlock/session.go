@@ -48,7 +48,7 @@ type session struct {
 
 	mu          sync.Mutex
 	names       int   // the number of names given to contenders
-	freeNumbers []int // the numbers of names that no contender uses now
+	freeNumbers []int // the numbers of names that no contender uses
 }
 
 // commandTimeout bounds a command. Otherwise a client without a connection
@@ -57,8 +57,9 @@ const commandTimeout = 2 * time.Second
 
 var errDown = errors.New("etcd does not answer")
 
-// current returns the living session or, if there is none, a new one. A
-// goroutine of the process asks for its lease, and buyers wait for the answer.
+// current returns the living session or, if there is none, a new one. For a
+// new session, a goroutine asks etcd for the lease, and buyers wait for the
+// answer.
 func (c *sessions) current(ctx context.Context) (*session, error) {
 	c.mu.Lock()
 	s := c.last

@@ -18,7 +18,7 @@ import (
 )
 
 // Merged sells to many buyers in one transaction: one INSERT of all orders,
-// one UPDATE by their sum, one COMMIT.
+// one UPDATE that takes the units of all orders, one COMMIT.
 var Merged = catalog.Info{
 	Name:   "merged",
 	Source: "group commit; inventory hints of AliSQL and PolarDB",
@@ -101,8 +101,8 @@ const maxTries = 4
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
-// sellBatch first trusts the stock hint from the previous batch. If the hint
-// was wrong, it reads the stock row.
+// sellBatch first trusts the stock hint, the values that the previous batch
+// left in the stock row. If the hint was wrong, sellBatch reads the stock row.
 func (s *merged) sellBatch(ctx context.Context, b *batch) {
 	looked := false
 	for range maxTries {
@@ -150,12 +150,12 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 }
 
 // writeBatch writes the orders, and then takes their units. After the UPDATE
-// of the stock row only the COMMIT is missing. Meanwhile the next batch may
-// write its orders. It then waits for the row until this batch has committed.
+// of the stock row, only the COMMIT is missing. Meanwhile the next batch may
+// write its orders. Then it waits for the row until this batch has committed.
 func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
-		err = errAgain // some buyers already have an order: choose again
+		err = errAgain // some buyers have an order, so choose orders again
 	}
 	if err != nil {
 		return 0, err
@@ -165,7 +165,7 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 		"SET num = LAST_INSERT_ID(num - ?) "+
 		"WHERE id = ? AND run = ? AND num - ? >= 0", b.sum, sku, b.run, b.sum)
 	if err == nil && rows == 0 {
-		err = errAgain // another process took the units: choose again
+		err = errAgain // another process took the units, so choose orders again
 	}
 	if off := left - (b.num - b.sum); err == nil && off != 0 {
 		err = s.store.Shift(tx, b.run, off, b.orders)
@@ -191,8 +191,8 @@ const (
 //  1. If no batch of the SKU is running, a buyer leads one at once. A batch
 //     never waits for more buyers.
 //  2. Other buyers wait while a batch is running.
-//  3. When the batch has written, the first waiting buyer leads the next one,
-//     which has all waiting buyers.
+//  3. When the batch has written, the first waiting buyer leads the next one.
+//     All waiting buyers belong to it.
 //
 // There is no goroutine and no timer, because leaders send all commands.
 type batches struct {
@@ -203,13 +203,13 @@ type batches struct {
 // A group has the waiting buyers of a SKU while a batch of the SKU is running.
 type group struct {
 	waiting []*buyer
-	hint    *stockHint // the hint that the next leader gets
+	hint    *stockHint // the stock hint for the next leader, or nil
 }
 
-// A stockHint has the values of the stock row. If the hint is certain, the
-// values were read. Otherwise they are the expected values after the COMMIT of
-// the previous batch, and may be wrong. Such a hint is not enough to answer
-// that the stock is sold out.
+// A stockHint has the run and the units of the stock row. If the hint is
+// certain, they were read from the row. Otherwise they are the expected values
+// after the COMMIT of the previous batch, and may be wrong. Such a hint is not
+// enough to answer that the stock is sold out.
 type stockHint struct {
 	run, num int64
 	certain  bool
@@ -218,11 +218,13 @@ type stockHint struct {
 // A buyer is in a batch, or waits for one.
 type buyer struct {
 	ledger.Entry
-	ctx      context.Context
-	state    state     // guarded by the mutex of batches
-	told     chan bool // gets true to lead a batch, false with the result
+	ctx   context.Context
+	state state // guarded by the mutex of batches
+	// told gets true if the buyer must lead a batch. It gets false when the
+	// buyer has a result.
+	told     chan bool
 	err      error
-	separate bool // the purchase must be sent separately
+	separate bool // the buyer must buy alone, not in a batch
 	done     bool // the buyer has a result
 }
 
@@ -301,7 +303,7 @@ func leftUnsold(cause error) error {
 }
 
 // takeWaiting returns the leader b and the waiting buyers, in the order of
-// their calls. It also returns the hint of the previous batch.
+// their calls. It also returns the stock hint of the previous batch.
 func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -318,8 +320,9 @@ func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	return batch, l.hint
 }
 
-// passLead makes the first waiting buyer the leader of the next batch.
-func (q *batches) passLead(sku int64, left *stockHint) {
+// passLead makes the first waiting buyer the leader of the next batch. This
+// leader gets the stock hint, which may be nil.
+func (q *batches) passLead(sku int64, hint *stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.groups[sku]
@@ -328,7 +331,7 @@ func (q *batches) passLead(sku int64, left *stockHint) {
 		return
 	}
 	b := l.waiting[0]
-	l.waiting, l.hint = slices.Delete(l.waiting, 0, 1), left
+	l.waiting, l.hint = slices.Delete(l.waiting, 0, 1), hint
 	b.state = stateLeads
 	b.told <- true
 }
@@ -336,7 +339,7 @@ func (q *batches) passLead(sku int64, left *stockHint) {
 // A batch has the purchases that a leader sells in one transaction.
 type batch struct {
 	buyers   []*buyer
-	handOver func(left *stockHint) // makes the next buyer a leader; works once
+	handOver func(left *stockHint) // calls passLead, but only the first time
 	hint     *stockHint            // nil if the stock row must be read
 	run, num int64                 // the run and the units left, from the hint
 	orders   []*ledger.Entry       // the purchases that the batch can sell
@@ -344,9 +347,9 @@ type batch struct {
 	sum      int64                 // the units of orders
 }
 
-// chooseOrders fills b.orders with purchases that the stock is enough for, but
-// takes only one of each user. If the stock is certain, a buyer who wants more
-// units than there are gets the result sold out.
+// chooseOrders fills b.orders with purchases for which the stock is enough,
+// but takes only one of each user. If the stock is certain, a buyer who wants
+// more units than there are gets the result sold out.
 func (b *batch) chooseOrders() {
 	num, certain := b.hint.num, b.hint.certain
 	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
@@ -380,7 +383,7 @@ func (b *batch) tellSold(left int64) {
 			one.tellResult(seckill.ErrDuplicate)
 		case one.Purchase.Quantity > left:
 			one.tellResult(seckill.ErrSoldOut)
-		default: // units were given back meanwhile, so the buyer may buy
+		default: // enough units are left after all, so the buyer buys alone
 			one.sellSeparately()
 		}
 	}

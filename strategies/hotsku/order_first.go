@@ -81,7 +81,8 @@ func (s *orderFirst) sellOrder(
 }
 
 // explainRefusal finds out why the UPDATE matched no row: the SKU is sold out,
-// or the sale was reset meanwhile. The ROLLBACK removes the order.
+// or the sale was reset meanwhile. The transaction then ends with a ROLLBACK,
+// which removes the order.
 func (s *orderFirst) explainRefusal(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) error {

@@ -34,23 +34,24 @@ var Queued = catalog.Info{
 }
 
 type queued struct {
-	oneTrip // Deduct waits in the line first; Restore does not wait
+	oneTrip // sells after the wait in the line, cancels without a wait
 	atOnce  int
 	wait    time.Duration
 
 	mu    sync.Mutex
-	lines map[int64]*line // by SKU; removed when its last buyer leaves
+	lines map[int64]*line // the key is the SKU; unused lines are removed
 }
 
-// A line is the queue of one SKU. A buyer is inside while the buyer uses the
-// database. When atOnce buyers are inside, the next buyer waits.
+// A line is the queue of one SKU. At most atOnce of its buyers use the
+// database at the same time. The other buyers wait.
 type line struct {
-	inside   int
-	waiting  list.List     // the turns of waiting buyers, the oldest first
-	meanStay time.Duration // the recent average time that a buyer is inside
+	inside   int           // the number of buyers who use the database
+	waiting  list.List     // has a turn for each waiting buyer, in order
+	meanStay time.Duration // how long a buyer uses the database on average
 }
 
-// A turn is closed when its buyer may go in.
+// A turn is the channel on which one buyer waits. It is closed when this buyer
+// may use the database.
 type turn chan struct{}
 
 // maxLineLength bounds the buyers in one line, and so the memory of the queue.
@@ -66,8 +67,8 @@ func (s *queued) Deduct(
 	return s.oneTrip.Deduct(ctx, p)
 }
 
-// waitForTurn returns when the buyer may go in. After an error the buyer is
-// not in the line, and has sent nothing.
+// waitForTurn returns when the buyer may use the database. After an error the
+// buyer is not in the line, and has sent nothing.
 func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
 	l, place, err := s.joinLine(sku)
 	if err != nil || place == nil {
@@ -81,8 +82,8 @@ func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
 	return err
 }
 
-// joinLine returns a place in the line, or nil if the buyer need not wait. It
-// refuses at once a buyer whose turn would come too late.
+// joinLine returns a place in the line, or nil if the buyer need not wait. If
+// the estimated wait is too long, it refuses the buyer at once.
 func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,21 +99,22 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	if l.waiting.Len() >= maxLineLength {
 		return nil, nil, fmt.Errorf("%d buyers wait", maxLineLength)
 	}
-	if in := l.estimateWait(s.atOnce); in > s.wait {
-		return nil, nil, fmt.Errorf("it would take %v", in)
+	if needed := l.estimateWait(s.atOnce); needed > s.wait {
+		return nil, nil, fmt.Errorf("it would take %v", needed)
 	}
 	return l, l.waiting.PushBack(make(turn)), nil
 }
 
 // estimateWait estimates how long a buyer at the end of the line will wait. On
-// average, one buyer leaves every meanStay/atOnce. The new buyer gets in when
-// all waiting buyers have got in and one more buyer has left.
+// average, a buyer leaves the database every meanStay/atOnce. One must leave
+// for each waiting buyer, and one more for the new buyer.
 func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := int64(l.waiting.Len() + 1)
 	return time.Duration(ahead * int64(l.meanStay) / int64(atOnce))
 }
 
-// leaveLine is called when a buyer has finished. It lets the next buyer in.
+// leaveLine is called when a buyer has finished. It lets the next buyer use
+// the database.
 func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,15 +123,17 @@ func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.admitNext(sku, l)
 }
 
-// movingAverage returns an average of roughly the last twelve values.
-func movingAverage(before, now time.Duration) time.Duration {
-	if before == 0 {
-		return now
+// movingAverage returns the new average after the value latest. The result is
+// an average of roughly the last twelve values.
+func movingAverage(average, latest time.Duration) time.Duration {
+	if average == 0 {
+		return latest
 	}
-	return before + (now-before)/8
+	return average + (latest-average)/8
 }
 
-// admitNext gives the place of a buyer who has left to the next buyer.
+// admitNext lets the next waiting buyer use the database instead of a buyer
+// who has finished.
 func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))
@@ -140,8 +144,8 @@ func (s *queued) admitNext(sku int64, l *line) {
 	}
 }
 
-// giveUp takes a buyer out of the line. If the buyer may go in by now, giveUp
-// lets the next buyer in instead.
+// giveUp takes a buyer out of the line. If this buyer may already use the
+// database, giveUp lets the next buyer use the database instead.
 func (s *queued) giveUp(sku int64, l *line, place *list.Element) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

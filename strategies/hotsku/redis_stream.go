@@ -40,7 +40,8 @@ func readScript(files ...string) *redis.Script {
 }
 
 // RedisStream accepts purchases in Redis, and writes their orders in batches.
-// If Redis loses its last second, it forgets purchases that it has accepted.
+// If Redis loses the writes of its last second, it forgets purchases that it
+// has accepted.
 var RedisStream = catalog.Info{
 	Name:   "redis-stream",
 	Source: "common practice: deduct in Redis, a queue, orders by consumers",
@@ -72,8 +73,8 @@ type redisStream struct {
 	consumer string // the name of this process in the group of writers
 
 	mu        sync.Mutex
-	rounds    map[int64]*round // the last round of each SKU
-	forWorker map[int64]bool   // SKUs with entries that no buyer waits for
+	rounds    map[int64]*round // the latest round of each SKU
+	forWorker map[int64]bool   // SKUs whose entries the worker must write
 
 	// accept takes the units and writes an entry to the stream. It is
 	// acceptWhole here, and acceptInTwoCalls in redis-stream-two-calls.
@@ -88,13 +89,14 @@ func newRedisStream(d catalog.Deps) *redisStream {
 	return s
 }
 
-// Deduct accepts in Redis, and waits until the order is in the database.
+// Deduct accepts the purchase in Redis, and then waits until the order is in
+// the database.
 func (s *redisStream) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	sold, accepted, err := s.askRedis(ctx, p, true)
 	if err == nil && !accepted {
-		// The same request has already bought, so it has an order.
+		// The same request was sent before and has bought, so it has an order.
 		err = seckill.ErrDuplicate
 	}
 	if err != nil {
@@ -104,7 +106,8 @@ func (s *redisStream) Deduct(
 }
 
 // Accept answers as soon as the entry is in the stream. The worker of this
-// process writes the order later or, if this process dies, another worker.
+// process writes the order later. If this process dies, another process's
+// worker writes the order.
 func (s *redisStream) Accept(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, written bool, err error) {
@@ -116,10 +119,11 @@ func (s *redisStream) Accept(
 	return r, true, err
 }
 
-// askRedis asks Redis until p has an answer. sold is the receipt of a sale.
-// accepted is true if this call has accepted the request, or has found that it
-// is accepted and has no order yet. If waits is false, askRedis then returns.
-// Otherwise it helps to write the orders of accepted requests.
+// askRedis asks Redis until the purchase p has an answer. If p is sold, the
+// result sold is its receipt. The result accepted is true if Redis has
+// accepted p in this call, or had accepted p before and p has no order yet. If
+// waits is false, askRedis returns as soon as p is accepted. Otherwise it
+// helps to write the orders of accepted requests, until p has an order.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
@@ -208,9 +212,9 @@ func (s *redisStream) parseReceipt(
 }
 
 // Restore appends the cancellation to the same stream. A writer cancels the
-// order in the database, and then returns the units in Redis. If it dies in
-// between, another writer repeats both steps. The second time, the first step
-// changes nothing, so the units are given back only once.
+// order in the database, and then returns the units in Redis. If the writer
+// dies in between, another writer repeats both steps. In the repetition the
+// first step changes nothing, so the units are given back only once.
 func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for accepted := false; ; {
@@ -279,9 +283,9 @@ func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 }
 
 // seedStream makes the stream for the ledger's run from the stock row, if
-// Redis has lost the stream or has an older one. Purchases that were accepted
-// but not written are lost. Redis has then forgotten who has bought, so only
-// the database refuses a user's second order.
+// Redis has lost the stream or has an older one. Purchases are lost if they
+// were accepted and have no order yet. Redis has also forgotten who has
+// bought, so only the database refuses a user's second order.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 	for range 2 { // try again if a reset has changed the row meanwhile
 		var row struct{ Num, Run, Fence int64 }
@@ -356,7 +360,8 @@ type entry struct {
 	run      int64  // the run in which the entry was accepted
 }
 
-// requestName returns the name that the scripts use for the entry's request.
+// requestName returns the name that the Lua scripts use for the entry's
+// request.
 func (e entry) requestName() string {
 	if e.kind == "cancel" {
 		return "cancel " + e.order
@@ -398,9 +403,9 @@ func stringOf(v any) string {
 	return t
 }
 
-// Became returns the state of a request as the streams show it. If Redis has
-// lost the entry, the order or the final refusal is still in the ledger, which
-// the service reads first.
+// Became returns the state of a request as the streams show it. Redis may have
+// lost the entry. But the service reads the ledger before it calls Became, and
+// the ledger keeps every order and every final refusal.
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {
@@ -418,11 +423,11 @@ func (s *redisStream) Became(
 	return seckill.ErrUnknownOrder
 }
 
-// findState returns the state of a request in Redis. It asks for one SKU, or
-// for all SKUs if sku is 0. If no SKU knows the request, it returns the error
-// of a SKU whose Redis did not answer.
+// findState returns the state of a request in Redis. It reads the state at one
+// SKU, or at all SKUs if sku is 0. If no SKU has the request, it returns the
+// error of a SKU whose Redis did not answer.
 func (s *redisStream) findState(
-	ctx context.Context, sku int64, who string,
+	ctx context.Context, sku int64, request string,
 ) (state string, failed error) {
 	id, err := s.store.Identity(ctx)
 	if err != nil {
@@ -438,7 +443,7 @@ func (s *redisStream) findState(
 		sale, err := s.redis.Get(ctx, companionKey(row.ID, "run")).Result()
 		if err == nil && sale == fmt.Sprint(id, " ", row.Run) {
 			state, err = s.redis.HGet(ctx, companionKey(row.ID, "requests"),
-				who).Result()
+				request).Result()
 		}
 		if err != nil && !errors.Is(err, redis.Nil) {
 			failed = err // this shard is down, but others may answer

@@ -82,7 +82,9 @@ func (s *reserve) writeReservation(
 	return err
 }
 
-// PrepareRestock writes the reservation that a later Restore will look for.
+// PrepareRestock prepares a restock, which writes an order for the new units
+// and then cancels it by Restore. Restore looks for a reservation, so
+// PrepareRestock writes one for this order.
 func (s *reserve) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	return s.writeReservation(tx, o, seckill.Paid, noDeadline)
 }
@@ -123,14 +125,14 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 		return seckill.ErrExpired
 	case seckill.ReservationReleased:
 		return seckill.ErrCancelled
-	case seckill.Reserved: // only if the database's clock was set back
+	case seckill.Reserved: // the database's clock was set back
 		return seckill.ErrConflict
 	}
 	return nil
 }
 
-// Release is the "cancel". It needs the id from the answer to the "try", so it
-// cannot come before the "try".
+// Release is the "cancel". Its caller needs the id from the answer to the
+// "try", so it cannot arrive before the "try".
 func (s *reserve) Release(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {
@@ -172,25 +174,25 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 }
 
 // releaseUnits gives an order's units back if its reservation meets the SQL
-// condition when. Only the first of several calls changes the state, because
-// the UPDATE of a later call matches no row. All changes of a reservation lock
-// the reservation first and the stock last, so that they do not deadlock.
+// condition. Only the first of several calls changes the state, because the
+// UPDATE of a later call matches no row. All changes of a reservation lock the
+// reservation first and the stock last, so that they do not deadlock.
 // (placeReservation inserts the order before the reservation, but nobody else
 // can wait for these new rows.)
 func (s *reserve) releaseUnits(
-	ctx context.Context, o ledger.Order, as, when string,
+	ctx context.Context, o ledger.Order, newState, condition string,
 ) (done bool, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, _, err := s.store.Exec(tx, "UPDATE reservations "+
 			"SET state = ?, released = released + quantity "+
-			"WHERE sku_id = ? AND run = ? AND id = ? AND "+when,
-			as, o.SKUID, o.Run, o.ID)
+			"WHERE sku_id = ? AND run = ? AND id = ? AND "+condition,
+			newState, o.SKUID, o.Run, o.ID)
 		if done = rows == 1; err != nil || !done {
 			return err
 		}
 		_, _, err = s.store.Exec(tx, "UPDATE orders SET status = ? "+
 			"WHERE sku_id = ? AND run = ? AND id = ?",
-			as, o.SKUID, o.Run, o.ID)
+			newState, o.SKUID, o.Run, o.ID)
 		if err != nil {
 			return err
 		}
@@ -231,25 +233,25 @@ func (s *reserve) Work(ctx context.Context) {
 // Expire makes one sweep. Meanwhile other calls may pay, cancel or expire a
 // reservation that the sweep has found, so releaseUnits checks the state
 // again. If the stock row of a SKU is locked, Expire leaves the SKU for the
-// next sweep, and returns the error at the end. If the query had no room for
-// other SKUs, Expire repeats it without this one.
+// next sweep, and returns the error at the end. If the query was full, Expire
+// repeats it without this SKU, to find the reservations of other SKUs.
 func (s *reserve) Expire(ctx context.Context) (released int, err error) {
-	var held []int64
+	var lockedSKUs []int64
 	for again := true; again; {
 		again = false
-		due, wrong := s.findOverdue(ctx, held)
+		due, wrong := s.findOverdue(ctx, lockedSKUs)
 		if wrong != nil {
 			return released, wrong
 		}
 		for _, o := range due {
-			if slices.Contains(held, o.SKUID) {
+			if slices.Contains(lockedSKUs, o.SKUID) {
 				continue
 			}
 			done, wrong := s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
 			switch {
 			case errors.Is(wrong, seckill.ErrUnknownOrder): // it was reset
 			case errors.Is(wrong, seckill.ErrBusy) && ctx.Err() == nil:
-				held = append(held, o.SKUID)
+				lockedSKUs = append(lockedSKUs, o.SKUID)
 				again = len(due) == maxSwept
 				err = cmp.Or(err, wrong)
 			case wrong != nil:
@@ -263,13 +265,13 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 }
 
 // findOverdue finds overdue reservations, the oldest first. It leaves out the
-// SKUs in held, whose stock rows were locked.
+// SKUs in lockedSKUs, whose stock rows were locked.
 func (s *reserve) findOverdue(
-	ctx context.Context, held []int64,
+	ctx context.Context, lockedSKUs []int64,
 ) (due []ledger.Order, err error) {
 	others, of := "", []any{s.store.Strategy()}
-	if len(held) > 0 {
-		others, of = "AND r.sku_id NOT IN ? ", append(of, held)
+	if len(lockedSKUs) > 0 {
+		others, of = "AND r.sku_id NOT IN ? ", append(of, lockedSKUs)
 	}
 	err = s.store.DB(ctx).Raw("SELECT r.sku_id, r.run, r.id, r.quantity "+
 		"FROM reservations r JOIN stock s ON s.id = r.sku_id "+

@@ -29,14 +29,17 @@ const (
 	settleTimeout = 2 * time.Second
 )
 
-// A streamBatch has the entries that one round reads and writes.
+// A streamBatch has the entries that one round reads and writes. Its epoch
+// grows when a writer takes entries over from another writer. The stock row
+// keeps the highest epoch in its column fence.
 type streamBatch struct {
 	sku, run, epoch int64
 	entries         []entry
 	fresh           bool // true if no earlier round has read the entries
 }
 
-// A decision is the database's answer to an entry, as the scripts expect it.
+// A decision is the database's answer to an entry, in the words of the
+// scripts.
 type decision struct {
 	entry
 	state string
@@ -46,26 +49,27 @@ type decision struct {
 // leads it for all buyers who join before it begins. Later buyers wait for the
 // next round.
 type round struct {
-	requests []string // the names of requests whose buyers joined
+	requests []string // the names of the requests that joined
 	begun    bool
 	done     chan struct{}
 	states   map[string]string // maps a request to its state after the round
 }
 
-// shareRound takes part in a round, so that one buyer writes for many. It
-// returns the state of a request, or "" if Redis does not know the request.
+// shareRound leads a round or waits for one that another buyer leads. It
+// returns the state of the request after the round, or "" if Redis does not
+// know the request.
 func (s *redisStream) shareRound(
-	ctx context.Context, sku int64, who string, end time.Time,
+	ctx context.Context, sku int64, request string, end time.Time,
 ) (state string, err error) {
-	r, before := s.joinRound(sku, who)
+	r, previous := s.joinRound(sku, request)
 	read := true
-	if r == before {
+	if r == previous {
 		err = r.waitUntilDone(ctx, end)
 	} else {
-		read, err = s.leadRound(ctx, sku, r, before, end)
+		read, err = s.leadRound(ctx, sku, r, previous, end)
 	}
-	if err == nil || r != before { // the round is done
-		state = r.states[who]
+	if err == nil || r != previous { // the round is done
+		state = r.states[request]
 	}
 	open := strings.HasPrefix(state, "open")
 	switch {
@@ -82,20 +86,20 @@ func (s *redisStream) shareRound(
 
 var errLate = errors.New("time is up")
 
-// joinRound returns a round r that has not begun. It also returns before, the
-// latest round that existed before the call, or nil. If r is this round,
-// another buyer leads r. Otherwise the caller must wait for before, and then
-// lead r.
-func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
+// joinRound returns a round r that has not begun. It also returns the latest
+// round that existed before the call, or nil. If r is the latest round,
+// another buyer leads r. Otherwise the caller must wait for the latest round,
+// and then lead r.
+func (s *redisStream) joinRound(sku int64, request string) (r, latest *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before = s.rounds[sku]
-	if r = before; r == nil || r.begun {
+	latest = s.rounds[sku]
+	if r = latest; r == nil || r.begun {
 		r = &round{done: make(chan struct{}), states: map[string]string{}}
 		s.rounds[sku] = r
 	}
-	r.requests = append(r.requests, who)
-	return r, before
+	r.requests = append(r.requests, request)
+	return r, latest
 }
 
 func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
@@ -104,10 +108,11 @@ func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
 	return err
 }
 
-// leadRound runs a round. After an error it runs the round again at once,
-// because the first run may have written orders and lost the reply.
+// leadRound waits for the previous round, if there is one, and then runs the
+// round r. After an error it runs the round again at once, because the first
+// run may have written orders and lost the reply.
 func (s *redisStream) leadRound(
-	ctx context.Context, sku int64, r, before *round, end time.Time,
+	ctx context.Context, sku int64, r, previous *round, end time.Time,
 ) (read bool, err error) {
 	defer func() {
 		s.mu.Lock()
@@ -117,8 +122,8 @@ func (s *redisStream) leadRound(
 		}
 		close(r.done)
 	}()
-	if before != nil {
-		if err := before.waitUntilDone(ctx, end); err != nil {
+	if previous != nil {
+		if err := previous.waitUntilDone(ctx, end); err != nil {
 			return false, err
 		}
 	}
@@ -132,7 +137,8 @@ func (s *redisStream) leadRound(
 	return read, err
 }
 
-// runRound reads entries and writes them. read is true if there were any.
+// runRound reads entries and writes them. The result read is true if there
+// were any entries.
 func (s *redisStream) runRound(
 	ctx context.Context, sku int64, r *round,
 ) (read bool, err error) {
@@ -166,7 +172,7 @@ func (s *redisStream) readEntries(
 		return b, err
 	}
 	found := answer.([]any)
-	if found[0] == "" { // no stream, or the stream of another database
+	if found[0] == "" { // there is no stream, or one of another database
 		return b, errForgotten
 	}
 	b = streamBatch{sku: sku, entries: parseEntries(sku, found[2])}
@@ -241,10 +247,11 @@ var (
 
 // sellEntries writes the orders of all entries at once if it can, otherwise
 // one by one. The stock row decides whether there are enough units, whether
-// the run is the same, and whether the sale has started. Its fence decides
-// whether the entries still belong to this writer, because another writer may
-// have taken them over while this one was paused. Several writers may have the
-// same entry. The first order or refusal that is written for it is final.
+// the run is the same, and whether the sale has started. Its column fence has
+// the highest epoch so far. If this epoch is higher than the batch's, nothing
+// is written: another writer may have taken the entries over while this writer
+// was paused. Several writers may have the same entry. The first order or
+// refusal that is written for it is final.
 func (s *redisStream) sellEntries(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
@@ -311,8 +318,8 @@ func soldState(r seckill.Receipt) string {
 	return fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ", r.Quantity)
 }
 
-// withFence runs f in a transaction that first raises the fence of the stock
-// row to b's epoch. From then on, writers with a lower epoch get errStale.
+// withFence runs f in a transaction that first raises the stock row's fence to
+// the epoch of b. From then on, writers with a lower epoch get errStale.
 func (s *redisStream) withFence(
 	ctx context.Context, b streamBatch, f func(tx *gorm.DB) error,
 ) error {
@@ -351,14 +358,15 @@ func (s *redisStream) explainEntry(
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
 			if errors.Is(why, seckill.ErrNotStarted) {
-				refused.RequestID = e.refusalID() // the request may still buy
+				// Leave the request's own id free: it may still buy.
+				refused.RequestID = e.refusalID()
 			}
 			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})
 		default:
 			return why
 		}
-		return nil // the decision is valid after the COMMIT of the fence
+		return nil // withFence now commits, so the decision is valid
 	})
 	if err != nil {
 		return nil, err
@@ -368,12 +376,13 @@ func (s *redisStream) explainEntry(
 
 // refusalID returns the request id under which a refusal is stored if the sale
 // has not started. The request's own id stays free, so the buyer can send the
-// request again. The id contains a blank, so no real request has it.
+// request again. The returned id contains a blank, so no real request has it.
 func (e entry) refusalID() string { return "entry " + e.id }
 
 // wasRefused reports whether an entry was refused because the sale had not
-// started. It does not find other refusals, which have the request's own id.
-// tx must have locked the stock row.
+// started. Such a refusal is stored under refusalID. wasRefused does not find
+// other refusals, which are stored under the request's own id. tx must have
+// locked the stock row.
 func (s *redisStream) wasRefused(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (refused bool, err error) {
@@ -439,7 +448,7 @@ func (s *redisStream) cancelOrder(
 	})
 }
 
-// refusals has the errors for the refusals in Redis and in the ledger.
+// refusals maps the names of refusals, in Redis and in the ledger, to errors.
 var refusals = map[string]error{
 	"sold_out":    seckill.ErrSoldOut,
 	"duplicate":   seckill.ErrDuplicate,
@@ -480,7 +489,7 @@ func (s *redisStream) Work(ctx context.Context) {
 	for searched := (time.Time{}); ctx.Err() == nil; {
 		if time.Since(searched) > searchInterval {
 			searched = time.Now()
-			all, _ := s.store.SKUs(ctx, 0) // if it fails, search later
+			all, _ := s.store.SKUs(ctx, 0) // after an error, search later
 			for _, sku := range all {
 				s.leaveToWorker(sku.ID)
 			}
@@ -515,8 +524,8 @@ func (s *redisStream) leaveToWorker(sku int64) {
 	s.forWorker[sku] = true
 }
 
-// writeSome takes part in one round of a SKU. If the stream still has entries
-// afterwards, writeSome leaves the SKU to the worker's next pass.
+// writeSome leads one round of a SKU, or waits for one. If the stream still
+// has entries afterwards, writeSome leaves the SKU to the worker's next pass.
 func (s *redisStream) writeSome(ctx context.Context, sku int64) error {
 	_, err := s.shareRound(ctx, sku, "", time.Now().Add(time.Minute))
 	if errors.Is(err, errForgotten) {

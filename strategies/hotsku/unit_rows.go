@@ -78,8 +78,9 @@ const (
 	// maxUnits is the largest stock that gets a row for each unit. Every reset
 	// writes these rows, even if another strategy sells the SKU.
 	maxUnits = 20_000
-	// maxCounted bounds the free units that a purchase counts, apart from its
-	// own. Without a bound, a large stock would make each purchase slow.
+	// maxCounted bounds the free units that a purchase counts besides those
+	// that it wants. Without a bound, a large stock would make each purchase
+	// slow.
 	maxCounted = 1000
 	// maxMarked bounds the units that one statement marks as sold.
 	maxMarked = 1000
@@ -134,7 +135,7 @@ func (s *unitStock) sellUnits(
 }
 
 // startUnit returns the unit at which a buyer begins to search. Buyers begin
-// at different units, so that they rarely meet units that others hold.
+// at different units, so that few of them try to lock the same unit.
 func startUnit(user, units int64) int64 {
 	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
 }
@@ -227,8 +228,9 @@ func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 	})
 }
 
-// PrepareRestock writes the new units as sold to the restock's order. Restore
-// of that order then frees them.
+// PrepareRestock prepares a restock, which writes an order for the new units
+// and then cancels it by Restore. PrepareRestock writes the new units as sold
+// to this order, and Restore frees them.
 func (s *unitStock) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	if o.Remaining > maxUnits {
 		return fmt.Errorf("%w: %s keeps a row for each unit, %d at most",

@@ -73,7 +73,7 @@ func (m mutex) waitForToken(
 	}
 	taken, err := tap.Wait(ctx, "the mutex "+key, m)
 	if err != nil && taken {
-		m <- true // Wait failed although it had taken the token
+		m <- true // Wait took the token and then failed, so put it back
 	}
 	if err != nil {
 		return lock.AcquireError(ctx, err)

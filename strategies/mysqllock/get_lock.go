@@ -35,11 +35,11 @@ var GetLock = catalog.Info{
 
 type userLock struct {
 	db    *gorm.DB
-	limit time.Duration // the maximum time for which one GET_LOCK waits
+	limit time.Duration // how long one GET_LOCK may wait
 }
 
-// Acquire waits for the lock key. o.Lease has no effect: the lock lives as
-// long as its connection.
+// Acquire waits for the lock named key. o.Lease has no effect: the lock lives
+// as long as its connection.
 func (l *userLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -50,10 +50,10 @@ func (l *userLock) Acquire(
 	}
 	err = l.waitForLock(ctx, conn, key, o.Wait, end)
 	switch {
-	case errors.Is(err, errUserLockHeld): // not locked: reuse the connection
+	case errors.Is(err, errUserLockHeld): // we have no lock to release
 		conn.Close()
 		return nil, seckill.ErrBusy
-	case err != nil: // the lock may be ours; closing the connection ends it
+	case err != nil: // we may have the lock, so close the connection
 		closeConn(conn)
 		return nil, acquireError(ctx, err)
 	}
@@ -67,8 +67,8 @@ func (l *userLock) Acquire(
 var errUserLockHeld = errors.New("GET_LOCK answered 0")
 
 // waitForLock asks for the lock until the buyer's time ends. The server counts
-// in whole seconds. A buyer without a limit also asks for a limited time,
-// again and again, because MariaDB does not accept -1 (no limit), as MySQL
+// in whole seconds. A buyer may have no time limit. Then waitForLock repeats
+// GET_LOCK with a limit, because MariaDB does not accept -1 (no limit). MySQL
 // does.
 func (l *userLock) waitForLock(
 	ctx context.Context, conn *sql.Conn, key string,

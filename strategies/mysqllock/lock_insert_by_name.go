@@ -27,7 +27,7 @@ var LockInsertByName = catalog.Info{
 	Key: stockKey,
 }
 
-type insertByName struct{ namedRow } // in article C the lease is 30 s
+type insertByName struct{ namedRow } // article C has a lease of 30 s
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -65,7 +65,8 @@ func (l *insertByName) tryAcquire(
 	}
 }
 
-// deleteExpired is the periodic clean-up of article C, for one lock only.
+// deleteExpired deletes the lock's row if it has expired. Article C does this
+// periodically for all locks.
 func (l *insertByName) deleteExpired(
 	ctx context.Context, key string,
 ) (past int64, err error) {

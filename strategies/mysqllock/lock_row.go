@@ -41,12 +41,12 @@ var LockRow = catalog.Info{
 
 type rowLock struct {
 	db    *gorm.DB
-	limit time.Duration // maximum wait for a row lock, set by the server
+	limit time.Duration // how long the server lets a statement wait for a row
 	made  sync.Map      // the names of lock rows that are known to exist
 }
 
-// Acquire waits for the row. o.Lease has no effect: the lock lives as long as
-// its transaction.
+// Acquire waits until it has locked the row of key. o.Lease has no effect: the
+// lock lives as long as its transaction.
 func (l *rowLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -57,7 +57,7 @@ func (l *rowLock) Acquire(
 	}
 	tx, err := l.beginLocked(ctx, conn, key, o.Wait, end)
 	switch {
-	case isRowHeld(err): // not locked: reuse the connection
+	case isRowHeld(err): // we have no lock to release
 		conn.Close()
 		return nil, acquireError(ctx, err)
 	case err != nil:
@@ -122,10 +122,11 @@ func (l *rowLock) ensureRow(
 	return err
 }
 
-// waitForRow asks the server for the row. If the server ends the wait, the
-// caller asks again in a new transaction, because innodb_rollback_on_timeout
-// may have ended the first one. waitForRow reads nothing before the row,
-// because a plain read would fix the transaction's snapshot before the lock.
+// waitForRow sends the SELECT that locks the row. If the server ends the wait,
+// the caller tries again in a new transaction, because
+// innodb_rollback_on_timeout may have ended the first one. waitForRow reads
+// nothing before the row, because a plain read would fix the transaction's
+// snapshot before the lock.
 func (l *rowLock) waitForRow(
 	ctx context.Context, tx *sql.Tx, key string,
 	wait time.Duration, end time.Time,

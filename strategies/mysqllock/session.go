@@ -91,19 +91,20 @@ func maxRowWait(db *gorm.DB) (time.Duration, error) {
 }
 
 // statementContext returns the context of a statement that the server ends
-// after limit. The buyer must not wait longer than until end. If the server
-// would end the statement more than 200 ms later, the context ends at end.
-// Such an end also closes the connection, so it is the exception. If limit is
-// 0, the server answers at once.
+// after the time limit. The buyer must not wait longer than until the
+// deadline. If the server would end the statement more than 200 ms after the
+// deadline, the context ends at the deadline. Otherwise only the server ends
+// it, because the end of a context also closes the connection. If limit is 0,
+// the server answers at once.
 func statementContext(
-	ctx context.Context, wait time.Duration, end time.Time,
+	ctx context.Context, wait time.Duration, deadline time.Time,
 	limit time.Duration,
 ) (context.Context, context.CancelFunc) {
 	if wait < 0 || limit == 0 ||
-		limit-time.Until(end) < 200*time.Millisecond {
+		limit-time.Until(deadline) < 200*time.Millisecond {
 		return ctx, func() {}
 	}
-	return context.WithDeadlineCause(ctx, end, errOutOfTime)
+	return context.WithDeadlineCause(ctx, deadline, errOutOfTime)
 }
 
 var errOutOfTime = errors.New("the buyer's own time is over")

@@ -140,8 +140,8 @@ func checkReleased(rows int64, err error) error {
 	return nil
 }
 
-// A nameLocker is a lock that is released by its name alone, even by a client
-// that does not hold it.
+// A nameLocker is a lock whose release names only the lock and not its holder.
+// So a client that does not hold the lock can release it.
 type nameLocker interface {
 	releaseName(ctx context.Context, key string) (rows int64, err error)
 }
@@ -151,7 +151,7 @@ type nameLocker interface {
 type namedRow struct {
 	db    *gorm.DB
 	table string
-	ttl   time.Duration // the lease if Options.Lease is 0; not for all locks
+	ttl   time.Duration // the lease if Options.Lease is 0; some have no lease
 	poll  time.Duration
 }
 
@@ -172,8 +172,8 @@ func (l *namedRow) Clear(ctx context.Context, key string) error {
 	return err
 }
 
-// A nameLease is the lease of a nameLocker. Unlike lock.Hold, it sends every
-// call of Release to the server. So a second call may release the lock of the
+// A nameLease is the lease of a nameLocker. Each call of Release reaches the
+// server, unlike with lock.Hold. So a second call may release the lock of the
 // next holder.
 type nameLease struct {
 	lock nameLocker

@@ -25,7 +25,7 @@ type keyLock struct {
 	redis   redis.UniversalClient
 	poll    time.Duration    // the pause between two attempts
 	ttl     time.Duration    // the lease if Options.Lease is 0
-	maxHold time.Duration    // time after which renewals end; 0 means never
+	maxHold time.Duration    // how long a lock is renewed; 0 means no limit
 	now     func() time.Time // the clock of this process
 }
 
@@ -34,23 +34,23 @@ func newKeyLock(d catalog.Deps) keyLock {
 		d.Settings.MaxHold, d.Now}
 }
 
-// deleteUntil deletes the key, even if another buyer owns it. But if the time
-// until has passed by the clock of this process, deleteUntil deletes nothing
-// and returns ErrNotHeld.
+// deleteUntil deletes the key, even if another buyer owns it. But if the lease
+// has ended by the clock of this process, deleteUntil deletes nothing and
+// returns ErrNotHeld.
 func (l *keyLock) deleteUntil(
-	ctx context.Context, key string, until time.Time,
+	ctx context.Context, key string, leaseEnd time.Time,
 ) error {
-	if !l.now().Before(until) {
+	if !l.now().Before(leaseEnd) {
 		return lock.ErrNotHeld
 	}
 	return checkReleased(l.redis.Del(ctx, key).Result())
 }
 
 // endedBefore reports whether the value is a time in milliseconds that lies
-// before now.
-func endedBefore(value string, now time.Time) bool {
-	until, err := strconv.ParseInt(value, 10, 64)
-	return err == nil && until < now.UnixMilli()
+// before currentTime.
+func endedBefore(value string, currentTime time.Time) bool {
+	end, err := strconv.ParseInt(value, 10, 64)
+	return err == nil && end < currentTime.UnixMilli()
 }
 
 // An endlessLock has a key that may stay for ever, because it has no lease.
@@ -62,8 +62,8 @@ func (l *endlessLock) Clear(ctx context.Context, key string) error {
 }
 
 // checkReleased returns the error of a release that deleted the given number
-// of keys. It returns ErrNotHeld if no key was deleted, or if the key has
-// another type by now.
+// of keys. It returns ErrNotHeld if no key was deleted, or if another program
+// has replaced the key by one of another type.
 func checkReleased(keys int64, err error) error {
 	switch {
 	case err == nil && keys > 0:

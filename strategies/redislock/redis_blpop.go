@@ -40,7 +40,7 @@ var RedisBLPOP = catalog.Info{
 	Redis: []string{"SET", "BLPOP"},
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
-	Renews: true, // in article A, renewals are optional
+	Renews: true, // article A makes renewals optional
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{keyLock: newKeyLock(d)}, nil
 	},
@@ -48,7 +48,7 @@ var RedisBLPOP = catalog.Info{
 }
 
 type blpopLock struct {
-	keyLock // in article A the lease is 15 s
+	keyLock // article A has a lease of 15 s
 
 	// The gate lets one buyer per process and key call BLPOP, because each
 	// BLPOP occupies a connection.

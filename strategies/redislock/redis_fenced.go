@@ -60,7 +60,7 @@ func (l *fencedLock) Acquire(
 		n, err := takeAndCount.Run(ctx, l.redis,
 			[]string{key, grantsKey(key)},
 			token, max(1, ttl.Milliseconds()), o.Above).Uint64()
-		if err != nil { // the reply is lost, but the lock may be taken
+		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
 		fence = n

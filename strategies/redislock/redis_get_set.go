@@ -30,7 +30,7 @@ var RedisGetSet = catalog.Info{
 	Key: stockKey,
 }
 
-type getSetLock struct{ endlessLock } // in article A it polls every second
+type getSetLock struct{ endlessLock } // article A polls every second
 
 func (l *getSetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -15,8 +15,8 @@ import (
 
 // RedisGETSET takes over an expired lock in one command. GETSET writes the new
 // end and returns the old one, so only one of several buyers gets back the end
-// that it had read. But the losers have written, too, and each program
-// compares times by its own clock.
+// that it had read. But the other buyers have overwritten the end, too.
+// Besides, each program compares times by its own clock.
 var RedisGETSET = catalog.Info{
 	Name:   "redis-getset",
 	Source: "C, second Redis way",

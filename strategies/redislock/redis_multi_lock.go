@@ -59,7 +59,7 @@ func (l *multiLock) tryAcquire(
 			return err
 		}
 		if n > 0 {
-			return errTaken // go-redis then sends UNWATCH
+			return errTaken // after an error, go-redis sends UNWATCH
 		}
 		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.Set(ctx, key, 1, ttl)

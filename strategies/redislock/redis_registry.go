@@ -40,7 +40,7 @@ var RedisRegistry = catalog.Info{
 }
 
 type registryLock struct {
-	keyLock        // in article D the lease is 10 min
+	keyLock        // article D has a lease of 10 minutes
 	client  string // the token of the process
 	turns   atomic.Int64
 	local   lock.Gate[struct{}]
@@ -74,7 +74,7 @@ func (l *registryLock) Acquire(
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		ok, err := l.sendTake(ctx, key, owner, ttl)
-		if err != nil { // the reply is lost, but the lock may be taken
+		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
 		return ok, err
@@ -84,7 +84,7 @@ func (l *registryLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewReentrant(ctx, l, key, 0, func(ctx context.Context) error {
-		defer permit.Release() // runs after the release of the lock in Redis
+		defer permit.Release() // the lock in Redis is released first
 		return release(ctx)
 	})
 	h.ExpireAt(asked.Add(ttl))

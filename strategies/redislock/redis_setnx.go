@@ -27,7 +27,7 @@ var RedisSetNX = catalog.Info{
 	Key: stockKey,
 }
 
-type setnxLock struct{ endlessLock } // in article A it polls every second
+type setnxLock struct{ endlessLock } // article A polls every second
 
 func (l *setnxLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

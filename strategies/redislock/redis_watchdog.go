@@ -65,7 +65,7 @@ var RedisWatchdog = catalog.Info{
 }
 
 type watchdogLock struct {
-	keyLock // in article A the lease is 30 s
+	keyLock // article A has a lease of 30 s
 
 	// The gate lets one waiter of this process at a time listen and try to
 	// take the lock. The next waiter uses the same subscription.
@@ -139,9 +139,11 @@ func (l *watchdogLock) renew(h *lock.Hold, key, owner string) {
 	})
 }
 
-// waitForRelease returns when the waiter should try again. left is the answer
-// of watchdog_lock.lua. The first call only subscribes, and returns at once,
-// because the lock may have been released before the subscription.
+// waitForRelease returns when the waiter should try again. The argument left
+// is the answer of watchdog_lock.lua: the milliseconds that are left of the
+// holder's lease, or a negative number. The first call only subscribes, and
+// returns at once, because the lock may have been released before the
+// subscription.
 func (l *watchdogLock) waitForRelease(
 	ctx, waiting context.Context, permit *lock.Permit[*tap.Subscription],
 	key string, left int64,
@@ -172,7 +174,7 @@ func (l *watchdogLock) waitForRelease(
 		return lock.AcquireError(ctx, err)
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err == nil && message == nil: // the connection is lost
+	case err == nil && message == nil: // the connection is lost, so close it
 		permit.Shared.Close()
 		permit.Shared = nil
 	}

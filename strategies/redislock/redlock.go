@@ -138,7 +138,7 @@ func (v *voter) connectFor(
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := tap.WithTimeout(ctx, limit)
-	c, _ = goredis.NewPool(v.redis).Get(ctx) // cannot fail before a command
+	c, _ = goredis.NewPool(v.redis).Get(ctx) // Get never returns an error
 	return c, func(err error) {
 		cancel()
 		v.background.RUnlock()
@@ -163,7 +163,7 @@ func (v *voter) awaitAnswer() {
 	})
 }
 
-// isOverdue reports whether err says that the node left a command unanswered.
+// isOverdue reports whether err says that the node did not answer in time.
 func isOverdue(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.Is(err, context.DeadlineExceeded) ||

@@ -19,8 +19,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// Redsync is the library go-redsync on one Redis server. Its token guards only
-// the release and not the stock.
+// Redsync is the library go-redsync on one Redis server. The token of a lock
+// guards only the release and not the stock.
 var Redsync = catalog.Info{
 	Name: "redsync",
 	Source: "ours: a popular Go library; A, sixth idea, and E, scheme 4: " +

@@ -81,20 +81,20 @@ func (s *Sale) Buy(ctx context.Context, user, quantity int64) (seckill.Receipt, 
 	return s.Processes[0].Deduct(ctx, s.Purchase(user, quantity))
 }
 
-// Judge audits the run. If the answers of buyers are given in told, it also checks them.
-func (s *Sale) Judge(t testing.TB, told ...judge.Call) judge.Report {
+// Judge audits the run. If any answers of buyers are given, Judge checks them, too.
+func (s *Sale) Judge(t testing.TB, answers ...judge.Call) judge.Report {
 	t.Helper()
 	// Read the stock in the last process, because a test may have killed the first.
 	e, err := catalog.Evidence(t.Context(), s.Store, s.SKU, []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}})
 	labtest.Must(t, err)
-	e.Initial, e.Run, e.Calls = s.Stock, s.Run, told
+	e.Initial, e.Run, e.Calls = s.Stock, s.Run, answers
 	return judge.Judge(e)
 }
 
-// Held checks that the audit finds no violation.
-func (s *Sale) Held(t testing.TB, told ...judge.Call) {
+// Held calls Judge and checks that it finds no violation.
+func (s *Sale) Held(t testing.TB, answers ...judge.Call) {
 	t.Helper()
-	if r := s.Judge(t, told...); r.Verdict != judge.Held {
+	if r := s.Judge(t, answers...); r.Verdict != judge.Held {
 		t.Errorf("the audit says %s, want held: %+v", r.Verdict, r.Violations)
 	}
 }

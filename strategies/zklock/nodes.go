@@ -87,7 +87,7 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 		if !ok {
 			continue // a node without a number is not in the queue
 		}
-		behind := n - mine // overflows in the same way as the counter
+		behind := n - mine // this difference overflows as the counter does
 		if behind < 0 && (ahead == "" || behind > nearest) {
 			ahead, nearest = name, behind
 		}
@@ -103,15 +103,15 @@ func sequenceNumber(name string) (n int32, ok bool) {
 	switch {
 	case len(digits) < 9:
 		return 0, false
-	case len(digits) == 9: // such as -123456789
+	case len(digits) == 9: // the name must end like -123456789
 		if !strings.HasSuffix(front, "-") {
 			return 0, false
 		}
 		digits = "-" + digits
 	case len(digits) == 10 && digits[0] != '0' &&
-		strings.HasSuffix(front, "--"): // such as lock--1234567890
+		strings.HasSuffix(front, "--"): // the name is like lock--1234567890
 		digits = "-" + digits
-	default: // any digits before these belong to the prefix
+	default: // the last ten digits are the number
 		digits = digits[len(digits)-10:]
 	}
 	v, err := strconv.ParseInt(digits, 10, 32)

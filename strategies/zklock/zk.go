@@ -158,9 +158,9 @@ func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 	}
 }
 
-// watchAhead lists the queue. If nodes are ahead of ours, the channel gone
-// gets an event when the nearest of them is deleted or changed, or when our
-// session ends.
+// watchAhead lists the queue. If nodes are ahead of ours, it returns a
+// channel, gone. The channel gets an event when the nearest of these nodes is
+// deleted or changed, or when our session ends.
 //
 // Otherwise gone is nil and the lock is ours. The fencing token is the number
 // of the transaction that last changed the list, which is part of the reply.
@@ -185,7 +185,7 @@ func (me *zkContender) watchAhead() (
 			fence, gone = uint64(stat.Pzxid), nil
 			return nil
 		}
-		// Not ExistsW, because its watch on a missing node would never fire.
+		// ExistsW would also watch a missing node, and never get an event.
 		_, _, gone, err = me.zk.GetW(me.asking, me.key+"/"+ahead)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
@@ -195,8 +195,8 @@ func (me *zkContender) watchAhead() (
 	return fence, gone, err
 }
 
-// repeat calls ask again when the connection breaks, because our node is still
-// in the queue. It also calls ask again after errZKAgain.
+// repeat calls the function ask again when the connection breaks, because our
+// node is still in the queue. It also calls ask again after errZKAgain.
 func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 	for failures := 0; ; {
 		err := ask()

@@ -90,10 +90,11 @@ func (l *zkNode) waitForNode(
 	}
 }
 
-// createOrWatch creates the node. If another contender has it, the channel
-// gone gets an event when the node is deleted or changed, or when our session
-// ends. The node's data names its owner. If the connection breaks during a
-// create, the data shows whether the node is ours.
+// createOrWatch creates the node. If another contender has the node,
+// createOrWatch returns a channel, gone. The channel gets an event when the
+// node is deleted or changed, or when our session ends. The node's data names
+// its owner. If the connection breaks during a create, the data shows whether
+// the node is ours.
 func (l *zkNode) createOrWatch(
 	ctx context.Context, key, me string,
 ) (gone <-chan zk.Event, err error) {
@@ -110,7 +111,7 @@ func (l *zkNode) createOrWatch(
 		case !errors.Is(err, zk.ErrNodeExists):
 			return err
 		}
-		// Not ExistsW, because its watch on a missing node would never fire.
+		// ExistsW would also watch a missing node, and never get an event.
 		owner, _, change, err := l.zk.GetW(ctx, key)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
@@ -138,8 +139,8 @@ func (l *zkNode) releaseNode(ctx context.Context, key, me string) error {
 }
 
 // deleteOwn reads the node and deletes it if the node is ours. Our session may
-// end between the two commands. If the client already has the next session
-// then, deleteOwn deletes the node of another contender.
+// end between the two commands. Then the client may already have its next
+// session, and deleteOwn deletes the node of another contender.
 func (l *zkNode) deleteOwn(
 	ctx context.Context, key, me string,
 ) (deleted bool, err error) {
