@@ -29,9 +29,9 @@ type Info struct {
 	// Repair names a strategy that repairs this one and needs no other server. It is empty if none is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
-	Stock  seckill.StockStore   `json:"stock"` // where the stock is; empty in a file means InRow
-	// Redis lists the commands that the strategy itself sends to Redis, which must then be the last
-	// entry of Needs. The service checks that it may send them. Commands that the strategy's scripts
+	Stock  seckill.StockStore   `json:"stock"` // where the stock is; if empty, strategies.All sets InRow
+	// Redis lists the commands that the strategy itself sends to Redis. If there are any, the capability Redis is the
+	// last entry of Needs. The service checks that its Redis user may run them. Commands that the strategy's scripts
 	// call are not in the list.
 	Redis []string `json:"-"`
 	// Also lists files that the page shows after the strategy's own file: its scripts, and files that

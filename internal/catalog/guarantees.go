@@ -10,7 +10,8 @@ import (
 // A Question is the ID of a question that the proof (internal/prove) asks of every strategy.
 type Question string
 
-// The questions to which a strategy can declare the expected answer. Each comment says what is true if it holds.
+// The questions to which a strategy can declare the expected answer. Each comment says what is true of a strategy that
+// holds.
 const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more units than there are
 	LostUpdate  Question = "lost-update"  // with buyers in one process, stock and orders agree in the end
@@ -35,7 +36,7 @@ const (
 	NodeLoss  Question = "node-loss"  // the strategy's backend may lose one node
 )
 
-// Guarantees has the expected answer for each question in it.
+// Guarantees maps questions to the answers that are expected of a strategy.
 type Guarantees map[Question]Expectation
 
 // An Expectation is an answer of the proof: Holds or Breaks.

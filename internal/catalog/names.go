@@ -43,17 +43,17 @@ var otherNames = map[string][]string{
 // OtherNames returns the names that people use for the strategy, besides its name and title.
 func (i Info) OtherNames() []string { return otherNames[i.Name] }
 
-// Find returns the strategy whose name, or one of whose other names, is word. It ignores case, and
-// takes spaces and underscores for hyphens. If there is no such strategy, it returns false.
-func Find(all []Info, word string) (Info, bool) {
-	word = plainName(word)
+// Find returns the strategy that has the given name or lists it among its other names. It ignores case, and takes
+// spaces and underscores for hyphens. If there is no such strategy, it returns false.
+func Find(all []Info, name string) (Info, bool) {
+	name = plainName(name)
 	for _, i := range all {
-		if i.Name == word {
+		if i.Name == name {
 			return i, true
 		}
 	}
 	for _, i := range all {
-		if slices.Contains(i.OtherNames(), word) {
+		if slices.Contains(i.OtherNames(), name) {
 			return i, true
 		}
 	}
@@ -73,8 +73,8 @@ func (i Info) Matches(word string) bool {
 // maxSuggestions bounds the strategies in DidYouMean's sentence.
 const maxSuggestions = 3
 
-// DidYouMean returns a sentence, beginning with a space, with the strategies whose names contain a
-// wrong name or are similar to it, the most similar first. It returns "" if there are none.
+// DidYouMean returns a sentence, beginning with a space, that suggests strategies for a wrong name. Their names contain
+// the wrong name or are similar to it, and the most similar comes first. Without suggestions, DidYouMean returns "".
 func DidYouMean(all []Info, wrong string) string {
 	wrong = plainName(wrong)
 	if len(wrong) < 2 || len(wrong) > 64 {

@@ -31,8 +31,8 @@ type Permit[R any] struct {
 	free  chan bool // contains one token while nobody holds the permit
 }
 
-// Acquire waits for the permit of key, for as long as wait says (see Options.Wait). It returns
-// seckill.ErrBusy if that time has passed, and ctx's error if ctx has ended.
+// Acquire waits for the permit of key, at most for the time wait (see Options.Wait). It returns seckill.ErrBusy if that
+// time has passed, and ctx's error if ctx has ended.
 func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
 	p := g.usePermit(key)
 	select {
@@ -50,7 +50,7 @@ func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (
 		taken, err = tap.Wait(ctx, "this process's turn at "+key, p.free)
 	}
 	switch {
-	case err != nil && taken: // Wait failed although it had taken the permit
+	case err != nil && taken: // Wait took the permit and then failed, so release it
 		p.Release()
 		return nil, err
 	case err != nil:
@@ -66,7 +66,7 @@ func (p *Permit[R]) Release() {
 	p.removeUser()
 }
 
-// usePermit returns the permit of key and counts a user. It creates the permit for the first user.
+// usePermit returns the permit of key and counts one more user of it. It creates the permit for the first user.
 func (g *Gate[R]) usePermit(key string) *Permit[R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()

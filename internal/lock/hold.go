@@ -34,11 +34,11 @@ func NewHold(
 	return h
 }
 
-// ExpireAt ends the lease's context with ErrLost at deadline. Another call replaces the deadline. Count the deadline
-// from a time.Now before the command was sent. The server begins to count later, so the holder learns of the end
+// ExpireAt ends the lease's context with ErrLost at deadline. Another call replaces the deadline. Compute the deadline
+// from the time just before the command was sent. The server begins to count later, so the holder learns of the end
 // before another buyer can get the lock.
 //
-// Calls must not overlap. The renewer may make them.
+// Two calls must not run at the same time. The renewer (see Renew) may call ExpireAt.
 func (h *Hold) ExpireAt(deadline time.Time) {
 	if h.deadline == nil {
 		h.deadline = time.AfterFunc(time.Until(deadline), h.MarkLost)
@@ -53,14 +53,14 @@ func (h *Hold) ExpireWith(session context.Context) {
 	h.stopListening = context.AfterFunc(session, h.MarkLost)
 }
 
-// Renew starts a goroutine, the renewer, that calls renew after each period, until the lease is
-// lost or released. renew reports whether the lock is still ours; if it is not, the lease is lost.
-// The renewer ignores an error of renew, because the deadline (ExpireAt) decides. If limit is above
-// 0, the renewals end after that time, in case the holder hangs. The renewals go on when the buyer
-// leaves, because the buyer has the lock until Release. Release waits for the renewer's end.
+// Renew starts a goroutine, the renewer, that calls the function renew after each period, until the lease is lost or
+// released. The function reports whether the lock is still ours; if it is not, the lease is lost. The renewer ignores
+// an error of renew, because the deadline (ExpireAt) decides. If limit is above 0, the renewals end after that time, in
+// case the holder hangs. The renewals go on when the buyer leaves, because the buyer has the lock until Release.
+// Release waits for the renewer's end.
 //
-// A tap sees the renewer as a helper that sleeps between two commands, so a proof decides when the
-// renewer acts. Call Renew once.
+// A tap sees the renewer as a helper that sleeps between two commands, so a proof decides when the renewer acts. Call
+// Renew once.
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
@@ -75,7 +75,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer helper.End() // comes last, because the tap expects commands until End
+		defer helper.End() // End runs last, because until then the tap expects commands
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {
@@ -112,7 +112,7 @@ func (h *Hold) releaseOnce(ctx context.Context) error {
 	if h.stopRenewing != nil {
 		h.stopRenewing()
 		if _, err := tap.Wait(ctx, "the lock's renewer", h.renewerDone); err != nil {
-			return err // not released, so the lock stays until its lease ends
+			return err // the lock is not released, so it stays until its lease ends
 		}
 	}
 	if h.deadline != nil {

@@ -12,38 +12,38 @@ import (
 // or that the session of the place has ended. LineUp then takes a new place.
 var ErrPlaceLost = errors.New("the place in the lock's queue was lost")
 
-// LineUp calls attempt to acquire a lock that has a queue. attempt waits in the queue until end, the time at which
-// the buyer's wait (Options.Wait) is over, and then returns seckill.ErrBusy. After ErrPlaceLost LineUp calls attempt
-// again until the wait is over. It makes at least one more attempt, even for a buyer who does not wait.
+// LineUp acquires a lock that has a queue. It calls the function attempt, which waits in the queue until the deadline,
+// when the buyer's wait (Options.Wait) is over, and then returns seckill.ErrBusy. After ErrPlaceLost LineUp calls
+// attempt again until the wait is over. It makes at least one more attempt, even for a buyer who does not wait.
 func LineUp(
 	ctx context.Context, wait time.Duration,
-	attempt func(end time.Time) (Lease, error),
+	attempt func(deadline time.Time) (Lease, error),
 ) (Lease, error) {
-	end := time.Now().Add(wait)
+	deadline := time.Now().Add(wait)
 	for again := false; ctx.Err() == nil; again = true {
-		lease, err := attempt(end)
+		lease, err := attempt(deadline)
 		switch {
 		case err == nil:
 			return lease, nil
 		case !errors.Is(err, ErrPlaceLost):
 			return nil, AcquireError(ctx, err)
-		case again && wait >= 0 && time.Now().After(end):
+		case again && wait >= 0 && time.Now().After(deadline):
 			return nil, seckill.ErrBusy
 		}
 	}
 	return nil, context.Cause(ctx)
 }
 
-// WaitContext returns the context of a wait in a lock's queue. Unless wait is negative, the context ends at the time
-// end, with seckill.ErrBusy as its cause. When session ends, the context ends with ErrPlaceLost.
+// WaitContext returns the context of a wait in a lock's queue. If wait is not negative, the context ends at the
+// deadline, with seckill.ErrBusy as its cause. When session ends, the context ends with ErrPlaceLost.
 func WaitContext(
-	ctx, session context.Context, wait time.Duration, end time.Time,
+	ctx, session context.Context, wait time.Duration, deadline time.Time,
 ) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stopListening := context.AfterFunc(session, func() { cancel(ErrPlaceLost) })
 	stopTimer := func() bool { return true }
 	if wait >= 0 {
-		stopTimer = time.AfterFunc(time.Until(end),
+		stopTimer = time.AfterFunc(time.Until(deadline),
 			func() { cancel(seckill.ErrBusy) }).Stop
 	}
 	return ctx, func() {

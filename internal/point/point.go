@@ -55,7 +55,7 @@ type Holder struct {
 	User      int64  `json:"user_id"`
 	Quantity  int64  `json:"quantity"`
 	Command   string `json:"command"`            // the command that is about to be sent
-	LockKey   string `json:"lock_key,omitempty"` // the lock's name, if the strategy is a lock
+	LockKey   string `json:"lock_key,omitempty"` // the name of the strategy's lock, or ""
 }
 
 // Points stops purchases of one process at points. Its zero value is ready to use.
@@ -76,8 +76,8 @@ type trap struct {
 	over  chan struct{} // closed when the purchase may continue
 }
 
-// Hold waits until a purchase that matches o is at the point, and then calls tell. It holds the
-// purchase until ctx ends or the time in o has passed.
+// Hold waits until a purchase that matches the Order o is at the point, and then calls the function tell. It holds the
+// purchase until ctx ends or the time o.For has passed.
 func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	t := &trap{Order: o, catch: make(chan Catch, 1), over: make(chan struct{})}
 	defer close(t.over)

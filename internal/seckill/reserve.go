@@ -13,9 +13,9 @@ type Reserver interface {
 	// Reserve holds p.Quantity units for p.User, for the duration hold. Errors are as for Deduct.
 	Reserve(ctx context.Context, p Purchase, hold time.Duration) (Receipt, error)
 
-	// Pay turns a reservation into a sale. If it is paid already, Pay returns nil. Pay returns ErrExpired if the
-	// deadline is past and the units are given back, ErrCancelled if the buyer has cancelled, and ErrUnknownOrder if
-	// there is no such reservation. Other errors are as for Deduct.
+	// Pay turns a reservation into a sale. If the reservation is paid already, Pay returns nil. Pay returns ErrExpired
+	// if the deadline is past and the units are given back, ErrCancelled if the buyer has cancelled, and
+	// ErrUnknownOrder if there is no such reservation. Other errors are as for Deduct.
 	Pay(ctx context.Context, id string) error
 
 	// Release gives the units of an unpaid reservation back, once. If the reservation has expired

@@ -84,9 +84,9 @@ func (s Spread) String() string {
 	return tables.Number(s[0]) + " (" + tables.Number(s[1]) + "–" + tables.Number(s[2]) + ")"
 }
 
-// A Ratio compares two subjects. Times is the first subject's figure divided by the second's.
+// A Ratio compares the figures of two subjects.
 type Ratio struct {
-	Times  float64 `json:"times"`  // the geometric mean of the ratios of all common rounds
+	Times  float64 `json:"times"`  // the first figure divided by the second: the geometric mean of the common rounds
 	Low    float64 `json:"low"`    // the lower end of the 95 % confidence interval
 	High   float64 `json:"high"`   // the upper end of the interval; with fewer than two rounds both ends are 0
 	Rounds int     `json:"rounds"` // the number of common rounds, in which both were measured

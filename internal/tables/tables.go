@@ -245,7 +245,7 @@ func WithMember(file, name string, value any) func(io.Writer) error {
 	}
 }
 
-// Map returns f of each element of the list.
+// Map returns a list with the result of f for each element of list.
 func Map[S ~[]E, E, R any](list S, f func(E) R) (made []R) {
 	for _, e := range list {
 		made = append(made, f(e))

@@ -52,7 +52,7 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 		parts := make([]string, len(cmds))
 		for i, cmd := range cmds {
 			list := fmt.Sprint(cmd.Args())
-			parts[i] = list[1 : len(list)-1] // without the brackets that Sprint puts around a list
+			parts[i] = list[1 : len(list)-1] // leave out the brackets that Sprint puts around a list
 			if args := cmd.Args(); cmd.Name() == "set" && len(args) > 2 {
 				c.Sets = append(c.Sets, Pair{fmt.Sprint(args[1]), fmt.Sprint(args[2])})
 			}
@@ -86,9 +86,9 @@ func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	return list
 }
 
-// setErrors stores the Tap's error in each command that has none, because callers read errors from
-// the commands. If one of cmds already has err (such as redis.Nil), err came from Redis and not
-// from the Tap. Then the other commands keep their replies.
+// setErrors stores err, the Tap's error, in each command that has no error, because callers read errors from the
+// commands. If one of cmds already has err (such as redis.Nil), err came from Redis and not from the Tap. Then the
+// other commands keep their replies.
 func setErrors(err error, cmds []redis.Cmder) error {
 	if err == nil || slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return errors.Is(cmd.Err(), err) }) {
 		return err

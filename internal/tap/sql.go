@@ -58,8 +58,8 @@ type conn struct {
 	isCut   atomic.Bool
 }
 
-// sendStatement sends a statement through the Tap. If the statement succeeds, reply describes its result; reply is nil
-// for a statement that returns no data. If sendStatement closes the connection, the server rolls back the open
+// sendStatement sends a statement through the Tap. If the statement succeeds, the function reply describes its result.
+// reply is nil if the statement returns no data. If sendStatement closes the connection, the server rolls back the open
 // transaction, as after a real failure:
 //
 //	the Tap             the server         the caller gets    the connection
@@ -269,7 +269,7 @@ func readAhead(rows *driver.Rows) string {
 type keptRows struct {
 	driver.Rows
 	ahead [][]driver.Value
-	end   error // the error that ended the reading ahead, io.EOF after the last row
+	end   error // the error after the rows in ahead: io.EOF if there are no more rows
 }
 
 const rowsAhead = 4

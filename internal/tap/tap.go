@@ -40,14 +40,14 @@ type Command struct {
 	// is called, and empty if the command has no reply.
 	Reply string
 
-	// Barrier reports whether a wait is over, in which case After follows. Only waits have a
-	// Barrier. It first waits until every event that was sent so far, even by a server, is in the
-	// awaited channel. Then it waits until the waiter has checked this channel.
+	// Barrier reports whether a wait is over. If it is, the Tap's After is called next. Only waits have a Barrier.
+	// Before Barrier reports, every event that was sent so far, even by a server, is in the awaited channel, and the
+	// waiter has checked this channel.
 	Barrier func(context.Context) (bool, error)
 	// FromServer is true for a wait whose event comes from a server. Its Barrier queries that server.
 	FromServer bool
-	// FireTimer ends a wait that has a limit, as if the limit had passed. A Tap that is a Sleeper
-	// sends one value to it. For other Taps and other waits it is nil.
+	// FireTimer ends a wait that has a limit, as if the limit had passed. A Tap that is a Sleeper sends one value to
+	// this channel. FireTimer is nil for other Taps and other waits.
 	FireTimer chan<- time.Time
 
 	// Private belongs to the Tap, which may store a value in Before and read it in After.
@@ -103,12 +103,12 @@ func (w observers) countCommand(backend string) {
 	}
 }
 
-// With returns a context in which every command passes t.
+// With returns a context in which every command passes the Tap t.
 func With(ctx context.Context, t Tap) context.Context {
 	return context.WithValue(ctx, observersKey{}, observers{t, observersOf(ctx).counter})
 }
 
-// Counting returns a context in which n counts every command that is sent, with or without a Tap.
+// Counting returns a context in which the Counter n counts every command that is sent, with or without a Tap.
 func Counting(ctx context.Context, n *Counter) context.Context {
 	return context.WithValue(ctx, observersKey{}, observers{observersOf(ctx).tap, n})
 }

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// A Tap that schedules commands must know when a waiting goroutine will not continue by itself. It
-// calls Command.Barrier, which proceeds in three steps:
+// A goroutine that waits receives its event from a channel, the awaited channel. A Tap that schedules commands must
+// know when such a goroutine will not continue by itself. It calls Command.Barrier, which proceeds in three steps:
 //
-//  1. If the event comes from a server, the barrier sends that server a request. Servers answer in
-//     order, so when the barrier has the answer, all earlier events are in the awaited channel.
-//  2. The barrier sends on the channel checks. The waiter receives this value. It then checks the
-//     awaited channel, its timer and its context before it blocks again.
-//  3. The barrier sends on checks a second time. The waiter receives this only if it found nothing in
-//     step 2. If it found an event, the wait is over and the barrier returns, too.
+//  1. If the event comes from a server, Barrier sends that server a request. Servers answer in order, so
+//     when the answer is there, all earlier events are in the awaited channel.
+//  2. Barrier sends a value to a second channel, checks. The waiter receives this value. It then checks
+//     the awaited channel, its timer and its context before it blocks again.
+//  3. Barrier sends another value to checks. The waiter receives this value only if it found nothing in
+//     step 2. If it found an event, the wait is over and Barrier returns, too.
 
 // A Sleeper is a Tap with a clock of its own. Its Sleep replaces the real back-off, and
 // Command.FireTimer replaces the real timer of a wait.
@@ -43,7 +43,8 @@ var ErrTimeUp = errors.New("the limit of this wait is over")
 
 // WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease. (A context with a
 // deadline cannot replace limit, because a Tap cannot control the clock of a context.) If the event comes from a
-// server, barrier must not return before every event that the server has sent is in done.
+// server, the function barrier is step 1 above: it returns when all events that the server has sent so far are in done.
+// Otherwise barrier is nil.
 func WaitWithin[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
@@ -70,7 +71,7 @@ func WaitWithin[T any](
 	}
 	var got T
 	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
-		defer end() // end the wait before the Tap's After, which may call the barrier
+		defer end() // The wait is over before the Tap's After, so that After can call Command.Barrier.
 		got, err = awaitEvent(ctx, timer, done, checks)
 		return err
 	})
@@ -118,7 +119,7 @@ func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan 
 	}
 }
 
-// realTimer returns a channel that yields a value after limit; if limit is NoLimit, it never does.
+// realTimer returns a channel that yields a value after limit. If limit is NoLimit, the channel never yields a value.
 func realTimer(limit time.Duration) <-chan time.Time {
 	if limit < 0 {
 		return nil

@@ -209,7 +209,7 @@ func (c *Client) Expire() {
 	}
 }
 
-// watchSession ends s if the server has been silent for the session's timeout.
+// watchSession ends the session s if the server has been silent for the session's timeout.
 func (c *Client) watchSession(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +222,7 @@ func (c *Client) watchSession(s *Session) {
 	}
 	s.over(errSilent)
 	if c.link != nil {
-		c.link.Close() // so that the library connects again, perhaps to a faster server
+		c.link.Close() // The library then connects again, perhaps to a faster server.
 	}
 }
 
@@ -234,7 +234,7 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {
-		c.link.Close() // because the library leaves the old connection open when a session has expired
+		c.link.Close() // The library leaves the old connection open when a session has expired.
 	}
 	c.link = nil
 	if err != nil {
@@ -244,7 +244,7 @@ func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, er
 		conn.Close()
 		return nil, errClosed
 	}
-	c.wire.asked.Store(0) // requests on the old connection will get no answer, so none is waited for
+	c.wire.asked.Store(0) // Requests on the old connection get no answer, so they do not count as unanswered.
 	c.link = &wireConn{Conn: conn, clock: &c.wire, sessionTimeout: c.options.SessionTimeout}
 	return c.link, nil
 }

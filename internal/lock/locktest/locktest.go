@@ -29,7 +29,7 @@ type Process struct {
 	In   *backend.Instance // nil if the lock has no backend
 	Kill func()            // closes the process's connections for good
 	Key  string            // the name of a lock that only this test uses
-	// Waiting reports whether the command shows that a contender is about to wait; by default PassesTap.
+	// Waiting reports whether the command shows that a contender is about to wait. Open sets it to PassesTap.
 	Waiting func(*tap.Command) bool
 }
 
@@ -106,7 +106,7 @@ func (p *Process) Contend(t testing.TB) *Waiter {
 	return w
 }
 
-// In waits until a waiter has the lock.
+// In waits until the waiter has the lock, and returns its lease.
 func In(t testing.TB, w *Waiter) lock.Lease {
 	t.Helper()
 	select {
@@ -120,6 +120,6 @@ func In(t testing.TB, w *Waiter) lock.Lease {
 	return nil
 }
 
-// PassesTap reports whether c is a wait in the program. Some locks wait inside a command of the
-// server instead; their processes have another Waiting.
+// PassesTap reports whether c is a wait in the program. Some locks wait inside a command of the server instead. Their
+// tests set Process.Waiting to another function.
 func PassesTap(c *tap.Command) bool { return c.Backend == tap.Waiting }

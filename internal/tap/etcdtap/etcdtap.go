@@ -146,9 +146,9 @@ func describeCall(verb, what string) func() *tap.Command {
 
 type etcdWatcher struct{ clientv3.Watcher }
 
-// Watch starts a watch, as one command that passes the Tap. The caller waits for events with
-// tap.Wait, which also passes the Tap. If the Tap returns an error, Watch returns a closed channel,
-// as the client does when ctx has ended. If the watch has already started, it ends with ctx.
+// Watch starts a watch. The Tap sees this start as one command. The caller then waits for events with tap.Wait, and the
+// Tap sees this wait, too. If the Tap returns an error, Watch returns a closed channel, as the client does when ctx has
+// ended. If the Tap returns the error after the start, the watch runs unused until ctx ends.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
 	_, text := describeOp(clientv3.OpGet(key, opts...))
 	changes, err := sendEtcd(ctx, describeCall("watch", strings.TrimPrefix(text, "get ")),
@@ -215,7 +215,7 @@ func describeTxn(cmps []clientv3.Cmp, onSuccess, onFailed []clientv3.Op) string 
 	return b.String()
 }
 
-// describeCmp formats the two comparisons that locks make. It leaves other comparisons in the client's own format.
+// describeCmp formats the two kinds of comparison that locks use. It leaves others in the client's own format.
 func describeCmp(c *pb.Compare) string {
 	switch {
 	case c.Result == pb.Compare_EQUAL && c.Target == pb.Compare_CREATE:

@@ -34,7 +34,7 @@ func (m *Tap) After(_ context.Context, c *tap.Command, err error) error {
 // ErrLostReply is the error with which tests replace the reply of a command.
 var ErrLostReply = errors.New("the reply was lost")
 
-// Before returns a context that calls do once, before the first command that begins with verb.
+// Before returns a context that calls the function do once, before the first command that begins with verb.
 func Before(ctx context.Context, verb string, do func()) context.Context {
 	var once sync.Once
 	return tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
@@ -61,7 +61,7 @@ func EachAfter(ctx context.Context, do func(c *tap.Command, err error)) context.
 	}})
 }
 
-// LoseReplies returns a context in which the reply of a command c is lost if lost(c) is true.
+// LoseReplies returns a context in which a command c loses its reply if the function lost returns true for c.
 func LoseReplies(ctx context.Context, lost func(c *tap.Command) bool) context.Context {
 	return tap.With(ctx, &Tap{OnAfter: func(c *tap.Command, err error) error {
 		if lost(c) {
