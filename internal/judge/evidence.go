@@ -308,7 +308,7 @@ func (e *evidence) matchCalls() {
 	for _, r := range e.Snapshot.Refused {
 		e.refused[r] = true
 	}
-	naming := map[string][]*Call{} // order id → cancellations and payments of an order that was not found yet
+	naming := map[string][]*Call{} // maps an order id to the cancellations and payments of an order not found yet
 	e.purchases = make([]*Call, 0, len(e.Calls))
 	for i := range e.Calls {
 		switch c := &e.Calls[i]; c.Kind {
@@ -471,9 +471,9 @@ func (holders *Holders) findShared() examples {
 	return found
 }
 
-// visitShared calls visit for each order b that shares units with an order a before it. The argument units is
-// how many of the shared units had only one holder until then. The orders are visited by their highest units,
-// from the top down, so each shared unit is counted once.
+// visitShared visits the orders by their highest units, from the top down. If an order b shares units with an order a
+// that was visited before, visitShared calls visit. The argument units is how many of the shared units were not counted
+// by earlier calls.
 func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if holders.ambiguous {
 		return

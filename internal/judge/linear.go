@@ -54,8 +54,8 @@ func stockModel(initial int64) porcupine.Model {
 	return m.ToModel()
 }
 
-// nextStocks returns how many units may be left after o if the given number of units was left before. It
-// returns none if o cannot have had its result then.
+// nextStocks returns how many units may be left after the operation o, if the given number of units was left before. It
+// returns nothing if o cannot have had its result then.
 func nextStocks(left int64, o Op) []any {
 	var after []any
 	switch o.Kind {
@@ -97,7 +97,7 @@ type Linearity struct {
 // A Reason says why no sequence of the operations explains the answers.
 type Reason struct {
 	Why    string
-	Params map[string]any // the values in Why; the value "case" selects the text in another language
+	Params map[string]any // the values in Why; the value under "case" selects the text in another language
 }
 
 // maxWindow is the maximum number of operations that are checked if units were given back.
@@ -144,9 +144,9 @@ func checkInOrder(initial int64, ops []Op) Reason {
 		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity),
 			cmp.Compare(b.Remaining, a.Remaining))
 	})
-	left, now := initial, int64(math.MinInt64)
-	course := []moment{{left, now}}
-	var before *Op // the sale at whose call the variable now was set
+	left, earliest := initial, int64(math.MinInt64) // the next sale takes effect at the time earliest or later
+	course := []moment{{left, earliest}}
+	var lastCalled *Op // the sale that was called last, of the sales so far
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -154,18 +154,18 @@ func checkInOrder(initial int64, ops []Op) Reason {
 		case s.Remaining < 0:
 			return newReason("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
 				"%s was sold %d of %d", s.Name, s.Quantity, left)
-		case s.Call >= now:
-			now, before = s.Call, s
+		case s.Call >= earliest:
+			earliest, lastCalled = s.Call, s
 		}
-		if s.Return < now {
-			early := time.Duration(now - s.Return)
+		if s.Return < earliest {
+			early := time.Duration(earliest - s.Return)
 			return newReason("early", map[string]any{
-				"name": s.Name, "left": s.Remaining, "ms": milliseconds(early), "before": before.Name},
+				"name": s.Name, "left": s.Remaining, "ms": milliseconds(early), "before": lastCalled.Name},
 				"%s was answered, %d left, %v before %s, whose units come first, even asked",
-				s.Name, s.Remaining, early, before.Name)
+				s.Name, s.Remaining, early, lastCalled.Name)
 		}
 		left = s.Remaining
-		course = append(course, moment{left, now})
+		course = append(course, moment{left, earliest})
 	}
 	return checkSoldOut(course, ops)
 }
@@ -269,11 +269,12 @@ func noteHeld(ops []Op) []Op {
 	return rest
 }
 
-// unitsUntil returns a function that sums the units of the ops up to a given time. when returns the time of an op.
-func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
+// unitsUntil returns a function that sums the units of the ops up to a given time. The function timeOf returns the time
+// of an op.
+func unitsUntil(ops []*Op, timeOf func(*Op) int64) func(at int64) int64 {
 	sums, times := make([]int64, len(ops)+1), make([]int64, len(ops))
-	for i, o := range sortBy(ops, when) {
-		sums[i+1], times[i] = sums[i]+o.Quantity, when(o)
+	for i, o := range sortBy(ops, timeOf) {
+		sums[i+1], times[i] = sums[i]+o.Quantity, timeOf(o)
 	}
 	return func(at int64) int64 { return sums[sort.Search(len(times), func(i int) bool { return times[i] > at })] }
 }
@@ -315,11 +316,10 @@ func checkBounds(initial int64, ops []Op) Reason {
 	return checkAnyOrder(initial, ops)
 }
 
-// toldLeft returns the Reason for a sale whose Remaining is wrong. The parameter named there is how many
-// units were left before the sale.
-func toldLeft(s *Op, there int64) Reason {
+// toldLeft returns the Reason for a sale whose Remaining is wrong. Before the sale, unitsBefore units were left.
+func toldLeft(s *Op, unitsBefore int64) Reason {
 	return newReason("left", map[string]any{
-		"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},
+		"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": unitsBefore},
 		"%s bought %d and was told that %d were left, when there had been %d",
-		s.Name, s.Quantity, s.Remaining, there)
+		s.Name, s.Quantity, s.Remaining, unitsBefore)
 }

@@ -29,9 +29,9 @@ var (
 	orderOfSale = []Verdict{Held, NotValid, Lost, Oversold}
 )
 
-// Worse returns the worse of a and b. order lists all values from the best to the worst.
-func Worse[T comparable](order []T, a, b T) T {
-	if slices.Index(order, b) > slices.Index(order, a) {
+// Worse returns the worse of a and b. The list bestFirst has all values from the best to the worst.
+func Worse[T comparable](bestFirst []T, a, b T) T {
+	if slices.Index(bestFirst, b) > slices.Index(bestFirst, a) {
 		return b
 	}
 	return a
@@ -177,7 +177,8 @@ func (e *examples) addOrder(o *Order) {
 	e.add(ofOrder, o.PublicID, o.UserID, o.Quantity, o.Remaining, o.Status, o.Strategy, o.Run)
 }
 
-// nameParams returns the first args, each under its name in params. It returns nil if params is empty.
+// nameParams returns a map that has the names in params as keys and the args as values. Args without a name are left
+// out. If params is empty, nameParams returns nil.
 func nameParams(params string, args []any) Params {
 	var all Params
 	for i, name := range strings.Fields(params) {
@@ -204,9 +205,9 @@ const (
 type Served struct {
 	State      ServedState `json:"state"`
 	PatienceMs float64     `json:"patience_ms"`
-	// LongestMs is the longest time in which no unit was sold although buyers always asked for no more units
-	// than were left. FromMs is when this time began. It ended with the last answer or the next sale. Both
-	// are 0 if there was no such time.
+	// LongestMs is the longest time in which no unit was sold although buyers always asked for no more units than were
+	// left. FromMs is when this time began. It ended with the last answer or the next sale. If there was no such time,
+	// LongestMs and FromMs are 0.
 	LongestMs float64 `json:"longest_ms"`
 	FromMs    float64 `json:"from_ms"`
 }
@@ -291,7 +292,7 @@ func (e *evidence) collectTraffic() *traffic {
 			t.changes = append(t.changes, change{e.restockedAt(o), -o.Quantity})
 		}
 	}
-	holds := map[int64]time.Duration{} // user → when the user was told of an order that stays active
+	holds := map[int64]time.Duration{} // maps a user to the time when the user was told of an order that stays active
 	for i := range e.requests {
 		if r := &e.requests[i]; r.order != nil && r.order.Status == Active {
 			holds[r.user] = min(r.acknowledgedAt(), cmp.Or(holds[r.user], never))
@@ -346,8 +347,8 @@ func (t *traffic) addSale(rec *orderRecord, patience time.Duration) {
 
 // findStandstill finds the longest time in which no unit was sold although buyers asked for no more units than were
 // left. A pause of up to a quarter of Patience between two calls still counts as asking. The units left at a time are
-// the units left at the end, plus the units sold later, less the units returned later. If a time is not certain, a
-// sale counts as early and a return as late. So a sale is called blocked only if that is certain.
+// the units left at the end, plus the units sold later, less the units returned later. If the time of a sale is not
+// certain, the sale counts as early; a return counts as late. So a sale is called blocked only if that is certain.
 func (e *evidence) findStandstill() *Served {
 	t := e.collectTraffic()
 	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(e.Patience)}
@@ -385,7 +386,7 @@ func (e *evidence) findStandstill() *Served {
 // calls that ended before the gap.
 func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Duration) int64) span {
 	var longest span
-	now := span{0, -pause - 1} // now ends so early that the first call begins a new span.
+	current := span{0, -pause - 1} // this span ends so early that the first call begins a new one
 	for len(t.asks) > 0 && t.asks[0].to <= gap.from {
 		t.asks = t.asks[1:]
 	}
@@ -397,12 +398,12 @@ func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Du
 		if a.to <= gap.from || a.units > left(asked.from) {
 			continue
 		}
-		if asked.from > now.to+pause {
-			now = asked
+		if asked.from > current.to+pause {
+			current = asked
 		}
-		now.to = max(now.to, asked.to)
-		if now.length() > longest.length() {
-			longest = now
+		current.to = max(current.to, asked.to)
+		if current.length() > longest.length() {
+			longest = current
 		}
 	}
 	return longest

@@ -55,7 +55,7 @@ const (
 type Rule struct {
 	ID      string
 	Verdict Verdict // the verdict on a run that breaks only this rule
-	Says    string  // the message: a fmt format for the arguments of tell
+	Says    string  // the format of the message, for the arguments of tell
 	Params  string  // the names of the first arguments of tell, for Violation.Params
 	// Order returns true for an order that breaks the rule. Rules about single orders have an Order, all others have
 	// a Check. If Evidence.Calls is nil, the judge keeps only orders for which some Order returns true.
@@ -189,40 +189,41 @@ func listing(look func(e *evidence, broken *examples)) check {
 	}
 }
 
-// addOrders adds to broken the orders for which breaks returns true.
-func (e *evidence) addOrders(broken *examples, breaks func(*orderRecord) bool) {
+// addOrders adds to broken the orders that break a rule. The function breaksRule returns true for such an order.
+func (e *evidence) addOrders(broken *examples, breaksRule func(*orderRecord) bool) {
 	for _, rec := range e.records {
-		if breaks(rec) {
+		if breaksRule(rec) {
 			broken.addOrder(rec.Order)
 		}
 	}
 }
 
-// own returns a function that returns true if breaks does and the order belongs to a buyer in Calls.
-func own(breaks func(*orderRecord) bool) func(*orderRecord) bool {
-	return func(rec *orderRecord) bool { return rec.isOurs && breaks(rec) }
+// own limits a rule to orders of the buyers in Calls. The returned function reports whether an order is one of these
+// and breaksRule returns true for it.
+func own(breaksRule func(*orderRecord) bool) func(*orderRecord) bool {
+	return func(rec *orderRecord) bool { return rec.isOurs && breaksRule(rec) }
 }
 
-// undone returns the check of a rule that acknowledged calls took effect. The argument told is the
-// acknowledgement: OutcomeCancelled for cancellations, OutcomeSold for payments. breaks returns true for an
-// order whose acknowledged call had no effect. A call whose order does not exist breaks the rule, too.
-func undone(told Outcome, breaks func(*orderRecord) bool) check {
+// undone returns the check of a rule that acknowledged calls took effect. The acknowledgement is OutcomeCancelled for
+// cancellations, and OutcomeSold for payments. The function breaksRule returns true for an order whose acknowledged
+// call had no effect. A call whose order does not exist breaks the rule, too.
+func undone(acknowledgement Outcome, breaksRule func(*orderRecord) bool) check {
 	return listing(func(e *evidence, broken *examples) {
-		e.addOrders(broken, breaks)
+		e.addOrders(broken, breaksRule)
 		for _, c := range e.unmatchedCalls {
-			if c.Outcome == told {
+			if c.Outcome == acknowledgement {
 				broken.add(ofRequest, c.User, c.RequestID)
 			}
 		}
 	})
 }
 
-// perRequest returns the check of a rule about single requests. Each request for which breaks returns true
+// perRequest returns the check of a rule about single requests. The function breaksRule returns true for a request that
 // breaks the rule.
-func perRequest(breaks func(*evidence, *request) bool) check {
+func perRequest(breaksRule func(*evidence, *request) bool) check {
 	return listing(func(e *evidence, broken *examples) {
 		for i := range e.requests {
-			if r := &e.requests[i]; breaks(e, r) {
+			if r := &e.requests[i]; breaksRule(e, r) {
 				broken.add(ofRequest, r.user, r.key)
 			}
 		}
