@@ -36,7 +36,7 @@ func Guarantees() fs.FS {
 func subFolder(files embed.FS, name string) fs.FS {
 	inner, err := fs.Sub(files, name)
 	if err != nil {
-		panic(err) // cannot happen, because the folder is embedded
+		panic(err) // this cannot happen, because the folder is embedded
 	}
 	return inner
 }

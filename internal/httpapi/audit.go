@@ -29,7 +29,8 @@ type auditor func(context.Context) (judge.Report, error)
 func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Report, error) {
 	key := strconv.FormatInt(sku, 10)
 	shared := a.waiting.DoChan(key, func() (report any, err error) {
-		// If another audit reads the orders, Do waits for its end and returns its report. So the loop calls Do again.
+		// If another audit reads the orders, Do waits for it and returns its report. That audit began before the call,
+		// so the loop calls Do again.
 		for began := false; !began; {
 			report, err, _ = a.reading.Do(key, func() (any, error) {
 				began = true

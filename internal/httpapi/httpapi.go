@@ -68,7 +68,7 @@ type strategies struct {
 
 // sales has what this process knows about sales, and about the requests that it works on.
 type sales struct {
-	open     sync.Map           // SKU → run, if this process has read that the sale has started
+	open     sync.Map           // maps a SKU to its run, if this process has read that the sale has started
 	starts   singleflight.Group // lets buyers of a SKU share one read of the start of its sale
 	underWay sync.Map           // the requestKeys of the requests on which this process works now
 	// A reset locks the mutex number id modulo 16, so resets of one SKU run one at a time.
@@ -168,7 +168,7 @@ func (s *Server) answer(h answerer) gin.HandlerFunc {
 	})
 }
 
-// plain is answer for a call that takes no query parameters.
+// plain does what answer does, for a call that takes no query parameters.
 func (s *Server) plain(h answerer) gin.HandlerFunc {
 	return s.answer(func(ctx context.Context, c *gin.Context) (any, error) {
 		if err := noQuery(c); err != nil {

@@ -161,7 +161,7 @@ func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) 
 //	sold_out or duplicate        the answer that the request has already; if it has none, cause.
 //	                             This refusal is final, so the ledger has it before the buyer does.
 //	busy, conflict, unavailable  the answer that the request has already; if it has none, cause
-//	another, or without a key    cause
+//	any other, or no key         cause
 func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer, error) {
 	// The purchase may have failed because its time ran out, so the ledger is read with a time of its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)

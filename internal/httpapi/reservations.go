@@ -167,10 +167,10 @@ func (s *Server) cancelReservation(ctx context.Context, c *gin.Context) (any, er
 	})
 }
 
-// withReservation passes the reservation whose id is in the call's path to the function do, which may change
-// it. If do succeeds, withReservation returns the reservation that do has left.
+// withReservation reads the reservation whose id is in the call's path, and passes it to the function change, which may
+// change it. If change succeeds, withReservation returns the changed reservation.
 func (s *Server) withReservation(
-	ctx context.Context, c *gin.Context, do func(seckill.Reserver, *judge.Order) error,
+	ctx context.Context, c *gin.Context, change func(seckill.Reserver, *judge.Order) error,
 ) (any, error) {
 	o, err := s.namedReservation(ctx, c)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *Server) withReservation(
 			fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	id := o.PublicID
-	switch err = do(reserver, &o); {
+	switch err = change(reserver, &o); {
 	case err == nil:
 		return reservationOf(o), nil
 	case errors.Is(err, seckill.ErrUnknownOrder): // The sale was reset meanwhile, so the reservation is gone.

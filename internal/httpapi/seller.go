@@ -28,7 +28,7 @@ type seller struct {
 	strategy  seckill.Strategy // nil if the strategy cannot run here
 	commands  tap.Counter      // counts the commands that purchases have sent to the backends
 	purchases atomic.Int64     // the number of purchases that the strategy has ended, sold or not
-	notReset  sync.Map         // SKU → run, if this process reset the SKU but could not reset the strategy's own state
+	notReset  sync.Map         // maps a SKU to its run, if a reset here failed for the strategy's own state
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {

@@ -14,10 +14,10 @@ import (
 	"seckill/internal/web"
 )
 
-// Serve answers requests on l until ctx ends, and then waits for the requests in flight. If some of them take
-// longer than ShutdownTimeout, it closes their connections and returns an error with their number. Meanwhile it
-// removes old orders, and runs the strategies that are seckill.Workers. The workers end after the last request,
-// because the last buyers may leave work for them.
+// Serve answers requests on l until ctx ends, and then waits for the requests in flight. If some of them take longer
+// than ShutdownTimeout, Serve closes their connections and returns an error with their number. While it answers
+// requests, Serve also removes old orders, and runs the strategies that are seckill.Workers. The workers end after the
+// last request, because the last buyers may leave work for them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	sweeping, endSweep := context.WithCancel(ctx)
 	working, endWork := context.WithCancel(context.WithoutCancel(ctx))

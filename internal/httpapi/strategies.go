@@ -25,8 +25,8 @@ type Strategy struct {
 	UnfitOn []string `json:"unfit_on"` // the server topologies of the lab on which the strategy breaks
 
 	// Files and Lesson are set only if the call names one strategy.
-	Files  []file            `json:"files,omitempty"`  // its source
-	Lesson map[string]string `json:"lesson,omitempty"` // language → lesson, as Markdown
+	Files  []file            `json:"files,omitempty"`  // the strategy's source files
+	Lesson map[string]string `json:"lesson,omitempty"` // maps a language to the lesson in Markdown
 }
 
 type file struct {

@@ -84,19 +84,18 @@ func markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 	return err
 }
 
-// Shift changes the remaining units of each order of a batch by the number in the parameter by, which may be
-// negative. It runs in the transaction that has placed the orders.
+// Shift adds difference, which may be negative, to the remaining units of each order of a batch. It runs in the
+// transaction that has placed the orders.
 //
-// Shift inserts the orders again, with ON DUPLICATE KEY UPDATE, so that the database finds each order
-// by its primary key. The database may run an UPDATE with a list of ids as a scan of the whole sale.
-// That scan would wait for the orders of other batches, whose transactions wait for the stock row
-// that this transaction holds: a deadlock.
-func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
+// Shift inserts the orders again, with ON DUPLICATE KEY UPDATE, so that the database finds each order by its primary
+// key. The database may run an UPDATE with a list of ids as a scan of the whole sale. That scan would wait for the
+// orders of other batches, whose transactions wait for the stock row that this transaction holds: a deadlock.
+func (s *Store) Shift(tx *gorm.DB, run, difference int64, batch []*Entry) error {
 	statement, args := insertAll("INSERT", run, batch)
 	statement += " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"
-	_, _, err := s.Exec(tx, statement, append(args, by)...)
+	_, _, err := s.Exec(tx, statement, append(args, difference)...)
 	for _, e := range batch {
-		e.Receipt.Remaining += by
+		e.Receipt.Remaining += difference
 	}
 	return err
 }

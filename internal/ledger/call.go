@@ -10,12 +10,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-// SellBy sells by a stored procedure that begins and ends the transaction itself. call is a CALL with seven
-// placeholders: the order's id and public id, the request's id, the user, the SKU, the quantity and the
+// SellBy sells by a stored procedure that begins and ends the transaction itself. The argument call is a CALL statement
+// with seven placeholders: the order's id and public id, the request's id, the user, the SKU, the quantity and the
 // strategy. The procedure answers with an outcome and, if it sold, the units left.
 //
-// The CALL takes the units and commits in one command. If it gets no answer, SellBy returns
-// ErrUnknown, as Tx does for a COMMIT. A deadlock rolls everything back, so SellBy tries again.
+// The CALL takes the units and commits in one command. If the CALL gets no answer, SellBy returns ErrUnknown, as Tx
+// does for a COMMIT. A deadlock rolls everything back, so SellBy tries again.
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (string, seckill.Receipt, error) {
 	var outcome string
 	var r seckill.Receipt

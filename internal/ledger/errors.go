@@ -46,7 +46,8 @@ func isFileLocked(err error) bool {
 // neverRan lists the errors with which a server refuses to begin a CALL.
 var neverRan = []uint16{sqlerr.NoProcedure, sqlerr.ProcedureDenied, sqlerr.WrongArguments}
 
-// after translates the error of a COMMIT, or of a command that commits by itself. Without an answer it is ErrUnknown.
+// after translates the error of a COMMIT, or of a command that commits by itself. If the command got no answer, after
+// returns ErrUnknown.
 func after(what string, err error) error {
 	switch {
 	case err == nil, seckill.NothingTaken(err):

@@ -58,11 +58,11 @@ const maxRefusals = 256
 // NewRefusals returns a writer of refusals into the given store.
 func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 
-// Write writes a refusal and returns the row that the request has now. The row is the refusal, or an order or
-// refusal that was written before. If another transaction has written such a row and not ended, Write waits
-// for its end. If Write has written the refusal, CreatedAt in the result is empty, because the database sets
-// it. Write returns ErrRunOver if the sale was reset. After any other error the refusal may have been written
-// or not, so the caller must not tell the buyer that the refusal is final.
+// Write writes a refusal and returns the row that the request has now. The row is the refusal, or an order or refusal
+// that was written before. If another transaction has written such a row and is still open, Write waits for its end. If
+// Write has written the refusal, CreatedAt in the result is empty, because the database sets it. Write returns
+// ErrRunOver if the sale was reset. After any other error the refusal may have been written or not, so the caller must
+// not tell the buyer that the refusal is final.
 func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 	mine := &writtenRefusal{Refusal: r, turn: make(chan bool, 1)}
 	lead := w.join(mine)
@@ -173,8 +173,8 @@ func (w *Refusals) insert(ctx context.Context, batch []*writtenRefusal) error {
 	return err
 }
 
-// insertOrFind sorts the refusals by user, so that all processes lock rows in the same order. If a
-// row was not inserted, its request already has an answer, which insertOrFind reads.
+// insertOrFind inserts the refusals, sorted by user so that all processes lock rows in the same order. If a row was not
+// inserted, its request already has an answer, which insertOrFind reads.
 func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) error {
 	byUser := func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) }
 	sorted := slices.SortedFunc(slices.Values(batch), byUser)
@@ -199,8 +199,8 @@ func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) er
 	return findAnswers(db, batch)
 }
 
-// confirmRuns makes each written refusal the answer of its request, if the run of the refusal is still the
-// current run.
+// confirmRuns sets the answer of each refusal in the batch, all of which were inserted. But if a sale was reset
+// meanwhile, a refusal of the earlier run gets no answer.
 func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
 	var skus []int64
 	for _, one := range batch {

@@ -266,18 +266,19 @@ func newOrderID() int64 {
 // third part is random, so that nobody can guess the ids of orders.
 func newPublicID(sku, id int64) string { return fmt.Sprintf("o%d-%d-%s", sku, id, rand.Text()[:13]) }
 
-// orderColumns returns the columns of an INSERT of orders or refusals, in parentheses. more names further columns.
+// orderColumns returns the columns of an INSERT of orders or refusals, in parentheses. The argument more has the names
+// of further columns.
 func orderColumns(more string) string {
 	return "(id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status" + more + ")"
 }
 
-// CancelOrder marks an order cancelled and calls giveBack to return its units, in one transaction. If the
-// order was cancelled before, it does nothing. For an order of an earlier run it returns ErrUnknownOrder. If
-// the sale is reset after the order was read, GiveBack returns ErrUnknownOrder.
+// CancelOrder marks an order cancelled and calls the function giveBack to return its units, in one transaction. If the
+// order was cancelled before, it does nothing. For an order of an earlier run it returns ErrUnknownOrder. If the sale
+// is reset after the order was read, GiveBack returns ErrUnknownOrder.
 //
 // CancelOrder reads the order before the transaction, so that the transaction begins with a lock. With
-// innodb_snapshot_isolation = ON, a transaction cannot change the stock if its snapshot is older than
-// the latest purchase.
+// innodb_snapshot_isolation = ON, a transaction cannot change the stock if its snapshot is older than the latest
+// purchase.
 func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(tx *gorm.DB, o Order) error) error {
 	o, err := s.Order(ctx, orderID)
 	if err != nil {

@@ -79,7 +79,7 @@ func Peer(hostport string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// Hostname returns the host without port and brackets. The argument may be host or host:port.
+// Hostname returns a host without its port and without brackets. The argument hostport is host or host:port.
 func Hostname(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		return host

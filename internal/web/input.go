@@ -49,7 +49,7 @@ var (
 		if d.PeekKind() == 'n' {
 			return errNull
 		}
-		return errors.ErrUnsupported // tells package json to decode the value itself
+		return errors.ErrUnsupported // this error tells package json to decode the value itself
 	})
 )
 
@@ -66,12 +66,12 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // pass while the call is at work, and cancel the request's context.
 func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(limit)) // fails only in a test, for a recorder without a connection
+	_ = control.SetReadDeadline(time.Now().Add(limit)) // this fails only in tests that have no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		w.Header().Set("Connection", "close") // otherwise net/http would read the rest of the body before it answers
+		w.Header().Set("Connection", "close") // without this, net/http would first read the rest of the body
 		return nil, &Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
 			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
 	case err != nil:
@@ -82,7 +82,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]by
 }
 
 func isJSON(contentType string) bool {
-	if contentType == "application/json" { // nearly every call sends exactly this, so avoid the parsing
+	if contentType == "application/json" { // nearly every call sends this text, so do not parse it
 		return true
 	}
 	t, params, err := mime.ParseMediaType(contentType)

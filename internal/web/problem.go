@@ -75,7 +75,7 @@ func (p Problem) Write(w http.ResponseWriter) {
 	h.Set("Content-Type", ProblemType)
 	w.WriteHeader(p.Status)
 	body, err := json.Marshal(p)
-	if err != nil { // cannot happen, because Params has only numbers, texts and lists of them
+	if err != nil { // this cannot happen, because Params has only numbers, texts and lists of them
 		panic(err)
 	}
 	_, _ = w.Write(body) // the caller may have hung up

@@ -27,7 +27,7 @@ func NewRouter() *gin.Engine {
 // body when it answers a HEAD. Other requests are returned unchanged.
 func HeadAsGet(r *http.Request) *http.Request {
 	if r.Method == http.MethodHead {
-		r = r.WithContext(r.Context()) // a copy, because net/http reads the method of the original
+		r = r.WithContext(r.Context()) // change a copy, because net/http reads the method of the original
 		r.Method = http.MethodGet
 	}
 	return r

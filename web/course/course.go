@@ -1,14 +1,13 @@
-// Package course is the course: chapters from the lost update to fencing tokens, which way to choose, a hot SKU, the
-// locks of libraries, several servers, retries and payment, each in English and Chinese.
+// Package course contains the chapters of the course, in English and Chinese. They teach lost updates, locks, fencing
+// tokens, the choice of a strategy, hot SKUs, locks in libraries, several servers, retries and payment.
 //
-// A chapter is two Markdown files, such as 01-lost-update.en.md and 01-lost-update.zh.md. It has one
-// "# " title, "## " sections, paragraphs, lists, tables and fenced commands. The page replaces these
-// lines and blocks:
+// A chapter is two Markdown files, such as 01-lost-update.en.md and 01-lost-update.zh.md. Each file has a title
+// ("# "), sections ("## "), paragraphs, lists, tables and fenced blocks of commands. The page replaces these lines:
 //
 //	> figures: COMMAND
 //	    the figures that COMMAND has measured or, if there are none, a hint to run it
 //	> figures: articles
-//	    the figures of the articles next to our own
+//	    tables of what five articles about locks say, next to our own results
 //	> picture: NAME
 //	    a picture that the page draws
 //	> drawn: STRATEGY QUESTION breaks RULES
@@ -35,11 +34,11 @@ var Languages = []string{"en", "zh"}
 
 // A Chapter is one chapter of the course.
 type Chapter struct {
-	Name       string            `json:"name"`       // the name of its files without ".en.md", such as "01-lost-update"
+	Name       string            `json:"name"`       // the name of the files without ".en.md", such as "01-lost-update"
 	Title      map[string]string `json:"title"`      // the title in each language ("en", "zh")
 	Text       map[string]string `json:"text"`       // the Markdown in each language, with the title
 	Core       bool              `json:"core"`       // true for a chapter of the one-day course, false for further reading
-	Strategies []string          `json:"strategies"` // the chapter shows their sources and lessons, in this order
+	Strategies []string          `json:"strategies"` // the strategies that the chapter shows, in this order
 	Break      Break             `json:"break"`
 }
 
