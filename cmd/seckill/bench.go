@@ -48,10 +48,10 @@ type measured interface {
 	Report(tables.Run) tables.Report
 }
 
-// runBenchmark calls the function how, which measures, and writes the report. It first starts the servers that the
+// runBenchmark calls the function measure and writes the report. It first starts the servers that the
 // locks need, except those that the flags give. A server that it starts writes every commit to the disk.
 func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options,
-	how func(bench.Options) (measured, error)) error {
+	measure func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability
 	for _, info := range o.Locks {
 		needs = append(needs, info.Needs...)
@@ -70,7 +70,7 @@ func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr s
 	onStep, clear := stepPrinter(stderr, f.Quiet)
 	o.Progress, o.Backends = onStep, l.Config()
 	begun := time.Now()
-	report, err := how(o)
+	report, err := measure(o)
 	clear()
 	if err != nil {
 		err = fmt.Errorf("not everything could be measured: %w", err)

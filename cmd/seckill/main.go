@@ -104,12 +104,12 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 	command, err := parser.Parse(joinNegatives(args))
 	if err != nil {
-		at, hint := "seckill", "" // at names the command whose flags are wrong; "seckill" if no command was found
+		failed, hint := "seckill", "" // failed is the command whose flags are wrong; "seckill" if none was found
 		var wrong *kong.ParseError
 		if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
-			at, hint = wrong.Context.Selected().FullPath(), strategyHint(wrong)
+			failed, hint = wrong.Context.Selected().FullPath(), strategyHint(wrong)
 		}
-		fmt.Fprintf(stderr, "seckill: %v%s\nTry: %s --help\n", err, hint, at)
+		fmt.Fprintf(stderr, "seckill: %v%s\nTry: %s --help\n", err, hint, failed)
 		return statusUsage
 	}
 	go func() {

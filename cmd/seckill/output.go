@@ -119,7 +119,7 @@ func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	return errors.Join(errs...)
 }
 
-// writeFile opens the file only after write has returned, because write may read the old file.
+// writeFile opens the file only after the function write has returned, because write may read the old file.
 func writeFile(file string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {

@@ -157,11 +157,11 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	}
 }
 
-// checkTopology returns an error if --topology excludes another flag. If the command starts no lab, elsewhere
-// says why; otherwise elsewhere is "".
-func (t TopologyFlag) checkTopology(elsewhere string, given backend.Config) error {
-	if elsewhere != "" && t.Topology != "" && t.Topology != lab.Single {
-		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, elsewhere)
+// checkTopology returns an error if --topology excludes another flag. The parameter whyNoLab
+// is "" if the command starts a lab; otherwise it says why the command starts none.
+func (t TopologyFlag) checkTopology(whyNoLab string, given backend.Config) error {
+	if whyNoLab != "" && t.Topology != "" && t.Topology != lab.Single {
+		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, whyNoLab)
 	}
 	return lab.CheckTopology(t.Topology, given)
 }

@@ -313,7 +313,7 @@ func (t table) showGrade(g *game.Grade) {
 }
 
 const (
-	recordedAtOnce  = 4 // the number of levels at a time: some compute while others wait for their servers
+	recordedAtOnce  = 4 // the number of levels recorded at a time, so that some compute while others wait
 	maxRecordedSize = 300_000
 )
 

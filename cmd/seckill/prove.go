@@ -342,7 +342,8 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 	return w.Replay(ctx, &e.Scenario, choices)
 }
 
-// provers has the servers of one worker of the proof. Lab belongs to the worker alone; all workers share losing.
+// provers has the servers of one worker of the proof. Lab belongs to the worker alone; all workers share
+// the lab losing.
 type provers struct {
 	*lab.Lab
 	losing *lab.Lab

@@ -58,7 +58,7 @@ func sellsWrongly(i catalog.Info) string {
 	return ""
 }
 
-// strategyNamed returns the strategy with this name. flag is the flag that the error message mentions.
+// strategyNamed returns the strategy with this name. The parameter flag names the flag for the error message.
 func strategyNamed(flag, name string) (catalog.Info, error) {
 	info, found := catalog.Find(strategies.All(), name)
 	if !found {
@@ -95,20 +95,20 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
-// pickNamed returns the elements of all whose names are in named, in the order of named.
-func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) ([]T, error) {
+// pickNamed returns the elements of the list with the chosen names, in the order of these names.
+func pickNamed[T any](flag string, chosenNames []string, list []T, nameOf func(T) string) ([]T, error) {
 	var chosen []T
-	for n, name := range named {
+	for n, name := range chosenNames {
 		name = strings.TrimSpace(name)
-		i := slices.IndexFunc(all, func(one T) bool { return nameOf(one) == name })
+		i := slices.IndexFunc(list, func(one T) bool { return nameOf(one) == name })
 		switch {
 		case i < 0:
-			known := strings.Join(tables.Map(all, nameOf), ", ")
+			known := strings.Join(tables.Map(list, nameOf), ", ")
 			return nil, fmt.Errorf("%s: there is no %q; there are: %s", flag, name, known)
-		case slices.Contains(named[:n], name):
+		case slices.Contains(chosenNames[:n], name):
 			return nil, fmt.Errorf("%s names %s twice", flag, name)
 		}
-		chosen = append(chosen, all[i])
+		chosen = append(chosen, list[i])
 	}
 	return chosen, nil
 }
