@@ -23,7 +23,7 @@ type children struct {
 	keeper *exec.Cmd      // nil if there is no shell, as in a container; a container ends its processes itself
 	tell   io.WriteCloser // the keeper's standard input; the keeper kills the processes when this input ends
 
-	mu     sync.Mutex // guards all and closed; also locked while a process starts
+	mu     sync.Mutex // guards the fields all and closed; also locked while a process starts
 	all    map[*running]bool
 	closed bool // if true, no more processes may start
 }

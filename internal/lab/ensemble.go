@@ -28,9 +28,9 @@ type Ensemble struct {
 
 	// repair restores the roles and the replication when every node runs again. It may be nil.
 	repair func(context.Context) error
-	// setClients changes a configuration so that clients reach the nodes, and try the node given as
-	// first before the other nodes. If setClients is nil, clients use the addresses of the nodes.
-	setClients func(c *backend.Config, first *Process)
+	// setClients changes a configuration so that clients reach the nodes, and try the
+	// preferred node before the other nodes. If setClients is nil, clients use the addresses of the nodes.
+	setClients func(c *backend.Config, preferred *Process)
 	// failOver makes another node take over after a node was killed, and waits until it has. It may be nil.
 	failOver func(context.Context) error
 }
@@ -122,14 +122,14 @@ func (e *Ensemble) IsIntact() bool {
 // Leader returns the node whose loss has the largest effect. It waits for the end of an election.
 func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.FindNode(ctx, e.Roles[0]) }
 
-// Config returns c with the addresses of the ensemble. Clients try the node given as first before the other nodes.
-func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
+// Config returns c with the addresses of the ensemble. Clients try the preferred node before the other nodes.
+func (e *Ensemble) Config(c backend.Config, preferred *Process) backend.Config {
 	if e.setClients != nil {
-		e.setClients(&c, first)
+		e.setClients(&c, preferred)
 		return c
 	}
 	addrs := addresses(e.Nodes)
-	if i := slices.Index(e.Nodes, first); i > 0 {
+	if i := slices.Index(e.Nodes, preferred); i > 0 {
 		addrs[0], addrs[i] = addrs[i], addrs[0]
 	}
 	e.Nodes[0].lab.setPrivate(&c, e.backend, addrs...)

@@ -31,26 +31,26 @@ type Program struct {
 	Use    string // what needs the tool
 	ByHand string // how to get the tool without a package manager
 
-	lookedFor []string // the names that the program may have, or a description of the tool
+	candidates []string // the file names that Find tries, or a text for Missing that describes the tool
 }
 
 // knownPrograms describes each tool.
 var knownPrograms = map[Tool]Program{
-	MariaDB: {Name: "MariaDB or MySQL", lookedFor: []string{"mariadbd", "mysqld"},
+	MariaDB: {Name: "MariaDB or MySQL", candidates: []string{"mariadbd", "mysqld"},
 		Use:    "every strategy; without it SQLite, which has no row locks",
 		ByHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
-	GaleraLibrary: {Name: "Galera", lookedFor: []string{"Galera library (" + galeraFile + ")"},
+	GaleraLibrary: {Name: "Galera", candidates: []string{"Galera library (" + galeraFile + ")"},
 		Use: "the lab with --topology galera only",
 		ByHand: "get the Galera library for your MariaDB from https://galeracluster.com; " +
 			"only --topology galera needs it"},
-	Redis: {Name: "Redis", lookedFor: []string{"redis-server", "valkey-server"},
+	Redis: {Name: "Redis", candidates: []string{"redis-server", "valkey-server"},
 		Use:    "redsync and other Redis locks; without it an embedded one",
 		ByHand: "get it from https://redis.io/downloads and put redis-server on the PATH"},
 	ZooKeeper: {Name: "ZooKeeper", Use: "zk",
-		lookedFor: []string{"ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names) with Java"},
+		candidates: []string{"ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names) with Java"},
 		ByHand: "unpack a release of https://zookeeper.apache.org/releases.html, set ZOOKEEPER_HOME to its folder, " +
 			"and put java on the PATH, 17 or later, such as that of https://adoptium.net"},
-	Etcd: {Name: "etcd", lookedFor: []string{"etcd"}, Use: "etcd locks",
+	Etcd: {Name: "etcd", candidates: []string{"etcd"}, Use: "etcd locks",
 		ByHand: "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH"},
 }
 
@@ -62,7 +62,7 @@ func (p Program) Missing() string {
 	if p.Found() {
 		return ""
 	}
-	return "no " + strings.Join(p.lookedFor, " or ") + " was found on this machine: seckill doctor says how to get it"
+	return "no " + strings.Join(p.candidates, " or ") + " was found on this machine: seckill doctor says how to get it"
 }
 
 // A Search looks for programs.
@@ -100,7 +100,7 @@ func (s Search) Find(tool Tool) Program {
 			p.Path, p.Classpath = s.zookeeperJar()
 		}
 	default:
-		p.Path = s.lookupPath(p.lookedFor...)
+		p.Path = s.lookupPath(p.candidates...)
 	}
 	return p
 }

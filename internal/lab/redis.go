@@ -80,8 +80,8 @@ func (l *Lab) askRedis(ctx context.Context, addr string) (version string, leads 
 	return version, false, err
 }
 
-// withRedis calls do with a client that has one connection. It dials only once, so a caller that waits for a server
-// must call withRedis again. withRedis dials itself, because go-redis would log every dial that fails.
+// withRedis calls the function do with a client that has one connection. It dials only once, so a caller that waits for
+// a server must call withRedis again. withRedis dials itself, because go-redis would log every dial that fails.
 func withRedis(ctx context.Context, address string, do func(*redis.Client) error) error {
 	o, err := redis.ParseURL(address)
 	if err != nil {
@@ -99,7 +99,7 @@ func withRedis(ctx context.Context, address string, do func(*redis.Client) error
 	return do(client)
 }
 
-// forEachAlive calls do for each server that runs.
+// forEachAlive calls the function do for each server that runs.
 func forEachAlive(ctx context.Context, servers []*Process, do func(*Process, *redis.Client) error) error {
 	for _, p := range servers {
 		if !p.Alive() {

@@ -201,8 +201,8 @@ func (l *Lab) configOf(service string) (backend.Config, error) {
 	return c, nil
 }
 
-// linkTo returns the link with this key. If the link does not exist, linkTo makes it and points it to the address to.
-func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
+// linkTo returns the link with this key. If the link does not exist, linkTo makes it and points it to the address.
+func (l *Lab) linkTo(key linkKey, address string) (*Relay, error) {
 	l.mu.Lock()
 	r := l.links[key]
 	l.mu.Unlock()
@@ -213,7 +213,7 @@ func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.PointTo(to)
+	r.PointTo(address)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.links[key] = r

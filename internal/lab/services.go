@@ -26,7 +26,7 @@ type Service struct {
 }
 
 // StartServices starts n more service processes on the lab's backends and waits until they are ready. Their command
-// line is `seckill serve` with args.
+// line is `seckill serve` with the arguments args.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
 	existing := len(l.ServiceProcesses())
 	_, err := l.launchServers(ctx, n, 1, func(i int, _ [][]int) server {

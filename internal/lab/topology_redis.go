@@ -88,8 +88,8 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 	return &Ensemble{Nodes: nodes}, nil
 }
 
-// clusterIsReady returns an error until a node knows all other nodes and, if it is a replica, follows its master. Then
-// clusterIsReady sets runningTimeout.
+// clusterIsReady checks the node of a Cluster to which c connects. It returns an error if this node does not know all
+// other nodes, or if it is a replica that does not follow its master yet. Otherwise it sets the node's runningTimeout.
 func clusterIsReady(ctx context.Context, c *redis.Client) error {
 	shards, err := c.ClusterShards(ctx).Result()
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *sentinels) stopReplication(ctx context.Context) error {
 
 // failOver waits until the sentinels have promoted a replica. Writes that the replica lacks are lost.
 func (s *sentinels) failOver(ctx context.Context) error {
-	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // stopReplication has set a wrong password
+	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // undo stopReplication
 		return err
 	}
 	_, err := s.awaitPrimary(ctx)

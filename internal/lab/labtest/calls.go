@@ -150,7 +150,7 @@ func compareProblem(a Answer, wanted string) string {
 	return ""
 }
 
-// lacks describes which part of want is not in got; "" if got has everything.
+// lacks describes which part of the wanted value is missing in the value got; "" if nothing is missing.
 func (c *Calls) lacks(got, want any) string {
 	switch wants := want.(type) {
 	case map[string]any:

@@ -181,8 +181,8 @@ func WithSnapshotIsolation(t testing.TB, config backend.Config) (_ backend.Confi
 	return config, true
 }
 
-// RedisUser creates a user with the given rules and the password pw on each Redis server, and deletes the user when the
-// test ends. It returns the servers' addresses with the user's login.
+// RedisUser creates a user with the given rules and the password "pw" on each Redis server, and deletes the user when
+// the test ends. It returns the servers' addresses with the user's login.
 func RedisUser(t testing.TB, addresses []string, name string, rules ...any) []string {
 	t.Helper()
 	var own []string
@@ -259,7 +259,7 @@ func (r Result[T]) Check(t testing.TB, want error, text string, args ...any) {
 	Check(t, r.err, want, text, args...)
 }
 
-// Same fails the test if got is not equal to want. The text names got.
+// Same fails the test if the value got is not equal to the value want. The text says what was compared.
 func Same[T any](t testing.TB, got, want T, text string, args ...any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
