@@ -41,7 +41,7 @@ const (
 type Tier string
 
 const (
-	Given    Tier = "given"    // its address was configured
+	Given    Tier = "given"    // the user has configured the backend's address
 	Private  Tier = "private"  // a real server that the lab started for itself
 	Embedded Tier = "embedded" // an engine inside a Go process (SQLite, miniredis)
 )

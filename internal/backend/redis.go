@@ -355,8 +355,8 @@ for _, call in ipairs(ARGV) do
 end
 return denied`
 
-// Right returns the capability to send a command to servers that offer of, which is Redis or RedisQuorum.
-func Right(of Capability, command string) Capability { return of + Capability(" "+command) }
+// Right returns the capability to send a command to servers that offer base, which is Redis or RedisQuorum.
+func Right(base Capability, command string) Capability { return base + Capability(" "+command) }
 
 // server returns the first parameter of Right if c is a result of Right; otherwise c.
 func (c Capability) server() Capability {

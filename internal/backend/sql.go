@@ -240,7 +240,7 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	db := in.DB.WithContext(ctx)
 	// The query returns at most one body. The body is empty if another account created the procedure, because the
 	// server hides it. If the procedure was created with another SQL mode than the current one, the query appends that
-	// mode, so the body differs from text.
+	// mode, so the body differs from the parameter text.
 	var bodies []string
 	err := db.Raw("SELECT COALESCE(IF(sql_mode = @@sql_mode, routine_definition, "+
 		"CONCAT(routine_definition, sql_mode)), '') "+

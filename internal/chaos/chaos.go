@@ -36,9 +36,9 @@ type Options struct {
 	Lab        Lab
 	Strategies []catalog.Info
 	Faults     []fault.Name    // may contain None, which stands for a control run without a fault
-	Sale       loadtest.Config // tells where requests go; each cell replaces the scenario
+	Sale       loadtest.Config // has the targets of requests; each cell sets its own scenario
 	Settings   Settings
-	Earlier    *Result                            // the cells that this result has tested are not run again; may be nil
+	Earlier    *Result                            // an earlier result, whose tested cells are not run again; may be nil
 	OnStep     func(done, total int, what string) // called before each cell; may be nil
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // runs a sale; nil stands for loadtest.Run
@@ -139,7 +139,7 @@ func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	return err == nil && info.Guarantees[f.Question] != catalog.Holds
 }
 
-// runCell runs the sale of a cell.
+// runCell runs the sale of one strategy with one fault, and returns the result.
 func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name) *Cell {
 	t := &trial{fault: name, sale: o.Sale}
 	t.sale.Scenario = o.scenario(info.Name, name)
@@ -150,7 +150,7 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 		}
 	}
 	mayAnswerWrongly := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
-	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // the orders are right
+	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // so the orders are right
 	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && onlyAnswersAreWrong)
 }
 

@@ -303,7 +303,7 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 		// buyer whom the stock row in MySQL refuses. This refusal corrects the number.
 		verdict, violations = judge.Held, nil
 	}
-	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // at most one problem: the interruption itself
+	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the interruption is one problem
 	case verdict != judge.NotValid || r.Audit == nil:
 	// If nothing was sold, the word is wordStopped, not the verdict Blocked.
 	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0:

@@ -26,9 +26,9 @@ type Comparison struct {
 	Services lab.ServiceSettings `json:"services_settings"` // the settings of the services during the comparison
 
 	Done     int             `json:"done"`           // the number of measurements that have ended
-	Total    int             `json:"total"`          // the number of all measurements; 0 before the first one
+	Total    int             `json:"total"`          // the number of all measurements; 0 before the first of them
 	Turn     *compare.Step   `json:"turn,omitempty"` // the current measurement
-	Seconds  float64         `json:"seconds"`        // the time from the start to now, or to the end
+	Seconds  float64         `json:"seconds"`        // seconds from the start to now, or to the end
 	Verdicts *compare.Tally  `json:"verdicts,omitempty"`
 	Result   *compare.Result `json:"result,omitempty"` // nil in summaries, because it is large
 }

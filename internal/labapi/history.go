@@ -13,7 +13,7 @@ import (
 // Several labs may use one folder at the same time.
 type History string
 
-// An entryKind is a kind of entries in a History. Their file names begin with it.
+// An entryKind is a kind of entries in a History, such as runs. The names of the entries' files begin with the kind.
 type entryKind string
 
 const (

@@ -223,7 +223,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Close ends the event streams. If a run or a comparison is under way, Close stops it. Close waits for the verdict
 // until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
-	s.background.starting.Lock() // work that is starting now is added first and stopped below; no other can start
+	s.background.starting.Lock() // wait for work that is starting, which is stopped below; other work cannot start
 	s.background.close()
 	s.background.starting.Unlock()
 	s.runs.stopEntry(nil)
@@ -297,16 +297,16 @@ type labLock struct {
 	what string // describes the work that holds the lock, as in "a run of naive"; "" while the lock is free
 }
 
-// acquire takes the lock for the work that what describes. The caller must call release to release the lock. Further
-// calls of release do nothing. If other work holds the lock, the error describes this work.
-func (l *labLock) acquire(what string) (release func(), err error) {
+// acquire takes the lock for the work that the text describes. The caller must call release to release the lock.
+// Further calls of release do nothing. If other work holds the lock, the error describes that other work.
+func (l *labLock) acquire(text string) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.what != "" {
 		return nil, &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
 			Detail: fmt.Sprintf("The lab is busy with %s. Stop it, or wait for its end.", l.what)}
 	}
-	l.what = what
+	l.what = text
 	return sync.OnceFunc(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()

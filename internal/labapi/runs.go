@@ -72,10 +72,10 @@ func (s *Server) startRun(c *gin.Context) error {
 	return err
 }
 
-// beginRun begins a run and answers the call. The parameter what describes the run; people who start other work
-// meanwhile read it in the refusal. If joinShop is not nil, it changes the run so that it joins the shop's sale.
-func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop func(*Run)) (*runEntry, error) {
-	release, err := s.labLock.acquire(what)
+// beginRun begins a run and answers the call. The text description names the run for people who try to start other
+// work meanwhile and are refused. If joinShop is not nil, this function makes the run join the shop's sale.
+func (s *Server) beginRun(c *gin.Context, wanted Settings, description string, joinShop func(*Run)) (*runEntry, error) {
+	release, err := s.labLock.acquire(description)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) e
 	return nil
 }
 
-// awaitStart waits until ComesAt if the run joins the shop's sale. It returns earlier if the run is stopped.
+// awaitStart waits until the time ComesAt if the run joins the shop's sale. It returns earlier if the run is stopped.
 func (r Run) awaitStart(ctx context.Context) {
 	timer := time.NewTimer(time.Until(r.ComesAt))
 	defer timer.Stop()
@@ -218,7 +218,7 @@ type Lane struct {
 	Points []Point `json:"points,omitempty"`
 }
 
-// A Point has the figures of a lane at one time.
+// A Point has the figures of a lane (the sale with one of the run's strategies) at one time.
 type Point struct {
 	At   float64 `json:"at"`   // seconds since the start of the sale
 	Rate float64 `json:"rate"` // answers per second
@@ -245,7 +245,8 @@ func newLanes(w Settings) []Lane {
 	return lanes
 }
 
-// addProgress sets the latest progress and adds a point. If the lane has maxPoints points, it first drops every second.
+// addProgress sets the latest progress and adds a point. If the lane has maxPoints points, addProgress first drops
+// every second point.
 func (l *Lane) addProgress(p loadtest.Progress) {
 	l.Progress = &p
 	at := p.Elapsed.Seconds()

@@ -23,9 +23,10 @@ import (
 type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
-	rivals   *runEntry     // the latest run of rivals; nil if there was none
-	joined   int64         // the run number of the sale that the rivals joined
-	notice   time.Duration // the time from the call that sends rivals to their first purchase
+	// rivals is the latest run of rivals, which are automatic buyers that compete with visitors; nil if there was none.
+	rivals *runEntry
+	joined int64         // the run number of the sale that the rivals joined
+	notice time.Duration // the time from the call that sends rivals to their first purchase
 
 	ledger ledgerCache
 }
@@ -212,8 +213,9 @@ type shopOrder struct {
 	Status    string `json:"status"`
 	// Reservation is the state of the reservation that began the order, or "" if there was none.
 	Reservation seckill.ReservationState `json:"reservation,omitempty"`
-	Holders     int                      `json:"holders"` // number of orders with one of these units; 0 if not known
-	At          time.Time                `json:"at"`
+	// Holders is the number of orders that hold one of this order's units; 0 if this number is not known.
+	Holders int       `json:"holders"`
+	At      time.Time `json:"at"`
 }
 
 // shopLedger answers with the latest orders of the sale, and with the active order of the user in the query.

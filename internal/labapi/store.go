@@ -112,8 +112,8 @@ func (s *store[T]) addEntry(e *entry[T]) {
 	s.markChanged(e)
 }
 
-// perform adds an entry, and runs work in the background. The function work returns the final value of the entry. Then
-// perform calls release, which releases the labLock. After Server.Close, perform returns game.LabCloses.
+// perform adds an entry, and runs the function work in the background. This function returns the final value of the
+// entry. Then perform calls release, which releases the labLock. After Server.Close, perform returns game.LabCloses.
 func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
 	b := &s.server.background
 	b.starting.Lock()
