@@ -49,7 +49,7 @@ vet:
 compile:
 	$(GO) build -race -v ./...
 
-## prove: compute the guarantee matrix anew, with its counterexamples (20 minutes)
+## prove: compute the guarantee matrix anew, with its counterexamples (15 minutes)
 prove: build
 	@deploy/deps.sh
 	@touch bin/prove.begun

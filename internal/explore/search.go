@@ -37,7 +37,7 @@ type Bounds struct {
 	// Preemptions is the largest number n for which every schedule with at most n preemptions was run. It is nil if
 	// all were run, if not even all schedules without preemptions were run, or if Limits.Reduce makes n unknown.
 	Preemptions *int `json:"preemptions,omitempty"`
-	// NotRun inScope the choices whose schedules were not run, because a limit was reached or the servers behaved
+	// NotRun counts the choices whose schedules were not run, because a limit was reached or the servers behaved
 	// differently in a repetition.
 	NotRun int `json:"cut,omitempty"`
 	Pruned int `json:"pruned,omitempty"` // schedules that were stopped early, because another one is equivalent

@@ -40,7 +40,7 @@ type Options struct {
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions returns options with which a proof takes about 20 minutes on two cores.
+// DefaultOptions returns options with which a proof takes about a quarter of an hour on two cores.
 func DefaultOptions() Options { return Options{Schedules: 36, Budget: time.Minute, Workers: 4} }
 
 // Servers are the servers of one worker.
