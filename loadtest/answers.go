@@ -107,10 +107,11 @@ func invalidReply(format string, args ...any) reply {
 	return unknownReply(codeNonsense, fmt.Sprintf(format, args...))
 }
 
-// hasType reports whether contentType is the type want. It ignores parameters such as charset. want is lower case.
-func hasType(contentType, want string) bool {
+// hasType reports whether contentType is the given media type, which is in lower case. It ignores parameters such as
+// charset.
+func hasType(contentType, mediaType string) bool {
 	t, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(t), want)
+	return strings.EqualFold(strings.TrimSpace(t), mediaType)
 }
 
 // quoteStart returns the start of a text, quoted, so that it fits into one line of a report.
@@ -168,8 +169,8 @@ type sale struct {
 	Strategy      string `json:"strategy"`
 }
 
-// decodeBody reads the JSON body of an answer. It returns false if the body is not JSON for the type of into.
-// The package go-json-experiment/json takes less than half the time of encoding/json.
+// decodeBody reads the JSON body of an answer. It returns false if the body is not JSON for the type of the parameter
+// into. The package go-json-experiment/json takes less than half the time of encoding/json.
 func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }

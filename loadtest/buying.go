@@ -138,12 +138,12 @@ var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, j
 	judge.OutcomeUnknown, judge.OutcomeSoldOut, judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy,
 	judge.OutcomeInProgress, judge.OutcomeError}
 
-// orMoreCertain returns f or other, two answers to the same request. It chooses the one that says
+// orMoreCertain compares f with a second answer to the same request. It returns the answer that says
 // more about what the buyer got.
-func (f finalReply) orMoreCertain(other finalReply) finalReply {
-	a, b := slices.Index(certaintyOrder, f.Outcome), slices.Index(certaintyOrder, other.Outcome)
-	if b >= 0 && (b < a || b == a && other.answered < f.answered) {
-		return other
+func (f finalReply) orMoreCertain(second finalReply) finalReply {
+	a, b := slices.Index(certaintyOrder, f.Outcome), slices.Index(certaintyOrder, second.Outcome)
+	if b >= 0 && (b < a || b == a && second.answered < f.answered) {
+		return second
 	}
 	return f
 }

@@ -18,8 +18,8 @@ type caller interface {
 	sendPayment(p purchase, id string) reply
 	// askOutcome asks for the outcome of an accepted purchase. It returns false if the service has not decided yet.
 	askOutcome(p purchase) (reply, bool)
-	// connectTo opens a connection to a target before the load begins. Turn 0 is the first target, turn 1 the
-	// second, and after the last target the first follows again.
+	// connectTo opens a connection to a target before the load begins. The parameter turn selects the
+	// target: 0 is the first, 1 the second, and after the last target the first follows again.
 	connectTo(turn int)
 	closeConnections()
 }

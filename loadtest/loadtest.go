@@ -230,14 +230,14 @@ func (r *run) sendMeasured(ctx context.Context, l *load) time.Duration {
 		serversTime = func() (time.Duration, bool) { return 0, false }
 	}
 	generator := cpuTime()
-	servers, known := serversTime()
+	before, known := serversTime()
 	l.sendRequests(ctx)
 	took := l.sinceStart()
 	r.result.Processor.Generator = new((cpuTime() - generator).Seconds())
-	now, stillKnown := serversTime()
-	// If a server was restarted meanwhile, its time began at 0 again, so now may be less than servers.
-	if known && stillKnown && now >= servers {
-		r.result.Processor.Servers = new((now - servers).Seconds())
+	after, stillKnown := serversTime()
+	// If a server was restarted meanwhile, its time began at 0 again, so the second reading may be lower.
+	if known && stillKnown && after >= before {
+		r.result.Processor.Servers = new((after - before).Seconds())
 	}
 	return took
 }

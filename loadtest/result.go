@@ -22,7 +22,7 @@ type Result struct {
 	Interrupted bool      `json:"interrupted"`
 
 	Requests int    `json:"requests"` // the number of requests that were sent
-	Counts   Counts `json:"counts"`   // outcome → number of requests that ended with it, also if 0
+	Counts   Counts `json:"counts"`   // outcome → number of requests with this outcome, even if 0
 	// Copies counts the further calls of requests that were sent several times at once. Retries counts the
 	// calls that repeat a request after a reply.
 	Copies         int      `json:"copies"`
@@ -36,14 +36,14 @@ type Result struct {
 	// Latency counts from when a request was due. In a closed loop a request is due when it is sent.
 	// ServiceTime always counts from when the request was sent. So ServiceTime hides how long requests
 	// of an open loop waited to be sent.
-	Latency     Latency `json:"latency_us"`      // covers all answers
-	SoldLatency Latency `json:"sold_latency_us"` // covers sales and reservations
-	// RefusedLatency covers the answers sold out, busy, conflict and duplicate.
+	Latency     Latency `json:"latency_us"`      // the latency of all answers
+	SoldLatency Latency `json:"sold_latency_us"` // the latency of sales and reservations
+	// RefusedLatency is the latency of the answers sold out, busy, conflict and duplicate.
 	RefusedLatency Latency `json:"refused_latency_us"`
 	ServiceTime    Latency `json:"service_time_us"`
 	// Late counts requests that were sent more than 1 ms after they were due, for any reason. Dropped
-	// counts requests that were due and never sent. Lag has how late the generator sent those requests
-	// for which a connection was free.
+	// counts requests that were due and never sent. Lag is the delay with which the generator
+	// sent requests although a connection was free.
 	Late      int       `json:"late"`
 	Dropped   int       `json:"dropped"`
 	Lag       Latency   `json:"generator_lag_us"`
@@ -113,9 +113,9 @@ type Reservations struct {
 
 // Processor has the processor times of one load, in seconds. A time is nil if it is not known.
 type Processor struct {
-	Services  *float64 `json:"services_s,omitempty"`  // all service processes together
-	Servers   *float64 `json:"servers_s,omitempty"`   // the database and other servers that the services use
-	Generator *float64 `json:"generator_s,omitempty"` // this process, which sends the load
+	Services  *float64 `json:"services_s,omitempty"`  // processor time of all service processes
+	Servers   *float64 `json:"servers_s,omitempty"`   // processor time of the database and the other servers
+	Generator *float64 `json:"generator_s,omitempty"` // processor time of this process, which sends the load
 }
 
 // A Percentile is one point of a latency curve: Percent of all answers took Micros microseconds or less.
@@ -189,22 +189,32 @@ type Problem struct {
 
 func (p Problem) Error() string { return p.Text }
 
-// These codes identify problems. The comment beside a code explains its parameters (Problem.Params).
+// These codes identify problems. The comment at a code says which values Problem.Params has, with their keys.
 const (
-	ProblemLedgerUnread  = "ledger_unread"   // error: the text of the error
-	ProblemStillRunning  = "still_running"   // seconds: how long the run waited
-	ProblemOtherStrategy = "other_strategy"  // count: orders; found: their strategy; strategy: the wanted one
-	ProblemUnusable      = "target_unusable" // target: its URL; error: the reason
-	// By the reset at target, SKU sku has stock units in run. At where, it has left of found units in found_run.
-	ProblemDisagree     = "ledgers_disagree"
-	ProblemInterrupted  = "interrupted"    // sent: requests that were sent; of: all requests
-	ProblemLate         = "generator_late" // lag_ms, latency_ms: the 99th percentiles of lag and latency
-	ProblemProcessors   = "generator_full" // used: processors that were used; of: all processors
-	ProblemNeverSent    = "never_sent"     // count: requests that were not sent; seconds: how long they waited
-	ProblemNoAnswer     = "no_answer"
-	ProblemFewAnswers   = "few_answers"   // answered: buyers with a definite answer; of: all; stock: units
-	ProblemNonsense     = "nonsense"      // count: answers that break the contract; sample: one of them
-	ProblemNotRestocked = "not_restocked" // units: units of the restock; error: the last error
+	ProblemLedgerUnread = "ledger_unread" // Params has the text of the error (error).
+	ProblemStillRunning = "still_running" // Params has the time in seconds for which the run waited (seconds).
+	// ProblemOtherStrategy means that another strategy than the run's (strategy) has sold. Params also has the name of
+	// the other strategy (found) and the number of orders that it sold (count).
+	ProblemOtherStrategy = "other_strategy"
+	ProblemUnusable      = "target_unusable" // Params has the target's URL (target) and the reason (error).
+	// ProblemDisagree means that the reset at one service and a later reading elsewhere disagree. Params has the URL of
+	// the service (target), the SKU (sku), and the stock and the run's number that the reset set (stock, run). It also
+	// has the place of the reading (where), and what was read there: units left (left), stock (found), run (found_run).
+	ProblemDisagree    = "ledgers_disagree"
+	ProblemInterrupted = "interrupted" // Params has the number of requests sent (sent) and of all requests (of).
+	// ProblemLate means that the generator sent requests late. Params has two 99th percentiles, in ms: of the delay
+	// before sending (lag_ms) and of the latency (latency_ms).
+	ProblemLate       = "generator_late"
+	ProblemProcessors = "generator_full" // Params has the number of processors used (used) and available (of).
+	// ProblemNeverSent means that some requests were not sent. Params has their number (count), and the time in seconds
+	// after which the run gave up sending them (seconds).
+	ProblemNeverSent = "never_sent"
+	ProblemNoAnswer  = "no_answer"
+	// ProblemFewAnswers means that few buyers got a definite answer. Params has the number of these buyers (answered),
+	// of all buyers (of), and of the units in stock (stock).
+	ProblemFewAnswers   = "few_answers"
+	ProblemNonsense     = "nonsense"      // Params has the number of wrong answers (count) and one of them (sample).
+	ProblemNotRestocked = "not_restocked" // Params has the units of the restock (units) and the last error (error).
 )
 
 func newProblem(code string, params params, format string, args ...any) Problem {

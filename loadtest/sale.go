@@ -231,8 +231,8 @@ func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
 	return report
 }
 
-// addAuditProblems adds the reasons why the audit proves nothing. others has the number of orders of each
-// other strategy. failed is the last error from reading the ledger.
+// addAuditProblems adds the reasons why the audit proves nothing. The parameter others has the number of
+// orders of each other strategy. The parameter failed is the last error from reading the ledger.
 func (r *run) addAuditProblems(others map[string]int, failed error, limit time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		r.addProblem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.config.Strategy},
@@ -291,9 +291,9 @@ type poller struct {
 }
 
 // wait reads the ledger until nothing changes it any more, and returns the last reading. It returns false if
-// the ledger still changes at the time until. If until is past, wait reads once.
-func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, max(time.Until(until), min(p.limit, askTimeout)))
+// the ledger still changes at the deadline. If the deadline is past, wait reads once.
+func (p *poller) wait(ctx context.Context, deadline time.Time) (judge.Snapshot, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(p.limit, askTimeout)))
 	defer cancel()
 	tick := time.NewTicker(p.poll)
 	defer tick.Stop()
@@ -301,7 +301,7 @@ func (p *poller) wait(ctx context.Context, until time.Time) (judge.Snapshot, boo
 	for !p.readOnce(ctx) {
 		select {
 		case <-tick.C:
-			if time.Now().Before(until) {
+			if time.Now().Before(deadline) {
 				continue
 			}
 		case <-ctx.Done():

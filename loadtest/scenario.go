@@ -21,8 +21,9 @@ import (
 	"seckill/internal/tables"
 )
 
-// A Scenario says what load is sent to which sale. First a scenario file sets its fields, then flags, and a result
-// repeats them. All random choices follow from Seed: the same Scenario sends the same purchases in the same order.
+// A Scenario says what load is sent to which sale. A scenario file sets the fields, flags override the
+// file, and a Result repeats the fields. All random choices follow from Seed: the same Scenario sends the same
+// purchases in the same order.
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" kong:"-"`
 	Stock    int64  `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`
@@ -464,7 +465,7 @@ func (s Scenario) checkDemand() error {
 	return nil
 }
 
-// fieldError returns an ErrConfig about a field. field is the field's name in scenario files.
+// fieldError returns an ErrConfig about a field. The parameter field is the name of that field in scenario files.
 func fieldError(field, code string, params map[string]any, format string, args ...any) error {
 	wrong := &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params}
 	return fmt.Errorf("%w: %w", ErrConfig, wrong)

@@ -36,8 +36,9 @@ type skuTally struct {
 	calls          []judge.Call // every call about the SKU, for the judge
 }
 
-// histograms has times in microseconds. In all, sold and refused, a time counts from when a request was due;
-// in service, from when the request was sent. lag has how late the generator itself sent requests.
+// histograms has times in microseconds. The histograms all, sold and refused count a time from when a request
+// was due. The histogram service counts a time from when the request was sent. The histogram lag has the delays
+// with which the generator sent requests although a connection was free.
 type histograms struct{ all, sold, refused, service, lag *hdrhistogram.Histogram }
 
 // maxMicros is the longest time that a histogram can record, in microseconds. Longer times count as this time.
@@ -139,8 +140,8 @@ func (t *tally) countOutcome(p purchase, r finalReply, when timing) {
 	}
 }
 
-// recordCall counts one call and keeps it for the judge. try is 0 for the first call of its kind in a
-// request, 1 for the next, and so on.
+// recordCall counts one call and keeps it for the judge. The parameter try is 0 for the first call of its
+// kind in a request, 1 for the next, and so on.
 func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,9 +201,9 @@ func (t *tally) countCode(r reply, call judge.CallKind) {
 	t.answers[code].Count++
 }
 
-// recordCancellation counts a cancellation. doubt is true if one of its calls had no answer, so that the
-// units may be back even if the last call was refused. wasSold is true if the buyer cancels an order, not a
-// reservation. If the units of an order are certainly not back, they count as sold from now on.
+// recordCancellation counts a cancellation. The parameter doubt is true if one of its calls had no answer, so
+// that the units may be back even if the last call was refused. The parameter wasSold is true if the buyer
+// cancels an order, not a reservation. If the units of an order are certainly not back, they count as sold from now on.
 func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -220,7 +221,8 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	}
 }
 
-// recordPayment counts a payment. doubt is true if one of its calls had no answer, so that it may have paid.
+// recordPayment counts a payment. The parameter doubt is true if one of the payment's calls had no answer, so that this
+// call may have paid.
 func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -261,7 +263,7 @@ func (t *tally) currentProgress() Progress {
 	return p
 }
 
-// writeSummary writes the rates and times of a load that has ended into the result. took is how long the load lasted.
+// writeSummary writes the rates and times of a load that has ended into the result. The load lasted for the time took.
 func (t *tally) writeSummary(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

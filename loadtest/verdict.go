@@ -49,7 +49,8 @@ func (r *Result) ExitStatus() int {
 	return ExitNotValid
 }
 
-// writeVerdict sets the verdict, the signs, and the checks of the requirements.
+// writeVerdict sets the verdict, the checks of the requirements, and the signs (is the ledger right, and were the
+// buyers served?).
 func (r *Result) writeVerdict(require []string) {
 	r.Checks = []Check{}
 	r.Linearizable.Answer = cmp.Or(r.Linearizable.Answer, LinearNotChecked)
@@ -243,16 +244,20 @@ type Limits struct {
 
 var servedLimits = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
 
-// These codes name those conditions of Served that are not met. The comment beside a code
-// explains its parameters (Problem.Params).
+// These codes name those conditions of Served that are not met. The comment at a code says which values
+// Problem.Params has, with their keys.
 const (
-	ShortStood     = "stood"     // ms: how long the sale stood still; allowed_ms: how long it may stand still
-	ShortLate      = "late"      // p99_ms: the 99th percentile of the latency
-	ShortUncertain = "uncertain" // errors, unknown: buyers with an error, or without a certain answer; of: all buyers
-	ShortUnsold    = "unsold"    // sold: units that were sold; of: units that could have been sold
+	// ShortStood means that the sale stood still for too long. Params has the time in ms for which the sale stood still
+	// (ms), and the time for which it may stand still (allowed_ms).
+	ShortStood = "stood"
+	ShortLate  = "late" // Params has the 99th percentile of the latency in ms (p99_ms).
+	// ShortUncertain means that too many buyers do not know what they got. Params has the number of buyers with an
+	// error (errors), of buyers without a definite answer (unknown), and of all buyers (of).
+	ShortUncertain = "uncertain"
+	ShortUnsold    = "unsold" // Params has the number of units sold (sold), and of units that could be sold (of).
 )
 
-// findSigns returns the signs of a run. Result.Verdict must be set before.
+// findSigns returns the signs of a run (see Signs). Result.Verdict must be set before.
 func (r *Result) findSigns() Signs {
 	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: servedLimits}
 	switch r.Verdict {
@@ -311,14 +316,15 @@ func (r *Result) sellableUnits() int64 {
 	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[judge.OutcomeDuplicate])) * q
 }
 
-// A load generator that lacks processor time measures itself instead of the service. Two signs show that the
+// A load generator that lacks processor time measures itself instead of the service. Two facts show that the
 // figures of a run are worthless, even if the ledger is right:
 //
 //   - Requests were sent late although a connection was free, and this lateness is most of the
 //     measured latency.
 //   - In a closed loop, where no request is due at a certain time, this process used up its processors.
 //
-// Waiting for a free connection is no such sign, because all connections then wait for the service.
+// A request that waits for a free connection shows nothing of the kind, because all connections then wait for
+// the service.
 const (
 	minLag      = 10 * time.Millisecond // a shorter lag is normal, because of the scheduling of goroutines
 	maxLagShare = 0.5                   // the maximum share of the p99 latency that may be lag

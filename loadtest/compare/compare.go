@@ -20,7 +20,7 @@ import (
 // Options say what a comparison compares, and with which services.
 type Options struct {
 	Settings
-	Sale       loadtest.Config // the targets, the ledger and the hooks of each sale; Settings has its scenario
+	Sale       loadtest.Config // the targets, the ledger and the hooks of each sale; Settings has the scenario
 	Candidates []Candidate
 	NotRun     []NotRun       // strategies that were chosen, but cannot run
 	Servers    backend.Config // the servers that the baselines use
@@ -109,8 +109,8 @@ func (c *comparison) addEntry(k Candidate, crowd int) {
 	}
 }
 
-// In a long comparison, the speed of the machine can change by half between the first and the last turn of a
-// round. So one strategy, the reference, is measured again after each group of groupSize turns.
+// A turn measures one strategy. In a long comparison, the speed of the machine can change by half between the first
+// and the last turn of a round. So one strategy, the reference, is measured again after each group of groupSize turns.
 const groupSize = 4
 
 // planTurns returns the turns in their order. In a long comparison, a turn of the reference precedes each
@@ -246,7 +246,7 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	t.Sales = len(sales)
 	if sales != nil {
 		for _, m := range metrics {
-			if figure, known := m.of(sales); known {
+			if figure, known := m.compute(sales); known {
 				t.Figures[m.id] = figure
 			}
 		}

@@ -143,7 +143,8 @@ func (e *Entry) medianCell(ids ...string) string {
 	return strings.Join(cells, " / ")
 }
 
-// factorCell returns the factor of e, relative to the strategy relativeTo. The factor of relativeTo itself is 1.
+// factorCell returns how many times as fast as the strategy relativeTo the entry e is (Entry.Factor), as a cell of a
+// table. The cell of the strategy relativeTo itself is "1".
 func (e *Entry) factorCell(relativeTo string) string {
 	switch {
 	case e.Strategy == relativeTo && e.isCompetitor():

@@ -20,7 +20,7 @@ type Result struct {
 	Interrupted bool    `json:"interrupted"`
 
 	Settings   Settings `json:"settings"`
-	RelativeTo string   `json:"relative_to"` // the strategy whose factor is 1; empty if none was measured
+	RelativeTo string   `json:"relative_to"` // the strategy to which Entry.Factor compares; empty if none was measured
 	RatioBy    string   `json:"ratio_by"`    // the metric that Entry.Ratios compare
 	// Entries are in the order in which their strategies were named. First come the entries with
 	// Settings.Concurrency buyers at a time, then those with other numbers of buyers. Among entries with the
@@ -29,7 +29,7 @@ type Result struct {
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"`
 
-	// references has the figure of the metric Settings.By in each turn of the reference.
+	// references has the figure of the metric Settings.By in each turn of the reference (see groupSize).
 	references []float64
 }
 
@@ -93,7 +93,7 @@ type Findings struct {
 	// correct strategy held, or if a strategy that is known to break has broken.
 	Verdict    judge.Verdict     `json:"verdict"`
 	Expected   bool              `json:"expected"`
-	Served     loadtest.Sign     `json:"served"`     // the worst sign of all sales: were the buyers served?
+	Served     loadtest.Sign     `json:"served"`     // whether buyers were served in the worst of all sales
 	Over       int64             `json:"over"`       // the units sold beyond the stock in the worst sale
 	Violations []judge.Violation `json:"violations"` // the first violation of each rule
 	Problems   []string          `json:"problems"`
@@ -302,8 +302,8 @@ const (
 type metric struct {
 	id     string
 	column string // the name of the figure in the lessons, with its unit
-	// of computes the figure. It returns false if the figure is not known.
-	of func(sales []*loadtest.Result) (float64, bool)
+	// compute returns the figure, and false if the figure is not known.
+	compute func(sales []*loadtest.Result) (float64, bool)
 }
 
 var metrics = []metric{
@@ -328,8 +328,9 @@ var metrics = []metric{
 
 func answersOf(r *loadtest.Result) float64 { return float64(r.Requests - r.Counts.Uncertain()) }
 
-// rateOf returns a function that computes a metric from several sales. The function calls part and whole for each
-// sale, and divides the sum of the parts by the sum of the wholes. If one of the sums is 0, the metric is not known.
+// rateOf returns a function that computes a metric from several sales. This function calls the functions part
+// and whole for each sale, and divides the sum of the parts by the sum of the wholes. If one of the sums is 0,
+// the metric is not known.
 func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		a, b := 0.0, 0.0
@@ -343,8 +344,8 @@ func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result)
 	}
 }
 
-// medianOf returns a function that computes the median of a latency over several sales. Sales without it are
-// left out.
+// medianOf returns a function that computes the median of a latency over several sales. Sales without this
+// latency are left out.
 func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		var all []float64

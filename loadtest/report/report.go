@@ -30,7 +30,7 @@ func Of(r *loadtest.Result) tables.Report {
 	return report
 }
 
-// Name is the name of the report's block in a Markdown file.
+// Name identifies the block of a Markdown file into which the report is written.
 const Name = "load"
 
 // answerLines returns the verdict, a sentence about the strategy if it is known to break, and a list of what
@@ -215,7 +215,7 @@ func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
-// Line returns the progress of a run in one line. units is the number of units of all SKUs.
+// Line returns the progress of a run in one line. The parameter units has the units of all SKUs.
 func Line(p loadtest.Progress, units int64) string {
 	oversold, trouble := "", ""
 	if p.Units > units {
