@@ -96,7 +96,7 @@ func (o Output) writeReport(stdout io.Writer, r tables.Report) error {
 	return o.outputForms(r).writeAll(stdout, r.WriteText)
 }
 
-// writeAll writes all forms. It writes text to standard output if no form goes there. If a form
+// writeAll writes all forms. It calls the function text for standard output if no form goes there. If a form
 // cannot be written, writeAll still writes the others.
 func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	if !slices.ContainsFunc(all, func(f form) bool { return f.file == "-" }) {

@@ -227,8 +227,8 @@ func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
 		{"--markdown", c.Markdown, tables.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
-// keepExample writes a counterexample to a file, and returns the file's name. If the counterexample is the
-// first of its cell, rule is "".
+// keepExample writes a counterexample to a file, and returns the file's name. The parameter rule is
+// "" for the first counterexample of an answer (cell) of the matrix.
 func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Schedule) (string, error) {
 	name := filepath.Join(c.Examples, strings.TrimSuffix(strategy+"."+question+"."+rule, ".")+".json")
 	f, err := os.Create(name)

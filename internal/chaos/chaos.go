@@ -129,7 +129,7 @@ func isApplicable(info catalog.Info, name fault.Name, available []fault.Status) 
 	})
 }
 
-// mayBreak reports whether the sale of a strategy may break in this cell, because the strategy breaks even without a
+// mayBreak reports whether the sale of a strategy may break with this fault, because the strategy breaks even without a
 // fault or does not promise to withstand this fault.
 func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Services) || info.Unfit(o.Settings.Where) != "" {

@@ -150,7 +150,7 @@ func (r *Result) findingsTable() tables.Table {
 	return t
 }
 
-// Name is the name of the block in Markdown files that holds the tables.
+// Name identifies the block of a Markdown file into which the tables are written.
 const Name = "chaos"
 
 // Report returns the result as tables for people and as JSON for programs.
@@ -240,7 +240,7 @@ type trial struct {
 
 func (t *trial) isBroken() bool { return t.verdict == judge.Oversold || t.verdict == judge.Lost }
 
-// newCell returns the cell of a trial that has ended.
+// newCell returns the result of a trial that has ended.
 func (t *trial) newCell(may bool) *Cell {
 	word, said := t.wordAndReasons()
 	t.Word, t.May = word, may

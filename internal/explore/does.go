@@ -149,12 +149,12 @@ var actorKinds = map[Action]actorKind{
 		calls: purchaseCalls,
 	},
 	Asks: asks,
-	// An actor that Reserves does the same as with Asks, but asks for a reservation instead of a purchase.
+	// An actor that Reserves acts as with the action Asks, but asks for a reservation instead of a purchase.
 	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
 		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
 	// An actor that Repeats sends a request that the service has already answered with an order. The first request
-	// is sent and answered before the schedule begins. All later ones are sent as with Asks.
+	// is sent and answered before the schedule begins. All later requests are sent as with the action Asks.
 	Repeats: {
 		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
 			if err := asks.prepare(ctx, w, first, b); err != nil {

@@ -185,8 +185,8 @@ func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (sche
 	return schedule, err
 }
 
-// Choices returns the choices of a schedule. It leaves out the steps of NextBuyer, who runs alone, so that there is
-// nothing to choose.
+// Choices returns the choices of a schedule. It leaves out the steps of the last buyer (NextBuyer), which
+// runs alone, so that there is nothing to choose.
 func (s *Schedule) Choices() []Choice {
 	var list []Choice
 	for _, step := range s.Steps {

@@ -50,8 +50,8 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	return starting.Wait()
 }
 
-// addBackend adds a backend from a given address. If there is none, it starts servers with a program of this machine,
-// or else an embedded engine. If none of the three is possible, the status says why.
+// addBackend adds a backend from a given address. If no address is given, it starts servers with a program of this
+// machine, or else an embedded engine. If none of the three is possible, the status says why.
 func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, error) {
 	k, known := l.kinds[name]
 	if !known {
@@ -76,7 +76,7 @@ func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, erro
 	return backend.Status{Name: name, Error: why}, nil
 }
 
-// addPrivate starts the servers of a backend in the arrangement of the topology.
+// addPrivate starts the servers of a backend, arranged as the topology says.
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
 	start := l.topology.start[k.Name]
 	if start == nil {

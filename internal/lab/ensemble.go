@@ -31,7 +31,7 @@ type Ensemble struct {
 	// setClients changes a configuration so that clients reach the nodes, and try the
 	// preferred node before the other nodes. If setClients is nil, clients use the addresses of the nodes.
 	setClients func(c *backend.Config, preferred *Process)
-	// failOver makes another node take over after a node was killed, and waits until it has. It may be nil.
+	// failOver makes another node take over after a node was killed, and waits for that. The field may be nil.
 	failOver func(context.Context) error
 }
 

@@ -13,7 +13,7 @@ import (
 // The topologies of a lab say how the servers of a backend are arranged.
 const (
 	Single    = "single"   // each backend is one server
-	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
+	Cluster   = "cluster"  // Redis is a Cluster of three masters and three replicas
 	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which elect a leader
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them

@@ -227,13 +227,13 @@ type Point struct {
 }
 
 const (
-	// sku is the SKU that comparisons and the first lane of a run sell. The other lanes sell the next SKUs.
+	// sku is the SKU that comparisons and the first strategy of a run sell. The other strategies sell the next SKUs.
 	sku      = 1
 	maxLanes = 4
 	// minPointGap is the minimum time between two points, in seconds. The last report of a run may follow the report
 	// before it at once. A rate that is measured over a shorter time means nothing.
 	minPointGap = 0.03
-	// maxPoints bounds the points of a lane, because every event of the run carries all of them.
+	// maxPoints bounds the points of each strategy (lane), because every event of the run carries all of them.
 	maxPoints = 400
 )
 
@@ -269,8 +269,8 @@ func (r *Run) editLane(i int) *Lane {
 	return &r.Lanes[i]
 }
 
-// sellLanes runs the sales of all lanes at the same time. Every lane begins when all lanes are ready. Every lane is
-// judged when the buyers of all lanes have their answers. No lane waits for a lane that has failed.
+// sellLanes runs the sales of all strategies (lanes) at the same time. Every lane begins when all lanes are ready.
+// Every lane is judged when the buyers of all lanes have their answers. No lane waits for a lane that has failed.
 func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 	targets := s.liveServices()
 	var beginning, ending, lanes sync.WaitGroup

@@ -22,8 +22,8 @@ import (
 // Settings describe a run completely, so that it can be repeated.
 type Settings struct {
 	Strategies []string `json:"strategies"`
-	// Scenario is the scenario of every lane. Only the strategy and the SKU of a lane differ. The seed is the same, so
-	// all lanes have the same buyers in the same order.
+	// Scenario is the scenario of every lane, which is the sale with one strategy. Only the strategy and the SKU of a
+	// lane differ. The seed is the same, so all lanes have the same buyers in the same order.
 	loadtest.Scenario
 	lab.ServiceSettings
 }

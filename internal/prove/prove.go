@@ -33,8 +33,9 @@ type Options struct {
 
 	// Servers starts a set of servers for one worker. No other program may use these servers during the proof.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
-	// Example stores a counterexample and returns the name of its file. For the first counterexample of a cell, rule
-	// is "". For a further one, it is the rule that the counterexample breaks. If Example is nil, none is stored.
+	// Example stores a counterexample and returns the name of its file. The parameter rule is "" for
+	// the first counterexample of an answer; for others, it is the rule that the counterexample breaks. If the field
+	// Example is nil, no counterexample is stored.
 	Example func(strategy, question, rule string, s *explore.Schedule) (string, error) `kong:"-"`
 	// Progress is called after each cell.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`

@@ -96,7 +96,7 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	return err
 }
 
-// Block is the name of the block in a Markdown file that holds the matrix.
+// Block identifies the part of a Markdown file into which WriteMarkdown's text is written.
 const Block = "matrix"
 
 // WriteMarkdown writes the matrix for a page that has no room for all questions. It writes the columns that help to

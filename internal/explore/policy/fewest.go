@@ -20,8 +20,10 @@ type Fewest struct {
 	Redundant int // the number of schedules that ended with ErrRedundant
 	Diverged  int // the number of schedules that were abandoned after ErrDiverged
 
-	pending      [][]prefix // pending[n] has the prefixes with n preemptions that were not run yet; nil before Begin
-	minAbandoned int        // the smallest number of preemptions of an abandoned prefix
+	// pending[n] has the beginnings of schedules (prefixes) with n preemptions that were not run yet. It is nil before
+	// the first call of Begin.
+	pending      [][]prefix
+	minAbandoned int // the smallest number of preemptions of an abandoned prefix
 
 	// These fields describe the current schedule.
 	prefix       prefix
