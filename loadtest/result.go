@@ -206,12 +206,12 @@ const (
 	// before sending (lag_ms) and of the latency (latency_ms).
 	ProblemLate       = "generator_late"
 	ProblemProcessors = "generator_full" // Params has the number of processors used (used) and available (of).
-	// ProblemNeverSent means that some requests were not sent. Params has their number (count), and the time in seconds
-	// after which the run gave up sending them (seconds).
+	// ProblemNeverSent means that some requests were not sent. Params has their number (count), and for how many
+	// seconds after the last request was due the run still tried to send them (seconds).
 	ProblemNeverSent = "never_sent"
 	ProblemNoAnswer  = "no_answer"
 	// ProblemFewAnswers means that few buyers got a definite answer. Params has the number of these buyers (answered),
-	// of all buyers (of), and of the units in stock (stock).
+	// of all requests (of), and of the units in stock (stock).
 	ProblemFewAnswers   = "few_answers"
 	ProblemNonsense     = "nonsense"      // Params has the number of wrong answers (count) and one of them (sample).
 	ProblemNotRestocked = "not_restocked" // Params has the units of the restock (units) and the last error (error).
