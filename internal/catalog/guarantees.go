@@ -25,7 +25,7 @@ const (
 	LostReply   Question = "lost-reply"   // a command or its reply may be lost
 	LateCommand Question = "late-command" // a command may arrive after its sender has given up
 	Renewal     Question = "renewal"      // a renewal never takes, keeps or frees another holder's lock
-	// a cancelled order's units return once, even if replies are lost or it is cancelled again
+	// a cancelled order's units return once, even if replies are lost or the order is cancelled again
 	Cancel  Question = "cancel"
 	Restock Question = "restock" // units that are added to a sale enter its stock once, even if replies are lost
 	Reset   Question = "reset"   // a sale may be reset, or start, while buyers buy

@@ -60,8 +60,8 @@ func Find(all []Info, name string) (Info, bool) {
 	return Info{}, false
 }
 
-// Matches reports whether the strategy's name, one of its other names, its family or one of its
-// titles contains the word.
+// Matches reports whether the strategy's name, one of its other names, its family or one of its titles contains the
+// given word.
 func (i Info) Matches(word string) bool {
 	known := append([]string{i.Name, i.Family}, i.OtherNames()...)
 	for _, language := range Languages {

@@ -49,7 +49,7 @@ type Config struct {
 type Server struct {
 	Config
 	ledger          *ledger.Store
-	public, private *gin.Engine // public serves everybody; private serves admins, who need no token there
+	public, private *gin.Engine // public serves everybody; private serves the admin listener, which needs no token
 	metrics         *metrics
 	strategies
 	sales

@@ -61,7 +61,8 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// logFailure logs an error of the service, unless the caller has hung up, which may cause the error.
+// logFailure logs an error of the service. If the caller has hung up, logFailure does nothing, because the error may be
+// a consequence.
 func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
 	switch {
 	case hungUp(c):

@@ -199,8 +199,8 @@ func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer
 	return replay(known, r.Purchase)
 }
 
-// answerUnknown returns the answer to a purchase with an unknown outcome. known and err are what the ledger
-// returned when it was asked for the order of the request.
+// answerUnknown returns the answer to a purchase with an unknown outcome. The ledger was asked for the order of the
+// request, and returned the order known or the error err.
 func answerUnknown(r purchaseRequest, known judge.Order, err error) (Answer, error) {
 	if err != nil { // Even if there is no order now, the transaction of the purchase may still commit one.
 		return Answer{}, unknownOutcome(r.Purchase)
@@ -283,7 +283,7 @@ func readKey(c *gin.Context) (string, error) {
 	}
 }
 
-// replay returns the answer that a request got before. known is the order or the refusal of that request.
+// replay returns the answer that a request got before. The argument known is the order or the refusal of that request.
 func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	if known.Quantity != p.Quantity {
 		return Answer{}, newProblem(seckill.ErrMismatch, fmt.Sprintf(

@@ -73,7 +73,8 @@ func (s *Server) find(name string) (*seller, error) {
 		name, catalog.DidYouMean(s.Infos, name), strings.Join(names, ", ")))
 }
 
-// buying returns the handler of a call that buys. The handler finds the strategy, calls buy, and counts the outcome.
+// buying returns the handler of a call that buys. The handler finds the strategy, calls the function buy, and counts
+// the outcome.
 func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		sl, err := s.selected(c)
@@ -170,8 +171,8 @@ func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) er
 	return err
 }
 
-// refuseEarlyBuyer returns the refusal of a purchase for which the ledger said that the sale has not started.
-// This process had read an earlier start, so refuseEarlyBuyer reads the start again.
+// refuseEarlyBuyer returns the refusal of a purchase that the ledger refused because the sale has not started. This
+// process had read an earlier start, so refuseEarlyBuyer reads the start again.
 func (s *Server) refuseEarlyBuyer(ctx context.Context, sl *seller, sku int64) error {
 	s.open.Delete(sku)
 	if _, err := s.openRun(ctx, sl, sku); errors.Is(err, seckill.ErrNotStarted) {

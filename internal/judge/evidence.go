@@ -87,7 +87,7 @@ const (
 	OutcomeExpired    Outcome = "expired"     // the payment arrived after the deadline
 	OutcomeCancelled  Outcome = "cancelled"   // the order is cancelled
 	OutcomeRestocked  Outcome = "restocked"   // the restock's units were added to the stock
-	OutcomeUnknown    Outcome = "unknown"     // no answer, or the answer unknown_outcome
+	OutcomeUnknown    Outcome = "unknown"     // the call got no answer, or the answer unknown_outcome
 	OutcomeError      Outcome = "error"       // any other refusal; nothing was taken or given back
 )
 
@@ -136,7 +136,7 @@ type evidence struct {
 
 // conflicts has conflicts between active orders. countBuyer finds them.
 type conflicts struct {
-	hasSeveral        map[int64]bool // user → true if the user has several active orders, false if one
+	hasSeveral        map[int64]bool // maps a user to true if the user has several active orders, to false if one
 	severalOrders     examples       // examples of users with several active orders
 	ordersBeyondStock examples       // examples of orders for units beyond the initial stock
 	ordersBelowZero   examples       // examples of orders whose buyer was told a number of units left below 0

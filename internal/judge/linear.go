@@ -181,11 +181,11 @@ func salesOf(ops []Op) []*Op {
 	return sales
 }
 
-// A moment is the time at which the stock first fell to left units or fewer.
+// A moment is a time, at, from which on the stock had only left units or fewer.
 type moment struct{ left, at int64 }
 
-// checkSoldOut checks that each buyer who was told "sold out" got this answer after the stock had
-// fallen below the wanted units. course has the moments at which the stock fell, in order of time.
+// checkSoldOut checks that each buyer who was told "sold out" got this answer after the stock had fallen below the
+// wanted units. The argument course has the moments at which the stock fell, in order of time.
 func checkSoldOut(course []moment, ops []Op) Reason {
 	for _, o := range ops {
 		if o.Kind != OpSoldOut {
@@ -291,7 +291,7 @@ func sortBy(ops []*Op, number func(*Op) int64) []*Op {
 func checkBounds(initial int64, ops []Op) Reason {
 	sales, left := salesOf(ops), initial
 	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
-		if s.Remaining+s.Quantity > left { // left is the initial stock less the sales with a higher Remaining.
+		if s.Remaining+s.Quantity > left { // left is the initial stock minus the units of sales with a higher Remaining.
 			return toldLeft(s, left)
 		}
 		left -= s.Quantity

@@ -16,7 +16,7 @@ import (
 type Verdict string
 
 const (
-	Held     Verdict = "held"      // nothing oversold, lost or invented
+	Held     Verdict = "held"      // nothing was oversold, lost or invented
 	Oversold Verdict = "oversold"  // more units were sold than there were; perhaps units were lost as well
 	Lost     Verdict = "lost"      // units or orders vanished, appeared from nowhere, or stayed unsold
 	NotValid Verdict = "not_valid" // the run proves nothing, for instance because another client reset the sale
@@ -256,7 +256,7 @@ func soldAfter(all []change) func(time.Duration) int64 {
 type traffic struct {
 	changes []change // sales at their earliest and returns at their latest possible time
 	sold    []span   // for each order, the time during which it may have been sold
-	asks    []ask    // sorted by the time at which they begin
+	asks    []ask    // the asks of all buyers, from the earliest to the latest
 }
 
 // An ask is the time during which a call waited for units, and their number.
@@ -380,10 +380,10 @@ func (e *evidence) findStandstill() *Served {
 	return s
 }
 
-// findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which buyers
-// always asked for no more units than were left. A break between two calls does not end this part if it is no
-// longer than pause. The caller must pass gaps from the earliest to the latest, because findAskedSpan forgets
-// calls that ended before the gap.
+// findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which buyers always asked
+// for no more units than were left. A break between two calls does not end this part if the break is at most as long as
+// the argument pause. The caller must pass gaps from the earliest to the latest, because findAskedSpan forgets calls
+// that ended before the gap.
 func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Duration) int64) span {
 	var longest span
 	current := span{0, -pause - 1} // this span ends so early that the first call begins a new one

@@ -57,8 +57,8 @@ type Rule struct {
 	Verdict Verdict // the verdict on a run that breaks only this rule
 	Says    string  // the format of the message, for the arguments of tell
 	Params  string  // the names of the first arguments of tell, for Violation.Params
-	// Order returns true for an order that breaks the rule. Rules about single orders have an Order, all others have
-	// a Check. If Evidence.Calls is nil, the judge keeps only orders for which some Order returns true.
+	// Order returns true for an order that breaks the rule. Rules about single orders have an Order, all others have a
+	// Check. If Evidence.Calls is nil, the judge keeps only orders that break a rule with an Order.
 	Order func(*orderRecord) bool
 	Check check
 }
@@ -178,8 +178,8 @@ func (e *evidence) check(rules []Rule) {
 	}
 }
 
-// listing returns the check of a rule whose message has no arguments. The function look adds to broken
-// the examples that break the rule.
+// listing returns the check of a rule whose message has no arguments. The function look adds the examples that break
+// the rule to broken.
 func listing(look func(e *evidence, broken *examples)) check {
 	return func(e *evidence, tell func(examples, ...any)) {
 		var broken examples

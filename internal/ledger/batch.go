@@ -20,17 +20,17 @@ type Entry struct {
 	id       int64
 }
 
-// PlaceAll does what Place does, for a batch of purchases. They are purchases of one SKU by different users,
-// in the order in which they arrived. num is the number of units left before the first order. From num
-// PlaceAll computes the units left after each order. If num turns out to be wrong, Shift corrects the orders.
+// PlaceAll does what Place does, for a batch of purchases. They are purchases of one SKU by different users, in the
+// order of their arrival. The argument num is the number of units left before the first order. From num PlaceAll
+// computes the units left after each order. If num turns out to be wrong, Shift corrects the orders.
 //
-// If a unique key forbids some of the orders, PlaceAll sets Refused in their Entries and returns
-// false. The remaining units of the other orders are then wrong, so the caller must roll back and
-// try without the refused purchases. Refused does not tell the reason, which may only be that another
-// process made the same order id. So each refused purchase needs a transaction of its own.
+// If a unique key forbids some of the orders, PlaceAll sets Refused in their Entries and returns false. The remaining
+// units of the other orders are then wrong, so the caller must roll back and try without the refused purchases. Refused
+// does not tell the reason, which may only be that another process made the same order id. So each refused purchase
+// needs a transaction of its own.
 //
-// PlaceAll writes the orders sorted by user. Two processes with the same users in their batches then
-// wait for each other's keys in the same sequence, so they do not deadlock.
+// PlaceAll writes the orders sorted by user. Two processes with the same users in their batches then wait for each
+// other's keys in the same sequence, so they do not deadlock.
 func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (bool, error) {
 	for _, e := range batch {
 		num -= e.Purchase.Quantity

@@ -172,13 +172,12 @@ func started(db *gorm.DB) string { return "starts_at IS NULL OR starts_at <= " +
 // AnyRun, given to Store.Record as the run, means that the stock row may be in any run.
 const AnyRun = 0
 
-// Record writes p's order, in the transaction that takes its units. run is the run in which the caller read
-// the stock. If the sale was reset since then, Record returns ErrConflict, so that an old purchase cannot
-// write into the new run. This check does not guard the buyers of one run against each other.
+// Record writes p's order, in the transaction that takes its units. The argument run is the number of the run whose
+// stock the caller has read. If the sale was reset since then, Record returns ErrConflict, so that an old purchase
+// cannot write into the new run. This check does not guard the buyers of one run against each other.
 //
-// The same statement checks the start of the sale by the database's clock. Before the start the
-// statement would write an order without a status, which the table does not allow. Record then
-// returns ErrNotStarted.
+// The same statement checks the start of the sale by the database's clock. Before the start the statement would write
+// an order without a status, which the table does not allow. Record then returns ErrNotStarted.
 func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
 	statement := "INSERT INTO orders " + orderColumns("") +
 		" SELECT " + eightValues + "run, CASE WHEN " + started(tx) + " THEN ? END FROM stock WHERE id = ?"

@@ -12,9 +12,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// Poll calls try until try acquires the lock. It calls try at once, then after each pause, and a last time at the end
-// of the wait (Options.Wait). Its errors are those of Locker.Acquire: seckill.ErrBusy at the end of the wait, ctx's
-// error when ctx has ended, and seckill.ErrUnavailable if the outcome of try is unknown.
+// Poll calls the function try until try acquires the lock. Poll calls it at once, then after each pause, and a last
+// time at the end of the wait (Options.Wait). The errors of Poll are those of Locker.Acquire: seckill.ErrBusy at the
+// end of the wait, ctx's error when ctx has ended, and seckill.ErrUnavailable if the outcome of try is unknown.
 func Poll(
 	ctx context.Context, wait time.Duration, pause func() time.Duration,
 	try func() (bool, error),

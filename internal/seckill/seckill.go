@@ -17,7 +17,7 @@ const (
 // The SKUs of tools. Several tools may share a database, so nobody else may sell these SKUs. The last
 // three begin a range, because each measurement, schedule and trace uses a SKU of its own.
 const (
-	ShopSKU     = 1_000_000         // the shop of `seckill up` sells it
+	ShopSKU     = 1_000_000         // the shop of `seckill up` sells this SKU
 	BenchSKU    = 9_000_000         // `seckill bench` takes locks of it
 	MeasuredSKU = 6_000_000_000     // `seckill prove` adds the number of the measurement
 	ExploredSKU = 7_000_000_000_000 // a search adds the schedule's number and 1,000 for each second since 1970
@@ -28,7 +28,7 @@ const (
 type Purchase struct {
 	SKU      int64
 	User     int64
-	Quantity int64 // in units, from 1 to MaxQuantity
+	Quantity int64 // the number of units, from 1 to MaxQuantity
 
 	// RequestID is the idempotency key. It is unique for each user, and not empty when the purchase
 	// reaches a Strategy. If the buyer sends the purchase again, it has the same RequestID.
@@ -85,9 +85,9 @@ type Worker interface {
 // An Acceptor is a Strategy that can answer in two steps: first that a purchase is accepted, and
 // later with the order or the refusal. The second step happens even if the process that accepted dies.
 type Acceptor interface {
-	// Accept takes the units and returns before the order is written. If the request has an order
-	// already, written is true and r is its receipt. Errors are as for Deduct; after an error for
-	// which NothingTaken is false, the purchase may have been accepted.
+	// Accept takes the units and returns before the order is written. If the request has an order already, written is
+	// true and r is its receipt. Errors are as for Deduct. If an error does not prove that nothing was taken (see
+	// NothingTaken), the purchase may have been accepted.
 	Accept(ctx context.Context, p Purchase) (r Receipt, written bool, err error)
 
 	// Became returns the state of a user's request in the current run of a SKU, or of any SKU if sku is 0. The state

@@ -30,7 +30,7 @@ type Site struct {
 	Recordings fs.FS // the recordings of the game's levels
 	Checkout   fs.FS // the project's folder, with README.md and the documents that it links to
 	Strategies []catalog.Info
-	Version    string // version of this program
+	Version    string // the version of this program
 }
 
 // mark is in every page of a site. It tells the page that there is no lab, and it tells Write that a
@@ -95,8 +95,8 @@ func clearFolder(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// pageAt returns the page for a folder of the site. root is the relative path from that folder to
-// the top folder of the site. place is the screen that the page shows; "" is the start screen.
+// pageAt returns the page for a folder of the site. The argument root is the relative path from that folder to the top
+// folder of the site. The argument place is the screen that the page shows; "" is the start screen.
 func pageAt(index []byte, root, place string) []byte {
 	text := strings.ReplaceAll(string(index), `="/static/`, `="`+root+`static/`)
 	text = strings.Replace(text, "<meta charset", fmt.Sprintf(mark, root, place)+"\n<meta charset", 1)
@@ -218,7 +218,7 @@ func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 // typeNote matches a comment with a type before an expression. Only the type checker reads it.
 var typeNote = regexp.MustCompile(`/\*\* @type .*?\*/ ?`)
 
-// withoutComments removes the comments, types and indentation of a module. They are a third of it.
+// withoutComments removes the comments, types and indentation of a module, which are a third of its length.
 func withoutComments(module string) string {
 	var b strings.Builder
 	inside := false

@@ -35,7 +35,7 @@ func Turns(rounds, n int) []Turn {
 	return all
 }
 
-// A Series has the figures of one subject: round → figure.
+// A Series has the figures of one subject. It maps the number of each round to its figure.
 type Series map[int]float64
 
 // Over returns s divided by base, round by round. It leaves out rounds that only one of the two series has,

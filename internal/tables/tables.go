@@ -200,8 +200,8 @@ func CheckBlock(file, name string) error {
 	return err
 }
 
-// WithBlock returns a function that writes the Markdown file again. The function replaces the block
-// with this name by the output of block.
+// WithBlock returns a function that writes the Markdown file again. The returned function replaces the block with this
+// name by the output of the function block.
 func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		before, after, err := splitAtMarks(file, name)

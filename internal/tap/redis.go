@@ -109,8 +109,8 @@ func isHandshake(cmd redis.Cmder) bool {
 	return false
 }
 
-// repliesOf joins the replies of cmds. It leaves out MULTI, EXEC and ASKING, because the replies of
-// the commands between them say everything.
+// repliesOf joins the replies of commands. It leaves out MULTI, EXEC and ASKING, because the replies of the commands
+// between MULTI and EXEC say everything.
 func repliesOf(cmds []redis.Cmder) string {
 	var parts []string
 	for _, cmd := range cmds {

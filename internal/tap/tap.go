@@ -124,7 +124,7 @@ type Helper struct {
 	ended func(*Helper)
 }
 
-// A HelperObserver is a Tap that is told when a helper starts and ends.
+// A HelperObserver is a Tap with two more methods, which are called when a helper starts and when it ends.
 type HelperObserver interface {
 	HelperStarted(*Helper)
 	HelperEnded(*Helper)
@@ -170,9 +170,9 @@ func FanOf(ctx context.Context) int {
 	return 1
 }
 
-// Do sends a command to backend through the context's Tap. Do calls describe only if there is a
-// Tap, so describe must have no effects; Do itself sets Command.Backend. The function send must use
-// the context that it is given: a late command (see Late) outlives the context of its caller.
+// Do sends a command to a backend through the context's Tap. The function describe returns the Command, without its
+// Backend. Do calls describe only if there is a Tap, so describe must have no effects. The function send sends the
+// command. It must use the context that it is given: a late command (see Late) outlives the context of its caller.
 func Do(ctx context.Context, backend string, describe func() *Command, send func(context.Context) error) error {
 	return DoWithReply(ctx, backend, describe, send, nil)
 }

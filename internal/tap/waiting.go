@@ -78,7 +78,7 @@ func WaitWithin[T any](
 	return got, err
 }
 
-// requestCheck sends on checks twice (steps 2 and 3 above), and reports whether the wait is over.
+// requestCheck sends two values to the channel checks (steps 2 and 3 above), and reports whether the wait is over.
 func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struct{}) (bool, error) {
 	for range 2 {
 		select {
@@ -92,9 +92,9 @@ func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struc
 	return false, nil
 }
 
-// awaitEvent returns the first value of done, or an error if the timer fires or ctx ends first. After
-// each value that it receives from checks, it looks for such an event before it receives again. So
-// if a goroutine can send to checks twice, there was no event at the first send.
+// awaitEvent returns the first value of the channel done, or an error if the timer fires or ctx ends first. After each
+// value that it receives from checks, it looks whether one of these has happened before it receives again. So if a
+// goroutine can send two values to checks, none of these had happened at the first value.
 func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan T, checks <-chan struct{}) (T, error) {
 	var got T
 	for {

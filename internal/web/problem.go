@@ -31,7 +31,7 @@ type Problem struct {
 	Errors    []seckill.FieldError `json:"errors,omitempty"`
 
 	RetryAfter int64 `json:"-"` // the value of the header Retry-After, in seconds; 0 means no such header
-	Err        error `json:"-"` // the cause, for errors.Is
+	Err        error `json:"-"` // the error behind the problem, for errors.Is
 }
 
 func (p *Problem) Error() string { return p.Detail }
@@ -52,7 +52,7 @@ func BadRequest(detail string) *Problem {
 	return &Problem{Code: "invalid", Status: http.StatusBadRequest, Detail: detail}
 }
 
-// Invalid returns a problem about one field. detail completes a sentence that begins with the field's name.
+// Invalid returns a problem about one field. The text detail completes a sentence that begins with the field's name.
 func Invalid(field, code string, params map[string]any, detail string) *Problem {
 	p := BadRequest(field + " " + detail)
 	p.Errors = []seckill.FieldError{{Field: field, Detail: detail, Code: code, Params: params}}
@@ -78,5 +78,5 @@ func (p Problem) Write(w http.ResponseWriter) {
 	if err != nil { // this cannot happen, because Params has only numbers, texts and lists of them
 		panic(err)
 	}
-	_, _ = w.Write(body) // the caller may have hung up
+	_, _ = w.Write(body) // this fails only if the caller has hung up
 }

@@ -33,7 +33,8 @@ func HeadAsGet(r *http.Request) *http.Request {
 	return r
 }
 
-// Handle returns a handler that calls h. If h returns an error, the handler passes it to refuse.
+// Handle returns a handler that calls the function h. If h returns an error, the handler passes it to the function
+// refuse.
 func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := h(c); err != nil {
@@ -42,8 +43,8 @@ func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.Ha
 	}
 }
 
-// Recover logs a panic and calls refuse. If a part of the answer is already written, Recover breaks
-// the connection instead of calling refuse, so that the answer does not look complete.
+// Recover logs a panic and calls the function refuse. If a part of the answer is already written, Recover breaks the
+// connection instead of calling refuse, so that the answer does not look complete.
 func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {

@@ -86,9 +86,9 @@ func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-cha
 
 // Wait waits until a watch of this client fires or ctx ends.
 //
-// A tap can find out whether the event has been sent: Wait gives it a barrier that sends a request (see
-// tap.WaitWithin). The server sends the event of a change before it answers a later request. So after the answer no
-// event of an earlier change is still on its way.
+// A tap can find out whether the event has been sent: Wait passes a function to tap.WaitWithin, its barrier, that sends
+// a request. The server sends the event of a change before it answers a later request. So after the answer no event of
+// an earlier change is still on its way.
 func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
 	_, err := tap.WaitWithin(ctx, what, tap.NoLimit, fired, func(context.Context) error {
 		_, _, err := c.conn.Exists("/")

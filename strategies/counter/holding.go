@@ -25,7 +25,7 @@ const (
 	sold      = "sold"      // the purchase has an order
 	again     = "again"     // the purchase had an order before this attempt
 	void      = "void"      // the purchase has no order and never will
-	absent    = "absent"    // no order yet, but a COMMIT may still succeed
+	absent    = "absent"    // the purchase has no order, but may still get one
 	cancelled = "cancelled" // the order is cancelled
 	// returned means that the caller of settle has just cancelled the order.
 	// settle returns its units even if Redis has forgotten the order. That may

@@ -58,8 +58,8 @@ func (s *redisCounter) Deduct(
 	return r, err // the order exists, or may exist: keep the units
 }
 
-// takeUnits lowers the number. In the same transaction it reads the sale to
-// which the number belongs. The sale is "" if Redis has no key for it.
+// takeUnits lowers the number. In the same transaction it reads the number's
+// sale. The result sale is "" if Redis does not have the sale.
 func (s *redisCounter) takeUnits(
 	ctx context.Context, p seckill.Purchase,
 ) (left int64, sale string, err error) {

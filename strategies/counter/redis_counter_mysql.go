@@ -230,8 +230,8 @@ func (s *redisCounterMySQL) take(
 const anyRun = ""
 
 // settle closes p in Redis. The argument known is the state of p in the
-// ledger. If settle fails, p stays open until a buyer who needs its units
-// closes it. tooFew is set only if the row had too few units.
+// ledger. The argument tooFew is nil unless the row had too few units. If
+// settle fails, p stays open until a buyer who needs its units closes it.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, sale, known string,
 	tooFew *refusedByRow,

@@ -23,9 +23,9 @@ import (
 //  3. To release the lock, or to give up, the contender deletes its own key.
 type contender struct {
 	*session
-	key    string // the key in the lock's directory
+	key    string // the contender's key, in the lock's directory
 	number int    // the number at the end of the contender's name
-	name   string // names the contender; also the value of the key
+	name   string // the contender's name, which is the value of its key
 
 	buyer   context.Context // ends the commands when the buyer leaves
 	waiting context.Context // ends the waits: see lock.WaitContext
@@ -37,7 +37,8 @@ type contender struct {
 // newContender returns a contender. If possible, the contender gets the name
 // of an earlier contender whose key was deleted. When etcd lists a lock's
 // directory, it also reads the deleted keys, until its history is compacted.
-// After 5,000 locks with new names, a list took longer than a commit.
+// After 5,000 locks with new names, reading the list took longer than a
+// commit.
 func (s *session) newContender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -140,9 +140,9 @@ func readPieces(
 	return seen, nil
 }
 
-// sellUnits writes the order and calls take to take its units, in one
-// transaction. The order's column remaining gets the units seen before, minus
-// the units of this order.
+// sellUnits writes the order and calls the function take, which takes the
+// order's units, in one transaction. The order's column remaining gets the
+// units that were left in seen, minus the units of this order.
 func (s *bucketStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	take func(tx *gorm.DB) error,
@@ -161,7 +161,7 @@ func (s *bucketStock) sellUnits(
 // errTooFew means that others have bought the units since they were read.
 var errTooFew = errors.New("too few units")
 
-// takeOne takes all units of the purchase p from one bucket, seen.Piece.
+// takeOne takes all units of the purchase p from the bucket in seen.Piece.
 func (s *bucketStock) takeOne(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {

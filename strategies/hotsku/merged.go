@@ -236,7 +236,8 @@ const (
 	stateInBatch // the buyer's purchase belongs to a running batch
 )
 
-// waitForBatch returns when b's batch is done, or when b must lead one.
+// waitForBatch returns when b's batch is done, or when b must lead one. The
+// result lead says which of the two.
 func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	if lead, err = q.joinOrLead(b); err == nil && !lead {
 		lead, err = tap.Wait(b.ctx, "the next batch of this process", b.told)
@@ -369,8 +370,8 @@ func (b *batch) chooseOrders() {
 	}
 }
 
-// tellSold gives the buyers of the batch their results, after the COMMIT. left
-// is the number of units that remain.
+// tellSold gives the buyers of the batch their results, after the COMMIT. The
+// argument left is the number of units that remain.
 func (b *batch) tellSold(left int64) {
 	for i, m := 0, 0; m < len(b.buyers); m++ {
 		one := b.buyers[m]

@@ -44,8 +44,8 @@ func (s *orderFirst) Deduct(
 	return s.sellOrder(ctx, p, nil)
 }
 
-// sellOrder writes the order first, then calls writeMore, and changes the hot
-// row last. writeMore may be nil.
+// sellOrder writes the order first, then calls the function writeMore unless
+// it is nil, and changes the hot row last.
 func (s *orderFirst) sellOrder(
 	ctx context.Context, p seckill.Purchase,
 	writeMore func(tx *gorm.DB, run, id int64) error,

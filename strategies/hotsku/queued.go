@@ -46,7 +46,7 @@ type queued struct {
 // database at the same time. The other buyers wait.
 type line struct {
 	inside   int           // the number of buyers who use the database
-	waiting  list.List     // has a turn for each waiting buyer, in order
+	waiting  list.List     // the turns of the waiting buyers, in order
 	meanStay time.Duration // how long a buyer uses the database on average
 }
 

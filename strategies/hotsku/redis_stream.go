@@ -32,7 +32,7 @@ func readScript(files ...string) *redis.Script {
 	for _, name := range files {
 		part, err := Files.ReadFile(name)
 		if err != nil {
-			panic(err) // cannot happen: every *.lua is embedded
+			panic(err) // this cannot happen, because every *.lua is embedded
 		}
 		text += string(part)
 	}
@@ -73,7 +73,7 @@ type redisStream struct {
 	consumer string // the name of this process in the group of writers
 
 	mu        sync.Mutex
-	rounds    map[int64]*round // the latest round of each SKU
+	rounds    map[int64]*round // the latest round of each SKU: see shareRound
 	forWorker map[int64]bool   // SKUs whose entries the worker must write
 
 	// accept takes the units and writes an entry to the stream. It is

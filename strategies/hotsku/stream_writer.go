@@ -350,7 +350,8 @@ func (s *redisStream) explainEntry(
 		switch {
 		case o != nil && o.Status == ledger.Refused:
 			list = []decision{{e, "refused " + o.Reason}}
-		case o != nil && o.Strategy != e.strategy: // sold by another strategy
+		case o != nil && o.Strategy != e.strategy:
+			// Another strategy has sold to the same request.
 			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
 			list = []decision{{e, soldState(o.Receipt())}}

@@ -109,8 +109,8 @@ func (s *unitStock) countFree(
 	return seen, err
 }
 
-// sellUnits writes the order, calls find to lock the order's units, and marks
-// these units as sold. All of it is one transaction.
+// sellUnits writes the order, calls the function find, which locks the order's
+// units, and marks these units as sold. All of it is one transaction.
 func (s *unitStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	find func(tx *gorm.DB) (units []int64, err error),

@@ -41,7 +41,8 @@ type unlockBeforeCommit struct {
 func (s *unlockBeforeCommit) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	// Tx stands for a framework that wraps a method in BEGIN and COMMIT.
+	// Tx plays the part of a framework that runs a method between BEGIN and
+	// COMMIT.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		unlock, err := s.lockSKU(ctx, p.SKU)
 		if err != nil {

@@ -50,7 +50,8 @@ func (l *userLock) Acquire(
 	}
 	err = l.waitForLock(ctx, conn, key, o.Wait, end)
 	switch {
-	case errors.Is(err, errUserLockHeld): // we have no lock to release
+	case errors.Is(err, errUserLockHeld):
+		// We have no lock, so another buyer can use the connection.
 		conn.Close()
 		return nil, seckill.ErrBusy
 	case err != nil: // we may have the lock, so close the connection
@@ -109,7 +110,7 @@ func releaseUserLock(
 	var released sql.NullInt64
 	err := conn.QueryRowContext(ctx,
 		"SELECT RELEASE_LOCK(?)", key).Scan(&released)
-	if err != nil { // closing the connection ends the lock
+	if err != nil { // so close the connection, which ends the lock
 		closeConn(conn)
 		return releaseError(err)
 	}

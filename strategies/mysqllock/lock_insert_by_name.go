@@ -27,7 +27,7 @@ var LockInsertByName = catalog.Info{
 	Key: stockKey,
 }
 
-type insertByName struct{ namedRow } // article C has a lease of 30 s
+type insertByName struct{ namedRow } // the lease in article C is 30 s
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,

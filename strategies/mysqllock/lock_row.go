@@ -57,7 +57,8 @@ func (l *rowLock) Acquire(
 	}
 	tx, err := l.beginLocked(ctx, conn, key, o.Wait, end)
 	switch {
-	case isRowHeld(err): // we have no lock to release
+	case isRowHeld(err):
+		// We have no lock, so another buyer can use the connection.
 		conn.Close()
 		return nil, acquireError(ctx, err)
 	case err != nil:

@@ -97,8 +97,8 @@ type tableRecord struct {
 	Deadline time.Time
 }
 
-// readRecord reads the record. If there is no record, it inserts one whose
-// deadline is long past.
+// readRecord reads the record. If there is no record, it inserts a record
+// whose deadline is long past.
 func (l *tableLock) readRecord(
 	tx *gorm.DB, key string,
 ) (record tableRecord, err error) {

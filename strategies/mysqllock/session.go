@@ -44,7 +44,7 @@ func takeConn(
 		return nil, err
 	}
 	asking, cancel := ctx, context.CancelFunc(func() {})
-	if wait >= 0 { // a new connection may need up to a second
+	if wait >= 0 { // allow a second, which a new connection may need
 		asking, cancel = context.WithTimeout(ctx, max(wait, time.Second))
 	}
 	defer cancel()

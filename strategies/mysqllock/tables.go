@@ -92,8 +92,9 @@ func isRowHeld(err error) bool { return sqlerr.IsRowLocked(err) }
 // deadlock.
 func isUndone(err error) bool { return sqlerr.IsRolledBack(err) }
 
-// repeatUndone calls exec again as long as a deadlock undoes it. Otherwise a
-// deadlock could undo a release, and the lock would stay.
+// repeatUndone calls the function exec again as long as a deadlock undoes its
+// statement. Otherwise a deadlock could undo a release, and the lock would
+// stay.
 func repeatUndone(
 	ctx context.Context, exec func() (rows int64, err error),
 ) (rows int64, err error) {

@@ -40,7 +40,7 @@ var RedisBLPOP = catalog.Info{
 	Redis: []string{"SET", "BLPOP"},
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
-	Renews: true, // article A makes renewals optional
+	Renews: true, // the lock of article A need not be renewed
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{keyLock: newKeyLock(d)}, nil
 	},
@@ -48,7 +48,7 @@ var RedisBLPOP = catalog.Info{
 }
 
 type blpopLock struct {
-	keyLock // article A has a lease of 15 s
+	keyLock // the lock of article A has a lease of 15 s
 
 	// The gate lets one buyer per process and key call BLPOP, because each
 	// BLPOP occupies a connection.

@@ -30,7 +30,7 @@ var RedisGetSet = catalog.Info{
 	Key: stockKey,
 }
 
-type getSetLock struct{ endlessLock } // article A polls every second
+type getSetLock struct{ endlessLock } // the lock of article A polls each second
 
 func (l *getSetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -52,7 +52,7 @@ func (l *luaLock) Acquire(
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		ok, err := l.redis.SetNX(ctx, key, token, ttl).Result()
-		if err != nil { // the reply is lost, but the key may be set
+		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
 		return ok, err

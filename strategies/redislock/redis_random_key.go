@@ -29,7 +29,7 @@ var RedisRandomKey = catalog.Info{
 	Key: stockKey,
 }
 
-type randomKeyLock struct{ keyLock } // article D polls every 10 ms
+type randomKeyLock struct{ keyLock } // the lock of article D polls every 10 ms
 
 func (l *randomKeyLock) Acquire(
 	ctx context.Context, _ string, o lock.Options,

@@ -40,7 +40,7 @@ var RedisRegistry = catalog.Info{
 }
 
 type registryLock struct {
-	keyLock        // article D has a lease of 10 minutes
+	keyLock        // the lock of article D has a lease of 10 minutes
 	client  string // the token of the process
 	turns   atomic.Int64
 	local   lock.Gate[struct{}]
@@ -63,7 +63,7 @@ func (l *registryLock) Acquire(
 	if wait > 0 {
 		wait = max(0, time.Until(end))
 	}
-	// Each buyer of this process gets another number.
+	// Each buyer of this process gets a new number.
 	owner := fmt.Sprint(l.client, "-", l.turns.Add(1))
 	release := func(ctx context.Context) error {
 		return releaseByToken(ctx, l.redis, compareAndDelete,

@@ -28,7 +28,7 @@ var RedisSetEX = catalog.Info{
 	Key: stockKey,
 }
 
-type setexLock struct{ keyLock } // article C has a lease of 30 s
+type setexLock struct{ keyLock } // the lock of article C has a lease of 30 s
 
 func (l *setexLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -27,7 +27,7 @@ var RedisSetNX = catalog.Info{
 	Key: stockKey,
 }
 
-type setnxLock struct{ endlessLock } // article A polls every second
+type setnxLock struct{ endlessLock } // the lock of article A polls each second
 
 func (l *setnxLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -65,7 +65,7 @@ var RedisWatchdog = catalog.Info{
 }
 
 type watchdogLock struct {
-	keyLock // article A has a lease of 30 s
+	keyLock // the lock of article A has a lease of 30 s
 
 	// The gate lets one waiter of this process at a time listen and try to
 	// take the lock. The next waiter uses the same subscription.

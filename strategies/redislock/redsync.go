@@ -46,7 +46,7 @@ var Redsync = catalog.Info{
 type redsyncLock struct {
 	sync       *redsync.Redsync
 	nodes      int
-	maxAttempt float64       // limit of an attempt, as a fraction of the lease
+	maxAttempt float64       // the maximum time of an attempt, in leases
 	ttl        time.Duration // the lease if Options.Lease is 0
 
 	voters []*voter // used by redlock only
@@ -66,7 +66,8 @@ func (l *redsyncLock) Acquire(
 		return l.releaseLock(ctx, m)
 	}
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
-		if ctx.Err() != nil { // the attempt would not notice the end of ctx
+		// An attempt would not notice that ctx has ended, so stop here.
+		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
 		m = l.newMutex(ctx, key, ttl)
@@ -91,13 +92,13 @@ func (l *redsyncLock) Acquire(
 
 // newMutex returns a mutex with a new token for one attempt. If attempts
 // shared a token, a delayed delete of an earlier attempt would delete the key
-// of a later one, and a late holder would release the lock of the next holder.
-// The token is made here because UndoUnclear needs it. The library stores its
-// own token only after it has won.
+// of a later attempt, and a late holder would release the lock of the next
+// holder. The token is made here because UndoUnclear needs it. The library
+// stores its own token only after it has won.
 //
 // An attempt ends when most nodes have answered. But under a Tap with a
 // stopped clock it waits for all answers. Then the proof need not try every
-// order in which the answers could arrive.
+// order of the answers.
 func (l *redsyncLock) newMutex(
 	ctx context.Context, key string, ttl time.Duration,
 ) *redsync.Mutex {

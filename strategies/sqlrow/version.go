@@ -101,9 +101,9 @@ const (
 	maxPause = 64 * time.Millisecond
 )
 
-// retryConflicts runs attempt again after a conflict. Random pauses, up to a
-// limit that doubles ("full jitter"), keep the losers from trying again at the
-// same moment.
+// retryConflicts calls the function attempt again after a conflict. Random
+// pauses, up to a limit that doubles ("full jitter"), keep the losers from
+// trying again at the same moment.
 func retryConflicts(
 	ctx context.Context, retries int, attempt func() error,
 ) error {

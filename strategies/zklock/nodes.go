@@ -42,7 +42,7 @@ func (l *zkLock) createNode(
 		if failures++; failures > zkRetries || ctx.Err() != nil {
 			return "", err
 		}
-		if errors.Is(err, zk.ErrNoNode) { // the queue's directory is missing
+		if errors.Is(err, zk.ErrNoNode) { // the queue has no directory yet
 			if err := l.zk.EnsurePath(ctx, key); err != nil {
 				return "", err
 			}
@@ -70,11 +70,11 @@ func newGUID() string {
 	return fmt.Sprintf("%x", b)
 }
 
-// predecessor finds the node right ahead of own, and reports whether own is in
-// the list. It compares only the numbers, so that clients with other prefixes
-// can share the queue. The server's counter is a signed 32-bit number that may
-// overflow. So a number a is earlier than b if counting up from a reaches b in
-// less than 2³¹ steps.
+// predecessor finds the node right ahead of our own, and reports whether our
+// own is in the list. It compares only the numbers, so that clients with other
+// prefixes can share the queue. The server's counter is a signed 32-bit number
+// that may overflow. So a number a is earlier than b if counting up from a
+// reaches b in less than 2³¹ steps.
 func predecessor(names []string, own string) (ahead string, here bool) {
 	mine, _ := sequenceNumber(own)
 	var nearest int32

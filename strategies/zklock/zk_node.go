@@ -29,7 +29,8 @@ var ZKNode = catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
 	},
-	// The name differs from the one that `zk` uses, which is a directory.
+	// The name differs from the path in `zk`, because that path is a
+	// directory.
 	Key: func(sku int64) string {
 		return fmt.Sprintf("/seckill/locks/stock-%d.node", sku)
 	},

@@ -104,7 +104,7 @@ var chapters = []Chapter{
 		Break: exampleBreak("reserve-late", "cancel")},
 }
 
-// Chapters returns the chapters in teaching order. If a chapter's file is missing, it fails.
+// Chapters returns the chapters in teaching order. It returns an error if a chapter's file is missing.
 func Chapters() ([]Chapter, error) {
 	all := make([]Chapter, len(chapters))
 	for i, c := range chapters {
