@@ -186,8 +186,8 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 		"or name another", ErrOtherBuild, name)
 }
 
-// Identity returns the identity of the database, a word without spaces that never changes. A Store reads it only
-// once. The purchase's Tap does not see the statement, so it does not count as a command of the purchase.
+// Identity returns the identity of the database, a word without spaces that never changes. A Store reads it only once.
+// The purchase's Tap does not see this statement, so the statement does not count as a command of the purchase.
 func (s *Store) Identity(ctx context.Context) (string, error) {
 	if id := s.identity.Load(); id != nil {
 		return *id, nil

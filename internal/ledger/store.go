@@ -157,8 +157,8 @@ func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int
 	return rows, last, err
 }
 
-// Write runs one statement outside a transaction, and returns the number of matched rows. After an
-// error the statement may have been run, so it must not take stock.
+// Write runs one statement outside a transaction, and returns the number of matched rows. After an error the statement
+// may have been run, so do not use Write for a statement that takes stock.
 func (s *Store) Write(ctx context.Context, statement string, args ...any) (int64, error) {
 	rows, _, err := s.Exec(s.DB(ctx), statement, args...)
 	return rows, before(err)

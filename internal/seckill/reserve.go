@@ -23,9 +23,9 @@ type Reserver interface {
 	// can then cancel the order. Other errors are as for Deduct.
 	Release(ctx context.Context, id string) error
 
-	// Expire gives back the units of overdue reservations of this strategy, and returns the number
-	// of these reservations. Each is given back once, even if several processes call Expire. Some
-	// may be left for the next call.
+	// Expire gives back the units of overdue reservations of this strategy, and returns the number of these
+	// reservations. The units of a reservation are given back once, even if several processes call Expire. Some
+	// reservations may be left for the next call.
 	Expire(ctx context.Context) (released int, err error)
 }
 

@@ -68,8 +68,8 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 	return setErrors(err, cmds)
 }
 
-// copyCommands copies commands. A late delivery sends the copies, so that it does not write to
-// replies that the caller reads.
+// copyCommands copies commands. A late delivery sends the copies, because the caller may be reading the replies in the
+// original commands.
 func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	list := make([]redis.Cmder, len(cmds))
 	for i, cmd := range cmds {

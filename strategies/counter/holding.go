@@ -28,9 +28,9 @@ const (
 	absent    = "absent"    // the purchase has no order, but may still get one
 	cancelled = "cancelled" // the order is cancelled
 	// returned means that the caller of settle has just cancelled the order.
-	// settle returns its units even if Redis has forgotten the order. That may
-	// admit one buyer too many, whom MySQL refuses. The opposite mistake would
-	// leave units unsold.
+	// settle returns its units even if Redis has forgotten the order. Redis
+	// may then admit one buyer too many, whom MySQL refuses. The opposite
+	// mistake would leave units unsold.
 	returned = "returned"
 )
 

@@ -89,7 +89,7 @@ func (s *reserve) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	return s.writeReservation(tx, o, seckill.Paid, noDeadline)
 }
 
-// Pay is the "confirm". The units are taken already, so it locks no stock.
+// Pay is the "confirm". The units are taken already, so Pay locks no stock.
 func (s *reserve) Pay(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 }
 
 // Release is the "cancel". Its caller needs the id from the answer to the
-// "try", so it cannot arrive before the "try".
+// "try", so the "cancel" cannot arrive before the "try".
 func (s *reserve) Release(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {

@@ -178,8 +178,8 @@ func (t *rowTx) Rollback() error {
 	return t.Tx.Rollback()
 }
 
-// releaseLock ends the transaction if the purchase has not ended it. That
-// happens if the purchase failed or had nothing to write.
+// releaseLock ends the transaction if the purchase has not ended it. The
+// transaction is still open if the purchase failed or had nothing to write.
 func (t *rowTx) releaseLock() error {
 	if t.over.Swap(true) {
 		return nil

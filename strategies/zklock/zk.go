@@ -37,8 +37,8 @@ var ZK = catalog.Info{
 	Key: stockPath,
 }
 
-// A zkLock is a queue of nodes. waitTurn returns when the contender has the
-// lock. Each strategy has its own waitTurn.
+// A zkLock is a queue of nodes. The function waitTurn returns when the
+// contender has the lock. Each strategy has its own waitTurn.
 type zkLock struct {
 	zk       *zkclient.Client
 	waitTurn func(*zkContender) (fence uint64, err error)
