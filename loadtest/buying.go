@@ -239,7 +239,7 @@ func (l *load) askAllOutcomes() {
 		for _, a := range all {
 			asking.Go(func() error { l.askOneOutcome(a); return nil })
 		}
-		// The functions return no errors, so Wait returns none.
+		// Wait returns no error, because the functions return none.
 		_ = asking.Wait()
 	}
 }

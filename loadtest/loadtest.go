@@ -125,7 +125,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests},
 			"interrupted after %s of %s buyers", tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
 	}
-	// Planned faults keep answers away. In a joined sale, other buyers test the stock as well.
+	// Few answers are no problem if faults were planned, or if other buyers test the stock in a joined sale.
 	excused := c.Joins || c.Faulty != nil && c.Faulty()
 	if r.result.isUntried() && !excused {
 		answered := r.result.Requests - r.result.Counts.Uncertain()
@@ -145,7 +145,7 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.services = nil // Such targets have no counts to read.
+	r.services = nil // The run reads no counts, because such targets have none.
 	r.sendLoad(ctx)()
 	r.result.Interrupted = r.isInterrupted(ctx)
 	return r.result, nil

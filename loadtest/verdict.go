@@ -97,7 +97,7 @@ func (r *Result) isProven(v judge.Violation) bool {
 	// In a run of one SKU, a violation names no SKU, so sku is 0.
 	sku, _ := v.Params["sku"].(int64)
 	switch {
-	case v.Rule == judge.RuleNothingSold: // Perhaps nothing was sold because no request arrived.
+	case v.Rule == judge.RuleNothingSold: // This is not certain, because perhaps no request arrived.
 		return false
 	// Purchases that still run can take units, but not remove orders. So only violations that orders prove
 	// are certain.
@@ -159,7 +159,7 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
 			right, r.DescribeStandstill(), tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"))
 	case judge.Oversold:
-		// Only one of several SKUs is oversold, or the oversold units are only reserved.
+		// The sums hide it if only one of several SKUs is oversold, or if the oversold units are only reserved.
 		if a.Sold <= a.Initial {
 			return "more of a SKU was sold or reserved than there was"
 		}

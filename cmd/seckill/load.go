@@ -89,8 +89,8 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // Without GOMEMLIMIT the limit is MaxInt64.
-		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // Go then collects garbage before MaxMemory is reached.
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // The user has not set GOMEMLIMIT.
+		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // So Go collects garbage before MaxMemory is reached.
 	}
 	chosen, err := strategyNamed("--strategy", c.Scenario.Strategy)
 	if err == nil { // If the strategy is unknown here, only the services that --target names know it.

@@ -82,7 +82,7 @@ func (c *ProveCmd) startProcesses(ctx context.Context, stderr io.Writer, number 
 
 // provePart proves the strategies that computeMatrix of another process sends.
 func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) error {
-	debug.SetGCPercent(400) // a schedule needs little memory, so its time is worth more
+	debug.SetGCPercent(400) // collect garbage less often, because a schedule needs little memory
 	losing, err := losingLab(ctx)
 	if err != nil {
 		return err

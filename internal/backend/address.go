@@ -88,7 +88,7 @@ func parseRedisList(addresses []string) ([]string, *redis.Options, error) {
 func parseEtcd(addresses []string) (endpoints []string, user, password string, err error) {
 	for i, address := range addresses {
 		u, err := url.Parse(address)
-		if err != nil || u.User == nil { // the address is host:port or a URL without a login
+		if err != nil || u.User == nil { // the address has the form host:port, or no login
 			if strings.Contains(address, "@") {
 				return nil, "", "", fmt.Errorf("the etcd address %q: a login needs the form "+
 					"http://user:password@host:port, with %%40 for @ in the password",

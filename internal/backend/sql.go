@@ -130,7 +130,7 @@ func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (strin
 	if _, err = conn.ExecContext(ctx, pins); err == nil {
 		_, err = conn.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
 	}
-	if sqlerr.Number(err) == sqlerr.DatabaseDenied { // the database may exist; if not, opening it will fail
+	if sqlerr.Number(err) == sqlerr.DatabaseDenied { // ignore this: if the database is missing, opening it will fail
 		err = nil
 	}
 	return pins, err
@@ -194,7 +194,7 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 }
 
 func explainUnreachable(name, address string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) { // the caller has cancelled, so the server may be reachable
+	if err == nil || errors.Is(err, context.Canceled) { // after a cancellation, the server may still be reachable
 		return err
 	}
 	err = fmt.Errorf("%s at %s cannot be used: %w", name, address, err)
@@ -255,7 +255,7 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	if err == nil {
 		err = db.Exec(text).Error
 	}
-	if err == nil || sqlerr.Number(err) == sqlerr.ProcedureExists { // another process has created the procedure
+	if err == nil || sqlerr.Number(err) == sqlerr.ProcedureExists { // another process may have created the procedure
 		return nil
 	}
 	if sqlerr.IsDenied(err) {

@@ -39,7 +39,7 @@ func (in *Instance) openZooKeeper(ctx context.Context, addresses []string) error
 	ctx, cancel = context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if in.versions[NameZooKeeper], _, err = zkclient.AskServer(ctx, c.Server()); err != nil {
-		in.versions[NameZooKeeper] = "ZooKeeper" // the server may forbid the command srvr, which asks for the version
+		in.versions[NameZooKeeper] = "ZooKeeper" // a server may forbid the command srvr, so the version stays unknown
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Services) || info.Unfit(o.Settings.Where) != "" {
 		return true
 	}
-	f, err := fault.Find(name) // Find returns an error for the control run, which has no fault
+	f, err := fault.Find(name) // an error means that this is the control run, which has no fault
 	return err == nil && info.Guarantees[f.Question] != catalog.Holds
 }
 
@@ -144,7 +144,7 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 	t := &trial{fault: name, sale: o.Sale}
 	t.sale.Scenario = o.scenario(info.Name, name)
 	if err := o.runBothParts(ctx, t); err != nil {
-		// An error does not disprove damage that was found before.
+		// An error does not disprove damage that was found before, so a broken sale stays broken.
 		if t.problems = append(t.problems, err.Error()); !t.isBroken() {
 			t.verdict = judge.NotValid
 		}
@@ -218,7 +218,7 @@ func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// The stock was never set, so the second part could not sell either.
+	// No request was sent and no stock was set, so the second part could not sell either.
 	if began.IsZero() {
 		return 0, fmt.Errorf("no buyer came: %v", first.Problems)
 	}

@@ -412,7 +412,7 @@ var asks = actorKind{
 		})
 	},
 	calls: func(w *World, o Outcome) []judge.Call {
-		if o.Dead && len(o.Calls) > 0 { // the actor died before it received the last answer
+		if o.Dead && len(o.Calls) > 0 { // the actor died before the last answer, so the outcome is unknown
 			o.Calls[len(o.Calls)-1].Outcome = judge.OutcomeUnknown
 		}
 		return o.Calls

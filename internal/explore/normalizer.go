@@ -47,7 +47,7 @@ func (n *Normalizer) markHash(number int64) {
 
 // Normalize returns text with SKUs, times, random values and script hashes replaced.
 func (n *Normalizer) Normalize(text string) string {
-	for i, digits := range n.hashes { // the digits become 26 letters, which randomValue matches
+	for i, digits := range n.hashes { // replace the digits by 26 letters, which randomValue matches
 		text = strings.ReplaceAll(text, digits, strings.Repeat(string(rune('A'+i)), 26))
 	}
 	text = n.skus.Replace(text)

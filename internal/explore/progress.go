@@ -19,7 +19,7 @@ type move struct {
 // mayUnblock reports whether a buyer that backs off may succeed after m.
 func (m move) mayUnblock() bool {
 	if m.actor == nil {
-		return true // a fault may have changed anything
+		return true // a fault may have changed anything, so any buyer may succeed now
 	}
 	if m.attempt.failed {
 		return false // the attempt ended in a back-off, so it changed nothing for other buyers

@@ -264,7 +264,7 @@ func (r *run) options() []policy.Option {
 	}
 	for _, f := range r.scenario.Faults {
 		at := faultKinds[f].options(r)
-		if f == NodeLost && at != nil { // the node is lost as soon as it can be, so this is the only choice
+		if f == NodeLost && at != nil { // the node is lost as soon as possible, so this is the only choice
 			return at
 		}
 		list = append(list, at...)
@@ -310,7 +310,7 @@ func (r *run) touches(t *thread) string {
 	}
 	switch c.Backend {
 	case tap.SQL:
-		if c.Name == "BEGIN" { // BEGIN alone reads and changes nothing
+		if c.Name == "BEGIN" { // BEGIN alone reads and changes nothing, so it conflicts with nothing
 			return "nothing of " + t.choice().String()
 		}
 		return tap.SQL

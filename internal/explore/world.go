@@ -115,7 +115,7 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o,
 		processes: map[int]*process{}}
 	w.config.MaxSQLConns = 8
-	w.settings.QueueAtOnce = 1 // each process lets one buyer through at a time, so a second one must queue
+	w.settings.QueueAtOnce = 1 // a process lets one buyer through at a time, so others queue
 	// These times are so long that no wait and no lease ends by itself while a schedule runs.
 	w.settings.LockWait, w.settings.LockLease, w.settings.Retries = 40*time.Second, 5*time.Minute, 8
 	if o.ByHand {

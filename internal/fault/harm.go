@@ -214,7 +214,7 @@ func (s *strike) withRedis(ctx context.Context, do func(*backend.Instance) error
 // lockStockRow locks the stock row for longer than statements wait for a row lock (error 1205).
 func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	c := s.lab.Config().Only(backend.SQL)
-	c.RowLockWait = harmTimeout // a buyer may hold the row, so the SELECT below may wait long for it
+	c.RowLockWait = harmTimeout // a buyer may have locked the row, so the SELECT below may wait long
 	in, err := backend.Open(ctx, c)
 	if err != nil {
 		return nil, err

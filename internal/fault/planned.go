@@ -201,7 +201,7 @@ func (in *Injector) undoAtEnd(i int, h Happening, injection *Injection) (Happeni
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.running), injectTimeout)
 	defer cancel()
-	final := effect // readers of Faults share the variable effect, so Undo changes a copy
+	final := effect // callers of Faults read the variable effect, so Undo changes a copy
 	h.Effect = &final
 	return h, injection.Undo(ctx, &final)
 }

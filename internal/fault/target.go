@@ -217,7 +217,7 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // for example, the process died
 			open--
 		case <-stock.C:
-			if soldOut { // after a whole interval, no buyer can still be taking the last unit
+			if soldOut { // it was sold out one interval ago, so no buyer is still taking the last unit
 				s.before.Why = NoUnits
 				return nil
 			}
@@ -250,7 +250,7 @@ func (s *strike) holdPurchases(ctx context.Context, at point.Name) (<-chan arriv
 			caught, release, err := s.pointsOf(p).Hold(ctx, order)
 			select {
 			case arrivals <- arrival{caught, p, i + 1, release, err}:
-			case <-ctx.Done(): // the fault has caught a purchase in another process, or has stopped waiting
+			case <-ctx.Done(): // nobody waits for this purchase any more, so let it continue
 				release()
 			}
 		}()

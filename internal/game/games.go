@@ -33,7 +33,7 @@ type Games struct {
 	mu     sync.Mutex
 	games  []*Game // ordered by their last use, the most recent last
 	closed bool
-	busy   sync.WaitGroup // games and replays that have not ended
+	busy   sync.WaitGroup // counts the games and replays that have not ended
 }
 
 // A Request asks for a new game, either of a level or in free play.
@@ -137,7 +137,7 @@ func (gs *Games) addGame(g *Game) {
 	}
 	gs.games = append(gs.games, g)
 	if len(gs.games) > cmp.Or(gs.MaxGames, DefaultMaxGames) {
-		go gs.closeGame(gs.removeGame(gs.games[0].id)) // in the background, so that g's player need not wait
+		go gs.closeGame(gs.removeGame(gs.games[0].id)) // close it in the background, so that g's player need not wait
 	}
 }
 

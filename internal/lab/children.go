@@ -83,7 +83,7 @@ func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	fmt.Fprintln(c.tell, "began", r.process.Pid)
 	go func() {
 		defer close(r.done)
-		cmd.Wait() // the error of Wait only repeats ProcessState
+		cmd.Wait() // ignore the error, which only repeats ProcessState
 		r.ended = cmd.ProcessState.String()
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *children) killAll(ctx context.Context) error {
 func (c *children) dismissKeeper() {
 	c.tell.Close()
 	if c.keeper != nil {
-		_ = c.keeper.Wait() // an error only means that someone has killed the keeper
+		_ = c.keeper.Wait() // ignore the error, which means that someone has killed the keeper
 	}
 }
 

@@ -72,7 +72,7 @@ func (l *Lab) FindEnsemble(name string) *Ensemble {
 // setDefaults sets the fields of an ensemble that its startFunc has left out.
 func (e *Ensemble) setDefaults(name string) {
 	e.backend, e.reserved = name, make(chan struct{}, 1)
-	if e.FindNode == nil { // all nodes have the same role, so return any of them
+	if e.FindNode == nil { // all nodes have the same role, so any node will do
 		e.FindNode = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
 	}
 	if e.StopReplication == nil {

@@ -138,10 +138,10 @@ func (s Search) zookeeperJar() (jar, classpath string) {
 	for _, home := range append(homes, unpacked...) {
 		lib := filepath.Join(home, "lib")
 		if found, _ := filepath.Glob(filepath.Join(lib, "zookeeper-[0-9]*.jar")); home != "" && found != nil {
-			return found[0], filepath.Join(lib, "*") // Java replaces the asterisk by all jars of the folder
+			return found[0], filepath.Join(lib, "*") // Java replaces * by all jars of the folder
 		}
 	}
-	if jar = "/usr/share/java/zookeeper.jar"; isFile(jar) { // Debian's jar lists the jars that it needs, except a logger
+	if jar = "/usr/share/java/zookeeper.jar"; isFile(jar) { // this jar lists the jars that it needs, except a logger
 		return jar, jar + ":/usr/share/java/slf4j-simple.jar"
 	}
 	return "", ""

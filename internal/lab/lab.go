@@ -241,7 +241,7 @@ func (l *Lab) ServersTime() (time.Duration, bool) {
 		}
 	}
 	for _, p := range l.processes {
-		if p.server.backend == "" { // a service process
+		if p.server.backend == "" { // a service process does not count
 			continue
 		}
 		used, ok := processorTime(p.PID())

@@ -75,7 +75,7 @@ func (l *Lab) ClientsFile() (string, error) {
 	path := filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
 	exports := environmentOf(c)
-	delete(exports, "SECKILL_TIERS") // without this variable, a program treats the servers as given ones
+	delete(exports, "SECKILL_TIERS") // without it, a program that reads the file treats the servers as given
 	exports["SECKILL_TOKEN"] = l.Token()
 	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
 		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)

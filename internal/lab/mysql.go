@@ -114,7 +114,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}
 	if err := run.awaitExit(ctx); err != nil {
-		_ = run.process.Kill() // another attempt can use the data folder only if no process uses it
+		_ = run.process.Kill() // end the process, so that another attempt can use the folder
 		<-run.done
 		return err
 	}
@@ -167,7 +167,7 @@ func (l *Lab) askMySQL(ctx context.Context, addr string) (version string, leads 
 // queryMySQL reads one value from a private server. It connects without a database, because none may exist yet.
 func (l *Lab) queryMySQL(ctx context.Context, addr string, value *string, query string) error {
 	config := l.mysqlConfig(addr, "")
-	config.Logger = &mysql.NopLogger{} // the driver would log each failed connection to a server that is starting
+	config.Logger = &mysql.NopLogger{} // do not log failed connections to a server that is starting
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return err

@@ -241,7 +241,7 @@ func (p *Process) Kill(ctx context.Context) error { return p.endBy(ctx, syscall.
 func (p *Process) Terminate(ctx context.Context) error {
 	gently, stop := context.WithTimeout(ctx, finishTimeout)
 	defer stop()
-	_ = p.Resume() // a paused process would not handle the signal
+	_ = p.Resume() // continue a paused process, because it would not handle the signal
 	if p.endBy(gently, syscall.SIGTERM) == nil {
 		return nil
 	}

@@ -82,7 +82,7 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 			"--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
 			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
-		if i == 0 && g.nodes == nil { // at its first start, this node makes the cluster and the accounts
+		if i == 0 && g.nodes == nil { // the first node's first start makes the cluster and the accounts
 			args = append(args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
 		}
 		cmd := l.newCommand(program.Path, args...)

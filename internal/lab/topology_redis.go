@@ -198,7 +198,7 @@ func (s *sentinels) stopReplication(ctx context.Context) error {
 
 // failOver waits until the sentinels have promoted a replica. Writes that the replica lacks are lost.
 func (s *sentinels) failOver(ctx context.Context) error {
-	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // undo stopReplication
+	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // undoes stopReplication
 		return err
 	}
 	_, err := s.awaitPrimary(ctx)

@@ -66,7 +66,7 @@ func (s *Server) checkAdmin(c *gin.Context) error {
 	why := s.whyNotOperator(r)
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
-		c.Set(operatorKey, why == "") // forwardCall reads this value
+		c.Set(operatorKey, why == "") // forwardCall reads this value later
 	case why != "" && !web.IsSafe(r.Method):
 		if s.Token != "" {
 			c.Header("WWW-Authenticate", "Bearer")

@@ -119,7 +119,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
 	e, err := s.beginRun(c, wanted, tables.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
-		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // `seckill load` cannot join the shop's sale
+		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // no command: `seckill load` cannot join this sale
 	})
 	if err == nil {
 		s.shop.rivals, s.shop.joined = e, sale.Run

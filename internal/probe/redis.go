@@ -129,7 +129,7 @@ func (p *redisProbe) values(ctx context.Context, key string, sku int64) []Value 
 	var values []Value
 	for i, c := range p.nodes {
 		for _, k := range keys {
-			if k == "" { // the strategy is not a lock
+			if k == "" { // the strategy is not a lock, so there is no key
 				continue
 			}
 			shown := cmp.Or(redisValue(ctx, c, k), "—")

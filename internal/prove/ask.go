@@ -76,7 +76,7 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		return notAsked(q.notSeen)
 	}
 	for _, s := range scenarios {
-		s.MaxFaults = min(1, len(s.Faults)) // at most one fault
+		s.MaxFaults = min(1, len(s.Faults)) // a schedule has at most one fault
 		l := t.searchLimits(broken)
 		factor := scheduleFactor(s)
 		l.Schedules, l.Random = factor*l.Schedules, factor*l.Random

@@ -56,7 +56,7 @@ func RunProcesses(ctx context.Context, o Options, processes []Process) (*Matrix,
 			defer context.AfterFunc(stopped, func() { _ = p.In.Close() })()
 			err := r.divide(p, sideBySide, rows)
 			_ = p.In.Close()
-			_, _ = io.Copy(io.Discard, p.Out) // a process that cannot write would not end
+			_, _ = io.Copy(io.Discard, p.Out) // read the rest, because a process that cannot write would not end
 			if ended := p.Wait(); ended != nil {
 				return fmt.Errorf("a process of the proof ended early: %w", ended)
 			}

@@ -231,5 +231,5 @@ func (t *trial) closeWorld() {
 		_ = t.world.Close() // the error does not matter, because the servers may have died
 		t.world = nil
 	}
-	clear(t.faultless) // a failing server may have made these results wrong
+	clear(t.faultless) // forget these results, which the failing server may have made wrong
 }

@@ -41,7 +41,7 @@ func faultQuestions() []Question {
 			across:  "it breaks across processes whatever their clocks say",
 			notSeen: noClock, breaks: explore.LedgerRule,
 			scenarios: func(t *trial) []*explore.Scenario {
-				if !t.world.ReadsClock() { // the strategy has read no clock in any schedule so far
+				if !t.world.ReadsClock() { // a strategy that reads no clock cannot notice a wrong clock
 					return nil
 				}
 				return []*explore.Scenario{{

@@ -128,7 +128,8 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sharedTransaction(2, explore.Resets,
 			explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6}),
 	}
-	// If the stock is in Redis too, Redis may admit a buyer whom the stock row then refuses.
+	// If the stock is in Redis too, Redis may admit a buyer whom the stock row then refuses. So these strategies get
+	// one more scenario.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
 			Buyers: t.oneUser(explore.Buys, explore.Starts)})
@@ -158,7 +159,7 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 	used := t.buyers(explore.Asks, explore.Asks, explore.Asks)
 	used[1].Same, used[2].Same, used[2].Other = "A", "A", true
 	oneKey := t.twoCopies(1, explore.Asks)
-	oneKey[1].User = oneKey[1].Name // with the same key, different users send different requests
+	oneKey[1].User = oneKey[1].Name // so two users send different requests with one key
 	list := append([]*explore.Scenario{t.sharedTransaction(t.processes(), explore.Buys,
 		explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
 			Faults: []explore.Fault{explore.IDTaken}})}, t.acceptedRequests()...)

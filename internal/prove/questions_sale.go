@@ -40,11 +40,11 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		{Name: "two buyers each want all units", Stock: 2, Buyers: all},
 		{Name: "one wants all units, one more than there are", Stock: 2, Buyers: more},
 	}
-	if t.processes() > 1 { // in one process, both buyers would die together
+	if t.processes() > 1 { // in one process, both buyers would die together and nobody would buy
 		list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 			Buyers: all, Faults: dies})
 	}
-	// While a batch commits, the next batch reckons with a remaining stock that is not stored yet.
+	// While one batch commits, the next batch computes with a remaining stock that is not stored yet.
 	if t.info.Shares {
 		batches := newBuyers(1, explore.Buys, explore.Buys, explore.Buys, explore.Comes, explore.Comes)
 		for i := range batches {

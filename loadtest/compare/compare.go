@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		c.runTurn(ctx, e, turn.Round)
 	}
-	// The context may also have ended between two sales.
+	// The context may also have ended between two sales, and then no sale has noticed this.
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()

@@ -106,12 +106,12 @@ func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 }
 
 func (p *Fewest) End(err error) {
-	// The schedule ended before all choices of its prefix were made.
+	// The schedule ended before all choices of its prefix were made, so it has diverged from the prefix.
 	if err == nil && len(p.made) < len(p.prefix.choices) {
 		err = ErrDiverged
 	}
 	switch p.prefix.tries++; {
-	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // the prefix is put in front, to be tried again next
+	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // put the prefix in front, to try it again next
 		p.pending[p.level] = slices.Insert(p.pending[p.level], 0, p.prefix)
 	case errors.Is(err, ErrDiverged):
 		p.Diverged++
