@@ -159,8 +159,7 @@ func Needing(all []Info, need backend.Capability) []string {
 	return names
 }
 
-// Build builds the strategy. If i describes a lock, the strategy reads, computes and writes the
-// stock under this lock.
+// Build builds the strategy. If i describes a lock, the strategy reads, computes and writes the stock under this lock.
 func Build(i Info, d Deps) (seckill.Strategy, error) {
 	d = d.complete()
 	d.Ledger = d.Ledger.For(i.Name)
@@ -225,8 +224,7 @@ func (i Info) Lesson(language string) (string, error) {
 	return string(text), nil
 }
 
-// TitleIn returns the strategy's title in the given language: the heading of its lesson, or Name if
-// there is no lesson.
+// TitleIn returns the strategy's title in the given language: the heading of its lesson, or Name if there is no lesson.
 func (i Info) TitleIn(language string) string {
 	text, err := i.Lesson(language)
 	first, _, _ := strings.Cut(text, "\n")

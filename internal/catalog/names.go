@@ -109,8 +109,7 @@ func plainName(name string) string {
 	return strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// editDistance returns how many letters must be inserted, deleted or replaced to turn a into b
-// (Levenshtein distance).
+// editDistance returns how many letters must be inserted, deleted or replaced to turn a into b (Levenshtein distance).
 func editDistance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	row := make([]int, len(to)+1)

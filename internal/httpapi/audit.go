@@ -15,8 +15,7 @@ import (
 	"seckill/internal/web"
 )
 
-// auditTimeout bounds an audit, which reads every order of a run. A million orders take
-// some seconds.
+// auditTimeout bounds an audit, which reads every order of a run. A million orders take some seconds.
 const auditTimeout = time.Minute
 
 // audits shares audits among callers. For each SKU at most one audit reads orders, and at most one waits to begin. A

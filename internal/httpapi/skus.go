@@ -138,8 +138,7 @@ func (s *Server) resetOutside(ctx context.Context, set judge.Stock) []string {
 	return failed
 }
 
-// reset resets the state that the strategy keeps outside the stock row. If this fails, it records the run in
-// notReset.
+// reset resets the state that the strategy keeps outside the stock row. If this fails, it records the run in notReset.
 func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) {
 	err := sl.strategy.(seckill.Resetter).Reset(ctx, set.ID, set.Initial)
 	if err == nil {

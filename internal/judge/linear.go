@@ -1,9 +1,8 @@
 package judge
 
-// CheckLinearizable decides whether a stock that serves one buyer at a time could have given all
-// answers of a history, each at some moment between the call and its answer. Such a history is called
-// linearizable (Herlihy and Wing, 1990). Judge reads the final state of the ledger only;
-// CheckLinearizable reads the `remaining` of every answer.
+// CheckLinearizable decides whether a stock that serves one buyer at a time could have given all answers of a history,
+// each at some moment between the call and its answer. Such a history is called linearizable (Herlihy and Wing, 1990).
+// Judge reads the final state of the ledger only; CheckLinearizable reads the `remaining` of every answer.
 
 import (
 	"cmp"

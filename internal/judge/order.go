@@ -77,8 +77,7 @@ type Request struct {
 	RequestID string `json:"request_id"`
 }
 
-// A Snapshot is one SKU's stock and all its orders, read in one consistent
-// view of the database.
+// A Snapshot is one SKU's stock and all its orders, read in one consistent view of the database.
 type Snapshot struct {
 	Stock  Stock   `json:"stock"`
 	Orders []Order `json:"orders"`

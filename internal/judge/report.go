@@ -91,8 +91,7 @@ func (r *Report) add(broken Rule, e examples, args []any) {
 	r.Verdict = Worse(orderOfRun, r.Verdict, v.Verdict)
 }
 
-// WithViolation returns r with a violation that Judge does not look for, such as an error that
-// CheckLinearizable found.
+// WithViolation returns r with a violation that Judge does not look for, such as an error that CheckLinearizable found.
 func (r Report) WithViolation(rule, message string, params Params) Report {
 	r.Violations = append(slices.Clip(r.Violations),
 		Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})

@@ -492,8 +492,7 @@ func (e *evidence) mayBeUndone(r *request) bool {
 	if len(e.stores) > 0 {
 		return e.report.StockStore == seckill.InRedis
 	}
-	// Without an order, the ledger does not say which store the run used. So r counts if any strategy sells
-	// from Redis.
+	// Without an order, the ledger does not say which store the run used. So r counts if any strategy sells from Redis.
 	return slices.Contains(slices.Collect(maps.Values(e.StockStoreOf)), seckill.InRedis)
 }
 

@@ -130,8 +130,7 @@ func (w *Refusals) handOver(batch []*writtenRefusal) {
 	}
 }
 
-// leave takes r out of the queue. If r was made the leader at the same moment, leave passes the lead to the
-// next buyer.
+// leave takes r out of the queue. If r was made the leader at the same moment, leave passes the lead to the next buyer.
 func (w *Refusals) leave(r *writtenRefusal) {
 	w.mu.Lock()
 	w.waiting = slices.DeleteFunc(w.waiting, func(other *writtenRefusal) bool { return other == r })

@@ -23,8 +23,7 @@ import (
 // An audit, a list, and the removal of an old run each read one range of this key. The program makes an
 // order's id (newOrderID), which is part of the public id, so public_id needs no index.
 //
-// Both unique keys contain the run, because a reset starts a new run and leaves the rows of the old run
-// to Sweep.
+// Both unique keys contain the run, because a reset starts a new run and leaves the rows of the old run to Sweep.
 //
 //   - orders_request_in_run allows one final answer per request: an order or a refusal
 //     (status 'refused', with its reason and the quantity asked for). The look-up of a

@@ -14,8 +14,7 @@ type Start struct {
 	Now      judge.Moment  // the time by the database's clock when the Start was read
 }
 
-// Wait returns the time from Now until the sale starts, at most 292 years. If the sale has started,
-// Wait returns 0.
+// Wait returns the time from Now until the sale starts, at most 292 years. If the sale has started, Wait returns 0.
 func (s Start) Wait() time.Duration {
 	if s.StartsAt == nil {
 		return 0

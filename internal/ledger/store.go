@@ -124,8 +124,7 @@ func nowIn(db *gorm.DB) string {
 	return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)"
 }
 
-// Read runs one query outside a transaction, and scans its row into dest. It returns ErrNoRow if
-// there is no row.
+// Read runs one query outside a transaction, and scans its row into dest. It returns ErrNoRow if there is no row.
 func (s *Store) Read(ctx context.Context, dest any, query string, args ...any) error {
 	return s.ReadIn(s.DB(ctx), dest, query, args...)
 }
@@ -345,8 +344,7 @@ func (s *Store) orderIn(tx *gorm.DB, publicID string) (Order, error) {
 	return o, noOrder(err)
 }
 
-// Order reads an order of the current run by its public id. It returns ErrUnknownOrder if there is
-// no such order.
+// Order reads an order of the current run by its public id. It returns ErrUnknownOrder if there is no such order.
 func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 	return s.orderIn(s.DB(ctx), id)
 }

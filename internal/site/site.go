@@ -183,9 +183,8 @@ func (f *folder) writePacked(name string, text []byte) {
 	f.write(name+".json.gz", packed.Bytes())
 }
 
-// copyAll copies files into a folder of the site, except the named files and folders. It removes
-// comments from modules and styles, and compresses JSON. A counterexample is also copied without
-// compression, so that visitors can save it.
+// copyAll copies files into a folder of the site, except the named files and folders. It removes comments from modules
+// and styles, and compresses JSON. A counterexample is also copied without compression, so that visitors can save it.
 func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {

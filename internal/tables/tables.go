@@ -29,8 +29,7 @@ type Table struct {
 	Words int      // the number of columns that contain words
 }
 
-// A Report is the result of a command in all its forms: text for a terminal, Markdown, CSV, and
-// JSON for programs.
+// A Report is the result of a command in all its forms: text for a terminal, Markdown, CSV, and JSON for programs.
 type Report struct {
 	Answer   []string    // the result in a few sentences, written first
 	Facts    [][2]string // names and values that describe the run; WriteMarkdown leaves them out
@@ -109,8 +108,7 @@ func (r Report) writeTables(b *strings.Builder, terminal bool) {
 	}
 }
 
-// writeTable writes the table in Markdown. For a terminal, it also aligns the columns and writes
-// the notes.
+// writeTable writes the table in Markdown. For a terminal, it also aligns the columns and writes the notes.
 func (t Table) writeTable(b *strings.Builder, terminal bool) {
 	fmt.Fprintf(b, "\n### %s\n\n", t.Title)
 	rule := make([]string, len(t.Head))
