@@ -129,8 +129,8 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 
 // planFault plans a fault for a thorough run in a lab of its own. When a quarter of the stock is sold,
 // the fault kills a process, which is then started again. An odd seed chooses the database, an even
-// seed the last service process. The returned function ends the fault. It returns a description of the
-// fault, or "" if the fault cannot have mattered.
+// seed the last service process. The returned function ends the fault and returns a
+// description of the fault, or "" if the fault cannot have mattered.
 func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) func() string {
 	if !c.Thorough || where.lab == nil {
 		return func() string { return "" }

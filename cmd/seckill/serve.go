@@ -148,7 +148,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	var points *point.Points
 	if c.FaultPoints {
-		// When ctx ends, Done lets held purchases go on, so that a shutdown does not wait for them.
+		// When ctx ends, the channel Done releases the purchases that a fault holds, so that a shutdown need not wait.
 		points = &point.Points{Done: ctx.Done()}
 	}
 	server, err := httpapi.New(httpapi.Config{

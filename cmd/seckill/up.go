@@ -283,7 +283,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		page += "#token=" + url.QueryEscape(token)
 	}
 	end := "Ctrl-C stops everything"
-	if !hasServers { // In a container all servers are given, and a signal ends the lab.
+	if !hasServers { // The lab may run in a container, which a signal ends.
 		end = "Ctrl-C or SIGTERM stops the lab; the servers that were given go on"
 	}
 	fmt.Fprintf(out, "Page: %s   (%s)\n", page, end)

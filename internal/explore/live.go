@@ -160,8 +160,8 @@ type WaitView struct {
 	CommandView
 	// Why is the server's own reason, in English: "waits for the lock X on stock, index PRIMARY".
 	Why string `json:"why"`
-	// For names the buyers for which this command may wait: if it waits for a row, all buyers that
-	// have row locks and do not wait themselves. It is never null.
+	// For has the names of the buyers for which this command may wait. If the command waits for a row, these are all
+	// buyers that have row locks and do not wait themselves. For is never null.
 	For []string `json:"for"`
 }
 

@@ -45,7 +45,7 @@ type settling struct {
 	*run
 	startedAt time.Time
 	// handledBefore is the number of reports that the run had handled (inbox.handled) when check last called
-	// passBarriers; -1 before the first call.
+	// passBarriers (to learn whether the waits will end); -1 before the first call.
 	handledBefore int
 }
 

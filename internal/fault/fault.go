@@ -305,10 +305,10 @@ type Lack struct {
 	Text   string         `json:"-"` // in English
 }
 
-// These are the values of Lack.Code. In the comments, name and topology are values in Lack.Params.
+// These are the values of Lack.Code. Lack.Params has the name of the server and, if needed, the topology.
 const (
-	LackServer   = "no_server"      // the lab has not started a single server called name
-	LackGiven    = "given_server"   // the server called name was given to the lab, which did not start it
-	LackLink     = "no_link"        // services reach the server called name directly, so no proxy can cut the connection
-	LackTopology = "other_topology" // the fault needs several servers called name, which only the given topology has
+	LackServer   = "no_server"      // the lab has not started a single server with the name in Params
+	LackGiven    = "given_server"   // the server was given to the lab, which did not start it
+	LackLink     = "no_link"        // services reach the server directly, so no proxy can cut the connection
+	LackTopology = "other_topology" // the fault needs several such servers, which only the topology in Params has
 )

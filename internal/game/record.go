@@ -29,8 +29,8 @@ type Recording struct {
 	Servers  []string `json:"servers"`  // name and version of each server
 	Whole    bool     `json:"whole"`    // all schedules of the level were recorded
 	// Turns is set if Whole is false: the recording then has all schedules with at most this number of turns. A turn
-	// is a fault, or a move that lets another buyer continue although the last one could. Moves of the known
-	// solution are not counted as turns.
+	// is a fault, or a move that lets another buyer continue although the buyer of the last move could. Moves of the
+	// known solution are not counted as turns.
 	Turns     int       `json:"turns"`
 	Schedules int       `json:"schedules"` // number of schedules that were played
 	Parts     partTable `json:"parts"`
@@ -170,7 +170,7 @@ type position struct {
 type moveSeen struct {
 	part   int
 	name   string
-	takes  bool          // the move lets another buyer continue although the last one could
+	takes  bool          // the move lets another buyer continue although the buyer of the last move could
 	option policy.Option // option.Preempts is true if the move counts as a turn (see Recording.Turns)
 }
 

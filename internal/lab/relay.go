@@ -90,7 +90,8 @@ func (r *Relay) Release() {
 	r.releaseHeld()
 }
 
-// releaseHeld ends the holding back of bytes, and wakes the goroutines that wait with bytes. The caller holds r.mu.
+// releaseHeld ends the holding back of bytes, and wakes the goroutines that wait to forward bytes. The caller
+// holds r.mu.
 func (r *Relay) releaseHeld() {
 	r.holds = [2]bool{}
 	r.release.Broadcast()

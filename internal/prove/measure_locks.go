@@ -222,7 +222,7 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 			return Cell{}, err
 		}
 		defer other.In.Close()
-		if _, err := other.undisturbedCommands(ctx, sku); err != nil { // opens the process's sessions before the measurement
+		if _, err := other.undisturbedCommands(ctx, sku); err != nil { // opens sessions before the measurement
 			return Cell{}, err
 		}
 		clients = append(clients, other)

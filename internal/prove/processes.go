@@ -36,8 +36,8 @@ type message struct {
 	Strategy string           `json:"strategy,omitempty"` // "" in the last message
 	Question string           `json:"question,omitempty"`
 	Cell     Cell             `json:"cell"`
-	Backends []backend.Status `json:"backends,omitempty"` // only in the last message
-	Error    string           `json:"error,omitempty"`    // only in the last message
+	Backends []backend.Status `json:"backends,omitempty"` // set only in the last message
+	Error    string           `json:"error,omitempty"`    // set only in the last message
 }
 
 // RunProcesses computes the matrix like Run, in several processes. Each of them has a part of o.Workers. Only the
