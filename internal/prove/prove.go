@@ -28,7 +28,7 @@ type Options struct {
 	// that only slow machines reach.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
 	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most for its schedules in order, and again for those at random."`
-	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`
+	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own; a process for each processor has a part of them."`
 	Seed      uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
 
 	// Servers starts a set of servers for one worker. No other program may use these servers during the proof.
