@@ -166,7 +166,7 @@ type run struct {
 	tally     *tally
 	result    *Result
 
-	stockStores map[string]seckill.StockStore // strategy → where it keeps the stock
+	stockStores map[string]seckill.StockStore // strategy → the store in which it keeps the stock
 }
 
 // newCheckedRun checks the configuration and returns a run. It calls no service.

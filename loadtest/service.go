@@ -172,7 +172,7 @@ func (r *run) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	if len(errs) == len(r.services) {
 		return judge.Snapshot{}, errors.Join(errs...)
 	}
-	return snap, nil // Some services answered, but none of them has this counter.
+	return snap, nil // No service that answered has this counter, so the snapshot lacks it.
 }
 
 // stats are the counts of one service since its process started.

@@ -93,7 +93,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // So Go collects garbage before MaxMemory is reached.
 	}
 	chosen, err := strategyNamed("--strategy", c.Scenario.Strategy)
-	if err == nil { // If the strategy is unknown here, only the services that --target names know it.
+	if err == nil { // There is no warning about a strategy that only the services of --target know.
 		c.warnUnfit(stderr, chosen)
 	}
 	where, err := c.findPlace(ctx, stderr, c.Target, serversFor(chosen))

@@ -60,7 +60,7 @@ func (o Output) checkOutput(name string) error {
 func (all forms) checkPlaces() error {
 	seen := map[string]string{}
 	for _, f := range all {
-		// After Clean, a and ./a count as the same file.
+		// After Clean, the paths file and ./file count as the same file.
 		place := filepath.Clean(f.file)
 		other, twice := seen[place]
 		switch {

@@ -89,7 +89,7 @@ func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 
 func multiply(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }
 
-// ArticlesName is the name under which Markdown and JSON files have the figures of Articles (see LocksName).
+// ArticlesName identifies the place of the figures of Articles in Markdown and JSON files (see LocksName).
 const ArticlesName = "articles"
 
 // Report returns the results as tables for people and as JSON for programs.

@@ -225,8 +225,8 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 	return t
 }
 
-// LocksName is the name of the block in Markdown files, and of the member in a JSON file, that has the figures of
-// Report. The pages of the lessons read the JSON file.
+// LocksName identifies the block of a Markdown file, and the member of a JSON file, with the figures of a Report.
+// The pages of the lessons read the JSON file.
 const LocksName = "locks"
 
 // Report returns the results as tables for people and as JSON for programs.

@@ -226,7 +226,7 @@ func (c *Cell) Tested() bool {
 	return c.Word != "" && c.Word != wordNotValid && c.Word != wordNotTested
 }
 
-// A trial is a cell whose sale is running.
+// A trial is the running sale of one strategy with one fault. Its result is a Cell.
 type trial struct {
 	Cell
 	fault fault.Name

@@ -231,15 +231,15 @@ func atActors(f Fault, canHit func(*actor) bool) func(*run) []policy.Option {
 	}
 }
 
-// mayLeaveUnheard reports whether a can leave while its next command is on its way. This needs a client that stops
-// waiting for the answer when the context ends. The clients of ZooKeeper and etcd do so, but database/sql waits for
-// the answer to a COMMIT.
+// mayLeaveUnheard reports whether the actor can leave while its next command is on its way. This needs a client that
+// stops waiting for the answer when the context ends. The clients of ZooKeeper and etcd do so, but database/sql waits
+// for the answer to a COMMIT.
 func (a *actor) mayLeaveUnheard() bool {
 	c := a.program().nextCall()
 	return c != nil && !c.leavesUnheard && (c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd)
 }
 
-// isFirstOfProcess reports whether a is the first active buyer of its process. A fault that hits a
+// isFirstOfProcess reports whether the actor is the first active buyer of its process. A fault that hits a
 // whole process is listed only for this buyer.
 func (a *actor) isFirstOfProcess() bool {
 	i := slices.IndexFunc(a.run.actors, func(o *actor) bool { return o.process == a.process && o.isActive() })
@@ -291,8 +291,8 @@ func (r *run) targetCall(c Choice) *call {
 	return sleeping
 }
 
-// isQueued reports whether a may have a place in a lock's queue in ZooKeeper or etcd. The end of its session would
-// remove this place. The result is false if an actor of this process has the lock.
+// isQueued reports whether the actor may have a place in a lock's queue in ZooKeeper or etcd. The end of the session
+// would remove this place. The result is false if an actor of this process has the lock.
 func (a *actor) isQueued() bool {
 	return a.run.world.hasLock() && a.isActive() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
 		!slices.ContainsFunc(a.run.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })

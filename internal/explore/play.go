@@ -171,14 +171,14 @@ func (a *actor) perform() {
 	actorKinds[a.Action].perform(tap.With(a.ctx, a), a.run.world, a.process, &a.outcome)
 }
 
-// runAlone lets only the actor a send commands. It returns when the function until returns true or a has no next
-// command. Before each command, choose selects either the command or one of the given faults.
-func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, until func() bool, faults ...Fault) error {
+// runAlone lets only one actor send commands. It returns when the function isDone returns true, or when the actor has
+// no next command. Before each command, choose selects either the command or one of the given faults.
+func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, isDone func() bool, faults ...Fault) error {
 	for {
 		if err := r.settle(ctx); err != nil {
 			return err
 		}
-		if until() || a.program().nextCall() == nil {
+		if isDone() || a.program().nextCall() == nil {
 			return nil
 		}
 		options := []policy.Option{{Choice: Choice{Who: a.Name}}}

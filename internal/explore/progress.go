@@ -62,7 +62,7 @@ func (r *run) startAttempt(a *actor) {
 	a.attempt = &attempt{firstMove: len(r.moves), used: map[string]bool{}, before: before}
 }
 
-// recordMove records that a has sent a command.
+// recordMove records that an actor has sent a command.
 func (r *run) recordMove(a *actor, c *tap.Command) {
 	a.attempt.used[c.Backend] = true
 	a.attempt.sent = append(a.attempt.sent, c.Name)

@@ -107,7 +107,7 @@ func (r *run) othersHolding(a *actor) []*actor {
 	return list
 }
 
-// noteWoken records that the last step let the actor a continue, unless it was a step of a.
+// noteWoken records that the last step let an actor continue, unless the actor itself made this step.
 func (r *run) noteWoken(a *actor) {
 	if n := len(r.schedule.Steps); n > 0 {
 		step := &r.schedule.Steps[n-1]

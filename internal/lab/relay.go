@@ -16,7 +16,7 @@ type Relay struct {
 	mu      sync.Mutex
 	to      string     // the server's address; if "", the relay refuses connections
 	holds   [2]bool    // holds[d] is true while the bytes of direction d are held back
-	release *sync.Cond // uses mu; signals a change of holds or conns
+	release *sync.Cond // uses the mutex mu, and signals a change of holds or conns
 	held    int64      // the number of bytes held back since the last call of HeldBytes
 	conns   map[net.Conn]bool
 }
