@@ -241,7 +241,7 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	}
 }
 
-// updateResult calls change with the result. No other goroutine changes the counts of the result meanwhile.
+// updateResult calls the function change with the result. No other goroutine changes the counts of the result meanwhile.
 func (t *tally) updateResult(change func(*Result)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -155,7 +155,7 @@ func (a *actor) threadOf(h *tap.Helper) *thread {
 	return a.program()
 }
 
-// eachCall calls visit for every call of the actor.
+// eachCall runs the function visit for every call of the actor.
 func (a *actor) eachCall(visit func(*call)) {
 	for _, t := range a.threads {
 		for _, c := range slices.Clone(t.calls) {

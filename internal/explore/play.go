@@ -172,7 +172,8 @@ func (a *actor) perform() {
 }
 
 // runAlone lets only one actor send commands. It returns when the function isDone returns true, or when the actor has
-// no next command. Before each command, choose selects either the command or one of the given faults.
+// no next command. Before each command, the function choose selects either the command or one of the given
+// faults.
 func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, isDone func() bool, faults ...Fault) error {
 	for {
 		if err := r.settle(ctx); err != nil {
@@ -191,7 +192,7 @@ func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, isDone fun
 	}
 }
 
-// chooseAndApply performs the option that choose selects.
+// chooseAndApply performs the option that the function choose selects.
 func (r *run) chooseAndApply(ctx context.Context, options []policy.Option, choose chooser) error {
 	i, err := choose(options, r.schedule.Preemptions)
 	if err != nil {

@@ -325,7 +325,7 @@ func (p *packer) add(at *position) int {
 	return i
 }
 
-// edgeTo returns the edge from p to next. The caller sets the fields Move and To.
+// edgeTo returns the edge from the position p to the next position. The caller sets the fields Move and To.
 func (p *position) edgeTo(next *position) Edge {
 	e := Edge{Steps: next.steps[len(p.steps):]}
 	for i, part := range p.steps {

@@ -78,7 +78,7 @@ func (p *redisProbe) setRight(ctx context.Context, rule string) error {
 	})
 }
 
-// eachServer calls visit for every server. In a Cluster, it calls visit for every primary.
+// eachServer runs the function visit for every server. In a Cluster, it runs visit for every primary.
 func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context, *redis.Client) error) (err error) {
 	for _, c := range p.nodes {
 		switch c := c.(type) {

@@ -70,8 +70,8 @@ func RunProcesses(ctx context.Context, o Options, processes []Process) (*Matrix,
 	return r.matrix, err
 }
 
-// PartOf returns how many of all workers the i-th of n processes has.
-func PartOf(all, i, n int) int { return (all + i) / n }
+// PartOf returns how many of the given number of workers the i-th of n processes has.
+func PartOf(workers, i, n int) int { return (workers + i) / n }
 
 // divide gives strategies to a process until none is left, and records the answers.
 func (r *recorder) divide(p Process, sideBySide int, rows <-chan int) error {

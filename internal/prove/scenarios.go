@@ -37,12 +37,13 @@ func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...e
 	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: t.buyers(does...), Faults: faults}
 }
 
-// twoCopies returns two actors that act on the same order or send the same request. Both repeat it up to again times.
-func (t *trial) twoCopies(again int, does explore.Action) []explore.Buyer {
+// twoCopies returns two actors that act on the same order or send the same request. Both repeat it up to maxRepeats
+// times.
+func (t *trial) twoCopies(maxRepeats int, does explore.Action) []explore.Buyer {
 	list := t.buyers(does, does)
 	list[1].Same, list[1].Quantity = "A", list[0].Quantity
 	for i := range list {
-		list[i].Again = again
+		list[i].Again = maxRepeats
 	}
 	return list
 }
