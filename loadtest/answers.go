@@ -107,8 +107,7 @@ func invalidReply(format string, args ...any) reply {
 	return unknownReply(codeNonsense, fmt.Sprintf(format, args...))
 }
 
-// hasType reports whether contentType is the given media type, which is in lower case. It ignores parameters such as
-// charset.
+// hasType reports whether contentType is a media type in lower case. It ignores parameters such as charset.
 func hasType(contentType, mediaType string) bool {
 	t, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(t), mediaType)

@@ -221,8 +221,7 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	}
 }
 
-// recordPayment counts a payment. The parameter doubt is true if one of the payment's calls had no answer, so that this
-// call may have paid.
+// recordPayment counts a payment. The parameter doubt is true if a call without an answer may have paid.
 func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -241,7 +240,7 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	}
 }
 
-// updateResult calls the function change with the result. No other goroutine changes the counts of the result meanwhile.
+// updateResult calls the function change with the result. Meanwhile no other goroutine changes the result's counts.
 func (t *tally) updateResult(change func(*Result)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -323,8 +323,7 @@ func (r *Result) sellableUnits() int64 {
 //     measured latency.
 //   - In a closed loop, where no request is due at a certain time, this process used up its processors.
 //
-// A request that waits for a free connection shows nothing of the kind, because all connections then wait for
-// the service.
+// A request that waits for a free connection does not show this, because all connections wait for the service.
 const (
 	minLag      = 10 * time.Millisecond // a shorter lag is normal, because of the scheduling of goroutines
 	maxLagShare = 0.5                   // the maximum share of the p99 latency that may be lag

@@ -120,8 +120,7 @@ func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 
 // callsOfRun returns those calls that belong to the sale after the reset. It leaves out the orders of the earlier
 // sale. It also leaves out all refusals except that of NextBuyer (who starts last), because any other refusal may
-// belong to either sale. A request that got an order in both sales belongs to the new sale, because a reset forgets
-// requests.
+// belong to either sale. A request with an order in both sales belongs to the new sale: a reset forgets requests.
 func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
 	err := w.admin.DB.WithContext(ctx).Raw("SELECT request_id FROM orders WHERE sku_id = ? AND run < ? AND "+

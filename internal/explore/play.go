@@ -172,8 +172,7 @@ func (a *actor) perform() {
 }
 
 // runAlone lets only one actor send commands. It returns when the function isDone returns true, or when the actor has
-// no next command. Before each command, the function choose selects either the command or one of the given
-// faults.
+// no next command. Before each command, the function choose selects the command or one of the faults.
 func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, isDone func() bool, faults ...Fault) error {
 	for {
 		if err := r.settle(ctx); err != nil {

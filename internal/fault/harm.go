@@ -222,8 +222,7 @@ func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
 	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
-	// The SELECT may have waited for a row lock, so waits are counted only after the SELECT. All later waits are
-	// those of buyers.
+	// The SELECT may have waited for a row lock, so waits are counted only after the SELECT, when buyers wait.
 	waits, errWaits := rowLockWaits(ctx, in.DB)
 	if err = errors.Join(err, errWaits); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())

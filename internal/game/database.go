@@ -68,8 +68,7 @@ func claimDatabase(ctx context.Context, config backend.Config) (_ *database, err
 		err = d.drop(ctx)
 	}
 	if err != nil {
-		// The call of server.Close below does not close this connection, and the open connection would keep the
-		// name reserved.
+		// server.Close does not close this connection, so the connection would keep the name reserved.
 		if d.claim != nil {
 			err = errors.Join(err, d.claim.Close())
 		}

@@ -90,8 +90,7 @@ func (r *Relay) Release() {
 	r.releaseHeld()
 }
 
-// releaseHeld ends the holding back of bytes, and wakes the goroutines that wait to forward bytes. The caller
-// holds r.mu.
+// releaseHeld ends the holding back of bytes, and wakes the goroutines that wait for this. The caller holds r.mu.
 func (r *Relay) releaseHeld() {
 	r.holds = [2]bool{}
 	r.release.Broadcast()

@@ -128,8 +128,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sharedTransaction(2, explore.Resets,
 			explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6}),
 	}
-	// If the stock is in Redis too, Redis may admit a buyer whom the stock row then refuses. So these strategies get
-	// one more scenario.
+	// This scenario is for strategies whose Redis may admit a buyer whom the stock row then refuses.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
 			Buyers: t.oneUser(explore.Buys, explore.Starts)})

@@ -37,8 +37,7 @@ func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...e
 	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: t.buyers(does...), Faults: faults}
 }
 
-// twoCopies returns two actors that act on the same order or send the same request. Both repeat it up to maxRepeats
-// times.
+// twoCopies returns two actors that act on one order or send one request, and repeat this up to maxRepeats times.
 func (t *trial) twoCopies(maxRepeats int, does explore.Action) []explore.Buyer {
 	list := t.buyers(does, does)
 	list[1].Same, list[1].Quantity = "A", list[0].Quantity

@@ -213,8 +213,7 @@ type baselinePurchase struct {
 	Quantity int64 `json:"quantity"`
 }
 
-// baselineHandler reads the same body and writes the same answer as a service. Between the
-// two it calls the function work.
+// baselineHandler reads the body and writes the answer of a service. Between the two it calls the function work.
 func baselineHandler(work func(context.Context, baselinePurchase) (int64, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var p baselinePurchase

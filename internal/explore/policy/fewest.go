@@ -20,8 +20,7 @@ type Fewest struct {
 	Redundant int // the number of schedules that ended with ErrRedundant
 	Diverged  int // the number of schedules that were abandoned after ErrDiverged
 
-	// pending[n] has the beginnings of schedules (prefixes) with n preemptions that were not run yet. It is nil before
-	// the first call of Begin.
+	// pending[n] has the beginnings of schedules (prefixes) with n preemptions that were not run yet.
 	pending      [][]prefix
 	minAbandoned int // the smallest number of preemptions of an abandoned prefix
 
