@@ -89,6 +89,25 @@ func TestLeaseIsRevoked(t *testing.T) {
 	}
 }
 
+// If the lease of a waiter ends, the waiter queues again. It does not enter.
+func TestLeaseEndsUnderAWaiter(t *testing.T) {
+	b, other := newBench(t, short), newBench(t, long)
+	holder := other.Take(t, lock.Options{})
+	waiter := b.Contend(t)
+	before := b.keys(t)
+	labtest.Value(other.In.Etcd.Revoke(t.Context(), b.sessions().last.id)).Must(t)
+	labtest.Soon(t, "the waiter lines up again", func() bool { k := b.keys(t); return len(k) == 2 && k[1] != before[1] })
+	if len(waiter.In) > 0 {
+		t.Error("the waiter is in beside the holder")
+	}
+	_, err := other.In.Etcd.Delete(t.Context(), b.keys(t)[1]) // the same once more
+	labtest.Must(t, err)
+	locktest.Free(t, holder)
+	l := locktest.In(t, waiter)
+	b.queued(t, 1)
+	locktest.Free(t, l)
+}
+
 // The lease ends while the answer that grants the lock is on its way. The buyer queues again under
 // the next lease.
 func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
@@ -114,6 +133,19 @@ func TestTryingOncePutsNoKey(t *testing.T) {
 	labtest.Value(b.Acquire(look, b.Key, lock.Options{})).Check(t, seckill.ErrBusy,
 		"while the lock is held, who tries once")
 	locktest.Free(t, held)
+}
+
+// A transaction that arrives when its sender has already left is refused.
+func TestLatePutMakesNoKey(t *testing.T) {
+	b := newBench(t, long)
+	s := labtest.Value(b.sessions().current(t.Context())).Must(t)
+	me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%016x-late", int64(s.id)), key: b.Key}
+	me.unclear = true // its put was sent, and not answered
+	labtest.Must(t, me.leave(t.Context()))
+	got, err := me.putKey([]clientv3.Cmp{isMissing(me.key)})
+	if err != nil || got.Succeeded || len(b.keys(t)) != 0 {
+		t.Errorf("the transaction came late and gave %+v, %v; keys: %q", got, err, b.keys(t))
+	}
 }
 
 // The server does not answer when the lock is released. The release is repeated in the background,
@@ -170,6 +202,23 @@ func TestNamesAreUsedAgain(t *testing.T) {
 	if held(t.Context()) == second {
 		t.Errorf("%s is used again, though its delete may still come", second)
 	}
+}
+
+// Before we watch the key ahead, it is deleted and created again under the same name. The new key
+// is behind us.
+func TestKeyAheadComesAgain(t *testing.T) {
+	a, b := newBench(t, long), newBench(t, long)
+	holder := a.Take(t, lock.Options{})
+	var behind *locktest.Waiter
+	ctx := taptest.EachAfter(t.Context(), func(c *tap.Command, _ error) {
+		if c.Backend != tap.Waiting && behind == nil {
+			locktest.Free(t, holder)
+			behind = a.Contend(t)
+		}
+	})
+	l := labtest.Value(b.Acquire(ctx, b.Key, lock.Options{Wait: 10 * time.Second})).Must(t)
+	locktest.Free(t, l)
+	locktest.Free(t, locktest.In(t, behind))
 }
 
 // A server may lag behind a state that we have already seen. Its answer is not enough, so the

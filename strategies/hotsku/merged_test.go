@@ -212,6 +212,52 @@ func TestMergedSaysWhatRemains(t *testing.T) {
 	s.Held(t)
 }
 
+// nextBatch makes two more buyers wait while the batch of the crowd is at work. It returns a
+// function that waits for their results.
+func (c *crowd) nextBatch(t *testing.T) func() []answer {
+	told := make([]answer, 2)
+	var all sync.WaitGroup
+	var once sync.Once
+	then := c.seen.OnBefore
+	c.seen.OnBefore = func(command *tap.Command) error {
+		if command.Name == "UPDATE" {
+			once.Do(func() {
+				m := c.Processes[0].(*merged)
+				for i := range told {
+					all.Go(func() {
+						told[i].Receipt, told[i].err = m.Deduct(t.Context(), c.Purchase(int64(50+i), 1))
+					})
+					m.await(t, c.SKU, i+1)
+				}
+			})
+		}
+		if then == nil {
+			return nil
+		}
+		return then(command)
+	}
+	return func() []answer {
+		all.Wait()
+		return told
+	}
+}
+
+// A buyer is told sold out only after the COMMIT of the last units, because the batch that
+// takes them may still be rolled back.
+func TestMergedTellsSoldOutByWhatIsCommitted(t *testing.T) {
+	s := open(t, Merged, 3)
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(1, 1)}
+	c.seen.OnBefore = func(c *tap.Command) error {
+		if c.Name == "COMMIT" {
+			return errors.New("connection lost before the command was sent")
+		}
+		return nil
+	}
+	told := c.nextBatch(t)
+	says(t, c.buy(t), seckill.ErrUnknown, seckill.ErrUnknown)
+	says(t, told(), 1, 0)
+}
+
 func TestMergedQueueIsBounded(t *testing.T) {
 	s := open(t, Merged, 10)
 	m := s.Processes[0].(*merged)

@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // queue returns a queued strategy without a database.
@@ -58,7 +59,8 @@ func TestTheQueueServesInOrder(t *testing.T) {
 	})
 }
 
-// A buyer who leaves the queue gives the place up, when the time is up and when the client has gone.
+// A buyer who leaves the queue gives the place up. That holds when the time is up, when the client
+// has gone, and also when the turn comes at that moment.
 func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 	gone := errors.New("the client has gone")
 	for what, c := range map[string]struct {
@@ -91,6 +93,20 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 			})
 		})
 	}
+	synctest.Test(t, func(t *testing.T) {
+		s := queue(1, time.Minute)
+		leaves := line7(t, s, 1)
+		told := make(chan error, 2)
+		lost := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return taptest.ErrLostReply }}
+		go func() { told <- s.waitForTurn(tap.With(t.Context(), lost), 7) }()
+		synctest.Wait()
+		go func() { told <- s.waitForTurn(t.Context(), 7) }()
+		synctest.Wait()
+		leaves(0)
+		if first, second := <-told, <-told; first == nil || second != nil {
+			t.Errorf("told %v and %v, want the turn to pass from the first to the second", first, second)
+		}
+	})
 }
 
 // A buyer whose turn would come too late is refused at once.

@@ -146,6 +146,37 @@ func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 	labtest.Value(s.of[0].Deduct(t.Context(), s.another(1, 1))).Check(t, nil, "another request of the user")
 }
 
+// A writer refuses an entry that another writer has taken over meanwhile. The other must not sell
+// it, although the reason has passed. The same request may be accepted and sold afterwards.
+func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
+	s := openStream(t, RedisStream, 2)
+	start := judge.MomentOf(time.Now().Add(time.Hour))
+	s.Start = &start
+	s.Reset(t, 2)
+	s.accepted(t, 1, 1)
+	s.age(t)
+	var read [2]streamBatch
+	for i, p := range s.of {
+		read[i] = labtest.Value(p.readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})).Must(t)
+	}
+	for i, p := range s.of {
+		did, err := p.decideEntries(t.Context(), read[i])
+		if err != nil || len(did) != 1 || did[0].state != "refused not_started" {
+			t.Errorf("writer %d decided %+v, %v, want that the sale has not started", i, did, err)
+		}
+		p.settleEntries(t.Context(), read[i], did)
+		s.write(t, "UPDATE stock SET starts_at = 1 WHERE id = ?")
+	}
+	s.accepted(t, 1, 1)
+	// this process reads the entries and dies
+	labtest.Value(s.of[0].readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})).Must(t)
+	s.drain(t, 1)
+	if _, ok := s.order(t, 1); !ok {
+		t.Error("the request was accepted after the start and has no order")
+	}
+	s.Held(t)
+}
+
 func (s *streamed) write(t *testing.T, statement string) {
 	t.Helper()
 	labtest.Value(s.Store.Write(t.Context(), statement, s.SKU)).Must(t)

@@ -23,6 +23,21 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
+// A turn takes over the lock that an earlier turn of the same process did not give back. A command of an earlier turn
+// that arrives late takes nothing from a later turn.
+func TestRegistryTurns(t *testing.T) {
+	l := locktest.Open(t, RedisRegistry, catalog.Deps{})
+	left := l.Take(t, lock.Options{Lease: locktest.Long})
+	lost := &taptest.Tap{OnBefore: func(*tap.Command) error { return taptest.ErrLostReply }}
+	labtest.Check(t, left.Release(tap.With(t.Context(), lost)), seckill.ErrUnavailable, "a release that was not sent")
+	held := l.Take(t, lock.Options{Lease: locktest.Long})
+	defer locktest.Free(t, held)
+	registry := l.Locker.(*registryLock)
+	if ok, err := registry.sendTake(t.Context(), l.Key, registry.client+"-1", locktest.Long); err != nil || ok {
+		t.Errorf("turn 1 took the lock from turn 2: %v, %v", ok, err)
+	}
+}
+
 // The renewal finds a key of another type in the lock's place. The lock is lost at once.
 func TestWatchdogRenewsNothingElse(t *testing.T) {
 	l := locktest.Open(t, RedisWatchdog, catalog.Deps{})
