@@ -39,11 +39,11 @@ type Refusals struct {
 
 	mu      sync.Mutex
 	writing bool
-	waiting []*writtenRefusal
+	waiting []*pendingRefusal
 }
 
-// A writtenRefusal is a refusal that waits for its INSERT.
-type writtenRefusal struct {
+// A pendingRefusal is a refusal that waits for its INSERT.
+type pendingRefusal struct {
 	Refusal
 	id     int64     // the id of the refusal's row
 	turn   chan bool // receives true if this buyer leads the next INSERT, or false if the INSERT is done
@@ -64,7 +64,7 @@ func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 // ErrRunOver if the sale was reset. After any other error the refusal may have been written or not, so the caller must
 // not tell the buyer that the refusal is final.
 func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
-	mine := &writtenRefusal{Refusal: r, turn: make(chan bool, 1)}
+	mine := &pendingRefusal{Refusal: r, turn: make(chan bool, 1)}
 	lead := w.join(mine)
 	if !lead {
 		var err error
@@ -77,7 +77,7 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 		w.lead(ctx, mine)
 	}
 	if mine.alone {
-		w.insert(ctx, []*writtenRefusal{mine})
+		w.insert(ctx, []*pendingRefusal{mine})
 	}
 	return mine.answer, mine.err
 }
@@ -85,7 +85,7 @@ func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
 // lead writes the leader's own refusal and the refusals that wait, and wakes their buyers. A shared INSERT
 // can fail, for instance because another transaction holds the key of one request for too long. Then every
 // refusal needs an INSERT of its own.
-func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
+func (w *Refusals) lead(ctx context.Context, mine *pendingRefusal) {
 	batch := w.take(mine)
 	defer w.handOver(batch[1:])
 	if err := w.insert(ctx, batch); err != nil && len(batch) > 1 {
@@ -96,7 +96,7 @@ func (w *Refusals) lead(ctx context.Context, mine *writtenRefusal) {
 }
 
 // join reports whether r must lead an INSERT because none is under way. Otherwise it puts r into the queue.
-func (w *Refusals) join(r *writtenRefusal) bool {
+func (w *Refusals) join(r *pendingRefusal) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.writing {
@@ -108,17 +108,17 @@ func (w *Refusals) join(r *writtenRefusal) bool {
 }
 
 // take returns the leader's batch: the leader's own refusal, and up to maxRefusals-1 refusals that wait.
-func (w *Refusals) take(mine *writtenRefusal) []*writtenRefusal {
+func (w *Refusals) take(mine *pendingRefusal) []*pendingRefusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := min(len(w.waiting), maxRefusals-1)
-	batch := append([]*writtenRefusal{mine}, w.waiting[:n]...)
+	batch := append([]*pendingRefusal{mine}, w.waiting[:n]...)
 	w.waiting = w.waiting[n:]
 	return batch
 }
 
 // handOver wakes the buyers of a written batch, and makes the first waiting buyer the next leader.
-func (w *Refusals) handOver(batch []*writtenRefusal) {
+func (w *Refusals) handOver(batch []*pendingRefusal) {
 	for _, one := range batch {
 		one.turn <- false
 	}
@@ -131,9 +131,9 @@ func (w *Refusals) handOver(batch []*writtenRefusal) {
 }
 
 // leave takes r out of the queue. If r was made the leader at the same moment, leave passes the lead to the next buyer.
-func (w *Refusals) leave(r *writtenRefusal) {
+func (w *Refusals) leave(r *pendingRefusal) {
 	w.mu.Lock()
-	w.waiting = slices.DeleteFunc(w.waiting, func(other *writtenRefusal) bool { return other == r })
+	w.waiting = slices.DeleteFunc(w.waiting, func(other *pendingRefusal) bool { return other == r })
 	w.mu.Unlock()
 	select {
 	case lead := <-r.turn:
@@ -148,7 +148,7 @@ var intoRefusals = " INTO orders " + orderColumns(", reason") + " VALUES "
 
 const refusalRow = "(?, '', ?, ?, ?, ?, 0, ?, ?, ?, ?)"
 
-func (r *writtenRefusal) values() []any {
+func (r *pendingRefusal) values() []any {
 	r.id = newOrderID()
 	return []any{r.id, r.RequestID, r.User, r.SKU, r.Quantity, r.Strategy, r.Run, Refused, r.Reason}
 }
@@ -156,12 +156,12 @@ func (r *writtenRefusal) values() []any {
 // Refuse writes a refusal in the transaction that decided it. It returns ErrDuplicate if the
 // request has an answer already.
 func (s *Store) Refuse(tx *gorm.DB, r Refusal) error {
-	_, _, err := s.Exec(tx, "INSERT"+intoRefusals+refusalRow, (&writtenRefusal{Refusal: r}).values()...)
+	_, _, err := s.Exec(tx, "INSERT"+intoRefusals+refusalRow, (&pendingRefusal{Refusal: r}).values()...)
 	return notRecorded(err)
 }
 
 // insert writes the batch in one INSERT, and sets the answer or the error of each refusal.
-func (w *Refusals) insert(ctx context.Context, batch []*writtenRefusal) error {
+func (w *Refusals) insert(ctx context.Context, batch []*pendingRefusal) error {
 	err := before(w.insertOrFind(ctx, batch))
 	for _, one := range batch {
 		one.err = err
@@ -174,8 +174,8 @@ func (w *Refusals) insert(ctx context.Context, batch []*writtenRefusal) error {
 
 // insertOrFind inserts the refusals, sorted by user so that all processes lock rows in the same order. If a row was not
 // inserted, its request already has an answer, which insertOrFind reads.
-func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) error {
-	byUser := func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) }
+func (w *Refusals) insertOrFind(ctx context.Context, batch []*pendingRefusal) error {
+	byUser := func(a, b *pendingRefusal) int { return cmp.Compare(a.User, b.User) }
 	sorted := slices.SortedFunc(slices.Values(batch), byUser)
 	db := w.store.DB(ctx)
 	rows, values := []string{}, []any{}
@@ -200,7 +200,7 @@ func (w *Refusals) insertOrFind(ctx context.Context, batch []*writtenRefusal) er
 
 // confirmRuns sets the answer of each refusal in the batch, all of which were inserted. But if a sale was reset
 // meanwhile, a refusal of the earlier run gets no answer.
-func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
+func confirmRuns(db *gorm.DB, batch []*pendingRefusal) error {
 	var skus []int64
 	for _, one := range batch {
 		if !slices.Contains(skus, one.SKU) {
@@ -220,8 +220,8 @@ func confirmRuns(db *gorm.DB, batch []*writtenRefusal) error {
 	return err
 }
 
-// findAnswers reads the rows that the requests of the batch have in the current runs.
-func findAnswers(db *gorm.DB, batch []*writtenRefusal) error {
+// findAnswers reads the answer to each request: its row of the table orders in the current run of the SKU.
+func findAnswers(db *gorm.DB, batch []*pendingRefusal) error {
 	// Early in a sale, old statistics would make the database scan the table, so the query names the index.
 	index := "FORCE INDEX (orders_request_in_run) "
 	if db.Name() == "sqlite" {
