@@ -144,8 +144,8 @@ func (a *actor) isDone() bool { return a.program().ended }
 
 func (a *actor) isActive() bool { return !a.isDone() && a.life == alive }
 
-// threadOf returns the thread of the helper h. If h was never announced, it returns the thread of the buyer's own
-// code.
+// threadOf returns the thread of the background goroutine h. If h is nil or has no thread, it returns the thread of
+// the goroutine that performs the buyer's action.
 func (a *actor) threadOf(h *tap.Helper) *thread {
 	for _, t := range a.threads {
 		if t.helper == h {

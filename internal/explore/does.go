@@ -105,7 +105,7 @@ var actorKinds = map[Action]actorKind{
 		calls:   func(w *World, o Outcome) []judge.Call { return asks.calls(w, o) },
 		answer:  "the units were added",
 	},
-	// The start time of the sale lies in the future until an actor that Starts moves it into the past.
+	// An actor that Starts begins the sale: it moves the start time from the future into the past.
 	Starts: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			started := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku)
@@ -391,7 +391,7 @@ var asks = actorKind{
 			}
 			p.service = s.Handler()
 		}
-		// The service reads the SKU from the database at its first request, and no tap sees this read. So prepare
+		// The service reads the SKU from the database at its first request without calling a tap.Tap. So prepare
 		// sends a first request before the schedule begins. It asks for more than the stock, and thus sells nothing.
 		o, sku := Outcome{Buyer: b}, w.purchase(b).SKU
 		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: unusedUser, Quantity: w.stock + 1,

@@ -202,7 +202,7 @@ func (s *Schedule) checkAnswer(b Outcome, stayed bool) Problem {
 			"though all others had left and their processes live", b.Name)
 	case stayed && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
 		return s.problem(RuleError, "%s failed, though all that happened is that another left: %v", b.Name, b.Err)
-	case s.Faulty(): // a fault excuses what the cases below report
+	case s.Faulty(): // after a fault, the cases below are not problems
 	case b.WaitedFor > 0:
 		return s.problem(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
 	case errors.Is(b.Err, seckill.ErrUnavailable):

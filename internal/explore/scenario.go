@@ -1,6 +1,6 @@
 // Package explore runs buyers through many orders (schedules) of their backend commands, on real servers.
 //
-// Each buyer runs the unchanged strategy. The buyer's tap stops it before each command, and a scheduler lets one buyer
+// Each buyer runs the unchanged strategy. A tap.Tap stops the buyer before each command, and a scheduler lets one buyer
 // continue at a time. A command may wait inside a server (for a row, GET_LOCK, BLPOP or a watch); the explorer learns
 // this from the server and lets the other buyers continue. A Schedule is one run from a new SKU to the audit. Package
 // policy, which knows no servers, decides which schedules are run.

@@ -13,12 +13,12 @@ import (
 
 const (
 	// computeLimit is the maximum time between two commands of a buyer. A buyer that needs longer probably sends
-	// commands that the tap does not see.
+	// commands without calling its tap.Tap.
 	computeLimit = 20 * time.Second
 	// commandLimit is the maximum time until a command returns or its server says that it waits.
 	commandLimit = 30 * time.Second
-	// quiet is how long settle first waits for a report. If none arrives, that proves nothing. So settle then
-	// calls the barriers (see passBarriers) and asks the servers.
+	// quiet is how long settle first waits for a report of an actor. If none arrives in this time, a report may
+	// still arrive later. So settle then calls passBarriers and asks the servers.
 	quiet = time.Millisecond
 	// replyTime is the time within which most commands return. Only then does settle ask a server which commands wait,
 	// because the question slows the server down. It asks earlier at a state where commands have waited before.
@@ -49,9 +49,9 @@ type settling struct {
 	handledBefore int
 }
 
-// check runs all reports that have arrived, and reports whether no more will arrive. It asks the cheapest sources
-// first: the actors' goroutines, then the barriers of waits (passBarriers), then the servers. A report may
-// change everything. So after a report check returns false, and settle calls check again.
+// check calls the functions that the actors have sent as reports. It returns true if no more will arrive. To find out,
+// it asks the cheapest sources first: the actors' goroutines, then the waits (passBarriers), then the servers. A report
+// may change everything. So after a report check returns false, and settle calls check again.
 func (s *settling) check(ctx context.Context) (settled bool, err error) {
 	s.handleReports()
 	if s.anyRunning() {
@@ -158,7 +158,7 @@ func (c *call) indexIn(waits []probe.Wait) int {
 	})
 }
 
-// handleReports runs the reports that have arrived. It returns false if there was none.
+// handleReports calls the functions that have arrived as reports (see inbox). It returns false if there was none.
 func (r *run) handleReports() bool {
 	before := r.handled
 	for {
@@ -194,8 +194,9 @@ func (r *run) unanswered() (waits, commands []*call) {
 	return waits, commands
 }
 
-// passBarriers calls the Barrier of each waiting call. A Barrier returns when no event is on its way to its call. If
-// a call is about to return, passBarriers returns true, and the call's actor will report the return.
+// passBarriers asks each waiting call whether its wait is over. The function tap.Command.Barrier answers this when all
+// events that were sent so far have arrived. If a call is about to return, passBarriers returns true, and the call's
+// actor will report the return.
 func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
@@ -225,7 +226,7 @@ func (r *run) awaitRollback(ctx context.Context) error {
 	return r.world.probes.AwaitClosed(ctx, closed, true)
 }
 
-// awaitReport waits for a report and runs it. It returns errNoReport if none arrives within limit.
+// awaitReport waits for the next report, a function, and calls it. It returns errNoReport if none arrives within limit.
 func (r *run) awaitReport(ctx context.Context, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

@@ -26,7 +26,7 @@ type Fewest struct {
 
 	// These fields describe the current schedule.
 	prefix       prefix
-	level        int      // the index in pending from which prefix was taken
+	level        int      // the number of preemptions of prefix, which was taken from pending[level]
 	replay       Replay   // makes the choices of the prefix again
 	made         []Choice // the choices so far
 	sleeping     sleepSet
