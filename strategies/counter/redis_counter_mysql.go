@@ -163,9 +163,10 @@ type admission struct {
 	run, left, buyers int64
 }
 
-// admit takes units from the number. If too few are left but open purchases
-// may still give units back, admit waits. It also closes purchases that have
-// been open for long.
+// admit takes units from the number of units left in Redis. If too few are
+// left, but MySQL has not decided some purchases (open ones), they may still
+// give units back, so admit waits. It also finds out what has become of
+// purchases that have been open for long, and closes them.
 func (s *redisCounterMySQL) admit(
 	ctx context.Context, p seckill.Purchase,
 ) (in admission, err error) {

@@ -146,8 +146,8 @@ func (s *redisStream) askRedis(
 		case "undecided":
 			_, err = s.shareRound(ctx, p.SKU, "", end)
 			if err != nil {
-				// Only other buyers' entries may have an unknown outcome. So
-				// hide ErrUnknown with %v.
+				// Only other buyers' purchases can have an unknown outcome
+				// here. So %v hides ErrUnknown from errors.Is.
 				err = fmt.Errorf("%w: purchases before this one are not "+
 					"written yet: %v", seckill.ErrBusy, err)
 			}

@@ -51,10 +51,10 @@ func (l *userLock) Acquire(
 	err = l.waitForLock(ctx, conn, key, o.Wait, end)
 	switch {
 	case errors.Is(err, errUserLockHeld):
-		// We have no lock, so another buyer can use the connection.
+		// Without the lock, the connection can go back to the pool.
 		conn.Close()
 		return nil, seckill.ErrBusy
-	case err != nil: // we may have the lock, so close the connection
+	case err != nil: // the session may have the lock, so end the session
 		closeConn(conn)
 		return nil, acquireError(ctx, err)
 	}

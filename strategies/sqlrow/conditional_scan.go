@@ -6,9 +6,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ConditionalScan is conditional without an index on the column that finds its
-// row. So the UPDATE scans the table and locks every row. Buyers of all SKUs
-// wait for each other.
+// ConditionalScan is the strategy Conditional, but the column in its WHERE has
+// no index. So the UPDATE scans the table and locks every row. Buyers of all
+// SKUs wait for each other.
 var ConditionalScan = catalog.Info{
 	Name:       "conditional-scan",
 	Source:     "A, fourth idea: why to update by a primary or unique key",

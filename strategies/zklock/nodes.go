@@ -95,8 +95,8 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 	return ahead, here
 }
 
-// sequenceNumber reads the number at the end of a node's name. The server
-// writes it as ten digits, or as a minus and at least nine digits.
+// sequenceNumber reads the sequence number that the server has appended to a
+// node's name, as ten digits, or as a minus and at least nine digits.
 func sequenceNumber(name string) (n int32, ok bool) {
 	front := strings.TrimRight(name, "0123456789")
 	digits := name[len(front):]
