@@ -56,7 +56,8 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 // makePurchase makes all calls of one purchase.
 func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	final, doubt := w.callWithRetries(p, attempt{kind: judge.CallBuy, sent: sent, send: w.caller.sendPurchase})
-	// Of several calls at once, an earlier one may have reserved the units. Then reservedUntil is not known.
+	// If the request is sent several times at once, the reservation may come from a call that was sent earlier.
+	// Then reservedUntil is not known.
 	if !p.copied {
 		final.reservedUntil = sent + w.load.plan.scenario.Reserve
 	}

@@ -135,7 +135,8 @@ func (l *load) sendRequests(ctx context.Context) {
 	l.inFlight.Wait()
 }
 
-// finishCopies waits for the calls in the background and for the final answers to accepted requests.
+// finishCopies waits for the calls that run in the background after their buyers have answers, and for the final
+// answers to accepted requests. Then it closes the workers' connections.
 func (l *load) finishCopies() {
 	l.copies.Wait()
 	for _, w := range l.idleWorkers {

@@ -192,7 +192,7 @@ func (p Problem) Error() string { return p.Text }
 // These codes identify problems. The comment at a code says which values Problem.Params has, with their keys.
 const (
 	ProblemLedgerUnread = "ledger_unread" // Params has the text of the error (error).
-	ProblemStillRunning = "still_running" // Params has the time in seconds for which the run waited (seconds).
+	ProblemStillRunning = "still_running" // Params has how many seconds the run waited for purchases to end (seconds).
 	// ProblemOtherStrategy means that another strategy than the run's (strategy) has sold. Params also has the name of
 	// the other strategy (found) and the number of orders that it sold (count).
 	ProblemOtherStrategy = "other_strategy"

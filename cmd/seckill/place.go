@@ -79,7 +79,7 @@ func serversFor(infos ...catalog.Info) []string {
 	return backend.NamesOf(needs...)
 }
 
-// startPlace starts a lab and its service processes. The place's method closeAll stops the lab.
+// startPlace starts a lab and its service processes for one run. The caller stops them with place.closeAll.
 func startPlace(ctx context.Context, stderr io.Writer, serving lab.ServiceSettings, o lab.Options) (*place, error) {
 	own, err := lab.Start(ctx, o)
 	if err != nil {

@@ -45,8 +45,8 @@ func openDatabase(ctx context.Context, config backend.Config, info catalog.Info)
 	return d, nil
 }
 
-// claimDatabase reserves the first name that no game uses, of this lab or of another one on the same server. If a
-// killed lab has left a database with this name, claimDatabase drops it.
+// claimDatabase reserves a database name that no game on the MySQL server uses. Several labs may run games on this
+// server. If a killed lab has left a database with the reserved name, claimDatabase drops it.
 func claimDatabase(ctx context.Context, config backend.Config) (_ *database, err error) {
 	d := &database{}
 	if d.cfg, err = backend.ParseMySQL(config.MySQLDSN); err != nil {

@@ -39,7 +39,7 @@ const maxBuyers = 8
 type faultLetter struct {
 	letter  byte
 	fault   explore.Fault
-	noBuyer bool // no buyer's letter follows letter; otherwise one does, as in Ra
+	noBuyer bool // true if the fault concerns no single buyer, so no buyer's letter follows this letter
 }
 
 // FormatSchedule writes choices as a schedule's text.

@@ -134,7 +134,7 @@ type evidence struct {
 	matchedCalls // empty if Calls is nil
 }
 
-// conflicts has conflicts between active orders. countBuyer finds them.
+// conflicts has active orders that cannot all be right, such as two orders of one user. countBuyer finds them.
 type conflicts struct {
 	hasSeveral        map[int64]bool // maps a user to true if the user has several active orders, to false if one
 	severalOrders     examples       // examples of users with several active orders
@@ -270,7 +270,7 @@ func (e *evidence) countBuyer(o *Order) {
 	}
 }
 
-// storeOf returns the stock store of a strategy. A strategy that StockStoreOf does not have gets a store of its own.
+// storeOf returns a strategy's stock store. If StockStoreOf does not have it, no other strategy has the same store.
 func (e *evidence) storeOf(strategy string) seckill.StockStore {
 	if e.StockStoreOf == nil {
 		return seckill.InRow

@@ -267,8 +267,9 @@ func isExpiredEarly(rec *orderRecord) bool {
 	return slices.ContainsFunc(rec.payments, func(c *Call) bool { return c.Early && c.Outcome == OutcomeExpired })
 }
 
-// isPaidUnasked reports whether rec is paid although no call asked for that. If the buyer was told that a
-// payment was too late, isExpiredHeld and isPaidReleased check the order instead.
+// isPaidUnasked reports whether rec is paid although no call can have paid it. If a payment was answered
+// "in_progress", the same payment was sent before and may have paid. If a payment was answered "expired",
+// isExpiredHeld and isPaidReleased check the order instead.
 func isPaidUnasked(rec *orderRecord) bool {
 	if !rec.isPaid() || rec.request == nil || anyOutcome(rec.payments, OutcomeInProgress, OutcomeExpired) {
 		return false

@@ -230,8 +230,8 @@ const (
 	// sku is the SKU that comparisons and the first strategy of a run sell. The other strategies sell the next SKUs.
 	sku      = 1
 	maxLanes = 4
-	// minPointGap is the minimum time between two points, in seconds. The last report of a run may follow the report
-	// before it at once. A rate that is measured over a shorter time means nothing.
+	// minPointGap is the minimum time between two points, in seconds. The last progress of a run may be reported
+	// right after the one before it. A rate that is measured over such a short time means nothing.
 	minPointGap = 0.03
 	// maxPoints bounds the points of each strategy (lane), because every event of the run carries all of them.
 	maxPoints = 400

@@ -25,8 +25,8 @@ type shop struct {
 	strategy catalog.Info
 	// rivals is the latest run of rivals, which are automatic buyers that compete with visitors; nil if there was none.
 	rivals *runEntry
-	joined int64         // the run number of the sale that the rivals joined
-	notice time.Duration // the time from the call that sends rivals to their first purchase
+	joined int64         // the number of the sale (judge.Stock.Run) in which these automatic buyers buy
+	notice time.Duration // the time from the call of startRivals to the first purchase of a rival
 
 	ledger ledgerCache
 }

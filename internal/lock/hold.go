@@ -59,8 +59,8 @@ func (h *Hold) ExpireWith(session context.Context) {
 // case the holder hangs. The renewals go on when the buyer leaves, because the buyer has the lock until Release.
 // Release waits for the renewer's end.
 //
-// A tap sees the renewer as a helper that sleeps between two commands, so a proof decides when the renewer acts. Call
-// Renew once.
+// A tap.Tap sees the renewer as a tap.Helper that sleeps between two commands. So a proof decides when the renewer
+// acts. Call Renew once.
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
@@ -75,7 +75,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer helper.End() // End runs last, because until then the tap expects commands
+		defer helper.End() // runs last, because End says that this goroutine sends no more commands
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {

@@ -129,9 +129,9 @@ type connection struct {
 // port returns the port of the client. The host before the port may be an address or a name.
 func (c connection) port() string { return c.Host[strings.LastIndex(c.Host, ":")+1:] }
 
-// connections returns the connections to this database. A client of another database may have the same port on
-// another host. The function does not read information_schema.PROCESSLIST, because MariaDB creates a temporary table
-// in a file for each query on this table.
+// connections returns the connections to this database. It leaves out clients of other databases, because callers look
+// up a client by its port, and a client on another host may have the same port. The function does not read
+// information_schema.PROCESSLIST, because MariaDB creates a temporary table in a file for each query on this table.
 func (s *SQL) connections(ctx context.Context) ([]connection, error) {
 	var list []connection
 	if err := s.db.WithContext(ctx).Raw("SHOW PROCESSLIST").Scan(&list).Error; err != nil {

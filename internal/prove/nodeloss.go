@@ -154,8 +154,8 @@ func (t *trial) loseNode(
 	return s, nil
 }
 
-// isServed reports whether a buyer got a unit or the answer "sold out". For B, the answers "busy" and "conflict"
-// also count, because A holds the lock.
+// isServed reports whether a buyer got a unit or the answer "sold out". The answers "busy" and "conflict" also
+// count, but not for NextBuyer, because no other buyer runs at the same time as NextBuyer.
 func isServed(o explore.Outcome) bool {
 	again := o.Name != explore.NextBuyer && (errors.Is(o.Err, seckill.ErrBusy) || errors.Is(o.Err, seckill.ErrConflict))
 	return o.Err == nil || errors.Is(o.Err, seckill.ErrSoldOut) || again

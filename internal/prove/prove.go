@@ -46,7 +46,7 @@ func DefaultOptions() Options { return Options{Schedules: 36, Budget: time.Minut
 
 // Servers are the servers of one worker.
 type Servers interface {
-	// Config returns the configuration of an instance that uses the servers.
+	// Config returns the addresses of the servers, with which backend.Open connects to them.
 	Config() backend.Config
 	Backends() []backend.Status
 	// Ensemble returns several servers of the named backend, so that one of them can be lost. Several workers may

@@ -119,7 +119,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
 		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
 		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
-		// If only one order were cancelled, a wrong stock would happen to equal the right one.
+		// If only one order were cancelled, a cancellation that adds to the old stock would write 4, the right stock.
 		t.sale("two cancel their orders while the sale is set anew", 4, nil,
 			explore.Cancels, explore.Cancels, explore.Resets),
 		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),

@@ -14,8 +14,8 @@ const (
 	MaxStock    = 1_000_000_000
 )
 
-// The SKUs of tools. Several tools may share a database, so nobody else may sell these SKUs. The last
-// three begin a range, because each measurement, schedule and trace uses a SKU of its own.
+// The commands of seckill use these SKUs. Other sales in the same database must not use them. Each of
+// the last three SKUs begins a range, because each measurement, schedule and trace has its own SKU.
 const (
 	ShopSKU     = 1_000_000         // the shop of `seckill up` sells this SKU
 	BenchSKU    = 9_000_000         // `seckill bench` takes locks of it

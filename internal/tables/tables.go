@@ -26,7 +26,7 @@ type Table struct {
 	Head  []string
 	Rows  [][]string
 	Notes []string // explanations below the table; only WriteText writes them
-	Words int      // the number of columns that contain words
+	Words int      // how many of the first columns contain words
 }
 
 // A Report is the result of a command in all its forms: text for a terminal, Markdown, CSV, and JSON for programs.

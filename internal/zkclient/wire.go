@@ -40,7 +40,7 @@ type wireConn struct {
 	// reads the whole first answer before it starts other goroutines.
 	head []byte
 
-	watchesSent chan struct{} // closed when the watches were sent; nil if the first answer is not delayed
+	watchesSent chan struct{} // closed when the library has sent its watches; nil if Read does not wait for them
 	sentOnce    sync.Once
 	waited      bool
 }

@@ -179,7 +179,7 @@ func (c *comparison) warmUpSale(e *Entry) loadtest.Config {
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
 	warm.Plenty = true // With many SKUs, this small sale may have more units than buyers, which Plenty allows.
-	warm.Forget = 0    // Every buyer pays, so that the sale need not wait until reservations expire.
+	warm.Forget = 0    // No buyer leaves a reservation unpaid, so the sale need not wait until reservations expire.
 	return warm
 }
 

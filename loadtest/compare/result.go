@@ -103,7 +103,7 @@ type Findings struct {
 type measuring struct {
 	histogram *hdrhistogram.Histogram // the latencies of all requests of all rounds
 	rate      float64                 // the requests per second of the last sale
-	accepted  bool                    // true if requests were answered 202, which needs an Idempotency-Key
+	accepted  bool                    // true if an answer was 202, so no ratio to the entry without keys is computed
 	reference bool                    // true for the reference of a long comparison
 	turns     int                     // the number of turns in the last round
 }

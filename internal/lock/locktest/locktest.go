@@ -33,7 +33,7 @@ type Process struct {
 	Waiting func(*tap.Command) bool
 }
 
-// Open starts a process of a strategy's lock. If d has no instance, the process gets its own.
+// Open returns a Process with the lock of the strategy info. If d.Instance is nil, Open opens new connections.
 func Open(t testing.TB, info catalog.Info, d catalog.Deps) *Process {
 	t.Helper()
 	if d.Instance == nil {
