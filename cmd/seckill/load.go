@@ -90,7 +90,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // The user has not set GOMEMLIMIT.
-		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // So Go collects garbage before MaxMemory is reached.
+		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // so that Go collects garbage before MaxMemory is reached
 	}
 	chosen, err := strategyNamed("--strategy", c.Scenario.Strategy)
 	if err == nil { // There is no warning about a strategy that only the services of --target know.

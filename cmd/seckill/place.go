@@ -16,7 +16,7 @@ import (
 	"seckill/loadtest"
 )
 
-// A place has the services and servers on which a run takes place.
+// A place has the services to which a run sends its calls, and the database from which the run is judged.
 type place struct {
 	sale    loadtest.Config // has the targets, the token for admin calls to them, and the ledger
 	sql     backend.Config  // the database from which the ledger is read

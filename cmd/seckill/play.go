@@ -346,7 +346,7 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 			if err != nil {
 				fmt.Fprintln(stderr, err)
 				failed.Store(true)
-				return nil // So the other levels are still recorded.
+				return nil // no error, so that the other levels are still recorded
 			}
 			r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
 			err = writeFile(filepath.Join(c.Record, level.Name+".json.gz"), r.Write)

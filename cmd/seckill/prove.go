@@ -34,7 +34,7 @@ type ProveCmd struct {
 
 	Replay string `placeholder:"SCHEDULE" help:"${Replay}"`
 	Quiet  bool   `short:"q" help:"No progress."`
-	Part   bool   `hidden:""` // this process proves a part of the matrix, see startProcesses
+	Part   bool   `hidden:""` // another process has started this one to prove a part of the matrix (see startProcesses)
 
 	checkedProof
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"${ProveMySQL}"`

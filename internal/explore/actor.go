@@ -283,7 +283,7 @@ func (c *call) awaitTurn() error {
 
 func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 	if command.Name == "back-off" {
-		return nil // the method Sleep has reported this back-off already
+		return nil // The method Sleep reports back-offs.
 	}
 	c := a.newCall(ctx, command)
 	command.Private = c

@@ -122,7 +122,7 @@ func (r *run) deliverAll() {
 	var all sync.WaitGroup
 	for _, a := range r.actors {
 		for _, l := range a.delayed {
-			a.process.tainted = true // the delivery may fail, so the process is not used again
+			a.process.tainted = true // The delivery may fail, so no later schedule may use the process.
 			all.Go(func() { _ = l.deliver(ctx) })
 		}
 	}

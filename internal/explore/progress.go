@@ -16,7 +16,7 @@ type move struct {
 	hadLock bool // the actor had the lock before this move or has it now
 }
 
-// mayUnblock reports whether a buyer that backs off may succeed after m.
+// mayUnblock reports whether a buyer that backs off may succeed after the move m.
 func (m move) mayUnblock() bool {
 	if m.actor == nil {
 		return true // a fault may have changed anything, so any buyer may succeed now

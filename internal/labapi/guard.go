@@ -66,7 +66,7 @@ func (s *Server) checkAdmin(c *gin.Context) error {
 	why := s.whyNotOperator(r)
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
-		c.Set(operatorKey, why == "") // forwardCall reads this value later
+		c.Set(operatorKey, why == "") // forwardCall reads whether the operator makes the call
 	case why != "" && !web.IsSafe(r.Method):
 		if s.Token != "" {
 			c.Header("WWW-Authenticate", "Bearer")

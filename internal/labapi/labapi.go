@@ -223,7 +223,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Close ends the event streams. If a run or a comparison is under way, Close stops it. Close waits for the verdict
 // until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
-	s.background.starting.Lock() // wait for work that is starting, which is stopped below; other work cannot start
+	// Wait until work that is just being started is registered, so that it is stopped below. No other work starts.
+	s.background.starting.Lock()
 	s.background.close()
 	s.background.starting.Unlock()
 	s.runs.stopEntry(nil)
@@ -248,7 +249,7 @@ func (s *Server) Close(ctx context.Context) error {
 // background is the work that continues after the answer to the call that started it.
 type background struct {
 	starting sync.Mutex     // locked while work starts
-	running  sync.WaitGroup // counts the work; Close waits for it
+	running  sync.WaitGroup // counts the work that has not ended; Close waits for its end
 	closing  context.Context
 	close    func() // cancels closing
 }

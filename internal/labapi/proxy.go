@@ -66,7 +66,7 @@ func (s *Server) forwardCall(c *gin.Context) error {
 
 func (s *Server) writeProxyError(w http.ResponseWriter, r *http.Request, err error) {
 	level := slog.LevelWarn
-	if r.Context().Err() != nil { // the caller has closed the connection or its sending half; the service may be fine
+	if r.Context().Err() != nil { // the caller has ended the call, so the service may be fine
 		level = slog.LevelDebug
 	}
 	s.Log.Log(r.Context(), level, "proxy", "method", r.Method, "path", r.URL.Path, "error", err)

@@ -88,7 +88,8 @@ const (
 	ledgerTimeout = 3 * time.Second
 )
 
-// startRivals sends rivals. They begin to buy after the notice, but not before the start of the sale.
+// startRivals starts a run whose buyers are rivals. They begin to buy when the time shop.notice has passed and the sale
+// has started.
 func (s *Server) startRivals(c *gin.Context) error {
 	body := struct {
 		Buyers int `json:"buyers"`

@@ -21,7 +21,7 @@ type State string
 const (
 	Preparing State = "preparing" // the service processes are restarted with the settings of the run
 	Running   State = "running"
-	Stopping  State = "stopping" // a page has stopped the run, and the run waits for its calls under way
+	Stopping  State = "stopping" // a page has stopped the run, which waits for the answers to its calls
 	Done      State = "done"     // ended with a result
 	Failed    State = "failed"   // ended without a result
 )
