@@ -185,7 +185,8 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 			req.Host = value
 		}
 	}
-	resp := labtest.Value(http.DefaultClient.Do(req)).Must(t)
+	resp, err := http.DefaultClient.Do(req)
+	labtest.Must(t, err)
 	defer resp.Body.Close()
 	text := labtest.Value(io.ReadAll(resp.Body)).Must(t)
 	return resp.StatusCode, string(text), resp.Header
