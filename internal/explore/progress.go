@@ -25,7 +25,7 @@ func (m move) mayUnblock() bool {
 		return false // the attempt ended in a back-off, so it changed nothing for other buyers
 	}
 	if !m.actor.run.world.hasLock() {
-		// An attempt that only repeats the commands of the one before wakes nobody. Otherwise two buyers that both
+		// An attempt with the same commands as the failed attempt before it wakes nobody. Otherwise two buyers that both
 		// wait for a third one would wake each other for ever.
 		return !m.attempt.repeats() || m.actor.isDone()
 	}

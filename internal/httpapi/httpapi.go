@@ -45,7 +45,7 @@ type Config struct {
 	Log             *slog.Logger
 }
 
-// A Server answers the requests of the API. Whoever calls New also opens and closes Config.Instance.
+// A Server answers the requests of the API. The caller of New opens and closes Config.Instance.
 type Server struct {
 	Config
 	ledger          *ledger.Store
