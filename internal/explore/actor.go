@@ -13,10 +13,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// An actor is one buyer in one schedule. It is the tap.Tap, tap.Sleeper, tap.HelperObserver and LockObserver of its
-// context, and reports each command to the scheduler before the command is sent. Only the scheduler's goroutine may
-// use the fields, with one exception: Receipt, Err, Accepted and Calls in outcome belong to the actor's own goroutine
-// until that goroutine has ended.
+// An actor is one buyer in one schedule. Only the scheduler's goroutine may use the fields, with one exception:
+// Receipt, Err, Accepted and Calls in outcome belong to the actor's own goroutine until that goroutine has ended.
 type actor struct {
 	Buyer
 	run     *run
@@ -24,7 +22,7 @@ type actor struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	life life
+	sessionsEnded bool // the actor has died, and the servers have ended the sessions and leases of its process
 	lockUse
 	threads []*thread // the first is the buyer's own code; the others are its background goroutines
 	delayed []*call   // delayed commands that have not reached their servers
@@ -42,15 +40,6 @@ type lockUse struct {
 	expired       bool // a fault has ended the lease
 }
 
-// A life is the state of an actor's process.
-type life int
-
-const (
-	alive life = iota
-	dead
-	givenUp // the process is dead, and the servers have ended its sessions and leases
-)
-
 // A lockState is an actor's relation to the lock.
 type lockState int
 
@@ -61,14 +50,15 @@ const (
 )
 
 // A thread is a goroutine that sends commands of an actor: the buyer's own code or a background goroutine. It may
-// send several commands in parallel (tap.Fan).
+// send several commands in parallel (tap.Fan). A thread is the tap.Tap, tap.Sleeper, tap.Forker and LockObserver of
+// its context, and reports each command to the scheduler before the command is sent.
 type thread struct {
-	actor      *actor
-	helper     *tap.Helper // the background goroutine; nil if the thread is the buyer's own code
-	calls      []*call
-	ended      bool
-	fanSize    int // the number of commands that are sent in parallel; 0 or 1 if the thread sends them one by one
-	fanStarted int // the number of parallel commands that have been reported so far
+	*actor
+	isBackground bool
+	calls        []*call
+	ended        bool
+	fanSize      int // the number of commands that are sent in parallel; 0 or 1 if the thread sends them one by one
+	fanStarted   int // the number of parallel commands that have been reported so far
 	// overlap is set if the thread's last command was answered while another actor had the lock.
 	overlap *Problem
 }
@@ -114,9 +104,9 @@ func (t *thread) sleepingCall() *call {
 	return nil
 }
 
-// addCall adds c to the calls of t.
-func (t *thread) addCall(c *call) {
-	c.thread = t
+// add adds c to the calls of its thread.
+func (c *call) add() {
+	t := c.thread
 	if c.fan > 1 && c.state == ready {
 		if t.fanSize != c.fan {
 			t.fanSize, t.fanStarted = c.fan, 0
@@ -129,9 +119,6 @@ func (t *thread) addCall(c *call) {
 // remove removes a finished call from its thread.
 func (c *call) remove() {
 	t := c.thread
-	if t == nil { // the buyer had died, so addCall did not add the call
-		return
-	}
 	t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c })
 	if t.fanSize > 1 && t.fanStarted == t.fanSize && len(t.calls) == 0 {
 		t.fanSize, t.fanStarted = 0, 0
@@ -142,18 +129,7 @@ func (a *actor) program() *thread { return a.threads[0] }
 
 func (a *actor) isDone() bool { return a.program().ended }
 
-func (a *actor) isActive() bool { return !a.isDone() && a.life == alive }
-
-// threadOf returns the thread of the background goroutine h. If h is nil or has no thread, it returns the thread of
-// the goroutine that performs the buyer's action.
-func (a *actor) threadOf(h *tap.Helper) *thread {
-	for _, t := range a.threads {
-		if t.helper == h {
-			return t
-		}
-	}
-	return a.program()
-}
+func (a *actor) isActive() bool { return !a.isDone() && !a.outcome.Dead }
 
 // eachCall runs the function visit for every call of the actor.
 func (a *actor) eachCall(visit func(*call)) {
@@ -182,9 +158,7 @@ func (brokenConnection) Is(target error) bool { return target == mysql.ErrInvali
 
 // A call is one command, wait or back-off of an actor.
 type call struct {
-	actor   *actor
 	thread  *thread
-	helper  *tap.Helper // the background goroutine that sends the command; nil if the buyer's own code sends it
 	command *tap.Command
 	ctx     context.Context
 	fan     int // the number of commands that are sent in parallel, including this one
@@ -225,7 +199,7 @@ func (c *call) isUnanswered() bool { return c.state != ready && c.state != aslee
 
 func (c *call) isWait() bool { return c.command.Backend == tap.Waiting }
 
-func (c *call) String() string { return c.actor.Name + ": " + c.command.Text }
+func (c *call) String() string { return c.thread.Name + ": " + c.command.Text }
 
 // text returns the normalized text of the command, as Step.Command shows it.
 func (c *call) text(names *Normalizer) string {
@@ -233,7 +207,7 @@ func (c *call) text(names *Normalizer) string {
 	if !c.isWait() {
 		text = DescribeCommand(c.command)
 	}
-	if c.helper != nil {
+	if c.thread.isBackground {
 		text = renewerMark + text
 	}
 	return names.Normalize(text)
@@ -253,18 +227,17 @@ func (a *actor) report(note func()) {
 	}
 }
 
-func (a *actor) newCall(ctx context.Context, command *tap.Command) *call {
-	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: command, fan: tap.FanOf(ctx),
-		answer: make(chan error, 1)}
+func (t *thread) newCall(ctx context.Context, command *tap.Command) *call {
+	return &call{thread: t, ctx: ctx, command: command, fan: tap.FanOf(ctx), answer: make(chan error, 1)}
 }
 
-// addCall adds c to its thread. If the actor is dead, c fails at once with errDead.
-func (a *actor) addCall(c *call) {
-	if a.life != alive {
+// addUnlessDead adds c to the calls of its thread. If the actor is dead, c fails at once with errDead.
+func (c *call) addUnlessDead() {
+	if c.thread.outcome.Dead {
 		c.answer <- errDead
 		return
 	}
-	a.threadOf(c.helper).addCall(c)
+	c.add()
 }
 
 // awaitTurn waits until the scheduler lets the call continue, and returns nil then. If the scheduler answers the
@@ -276,16 +249,16 @@ func (c *call) awaitTurn() error {
 			panic(err)
 		}
 		return err
-	case <-c.actor.run.stopped:
+	case <-c.thread.run.stopped:
 		return errDead
 	}
 }
 
-func (a *actor) Before(ctx context.Context, command *tap.Command) error {
+func (t *thread) Before(ctx context.Context, command *tap.Command) error {
 	if command.Name == "back-off" {
 		return nil // The method Sleep reports back-offs.
 	}
-	c := a.newCall(ctx, command)
+	c := t.newCall(ctx, command)
 	command.Private = c
 	switch {
 	case command.Backend == tap.Waiting:
@@ -295,77 +268,78 @@ func (a *actor) Before(ctx context.Context, command *tap.Command) error {
 		// own. So the scheduler cannot choose when this ROLLBACK is sent.
 		c.state = passing
 	default:
-		a.report(func() { a.addCall(c) })
+		t.report(c.addUnlessDead)
 		return c.awaitTurn()
 	}
-	a.report(func() { a.threadOf(c.helper).addCall(c) })
+	t.report(c.add)
 	return nil
 }
 
-func (a *actor) After(ctx context.Context, command *tap.Command, err error) error {
+func (t *thread) After(ctx context.Context, command *tap.Command, err error) error {
 	c, ok := command.Private.(*call)
 	if !ok { // the method Before has created no call, because the command is a back-off
 		return err
 	}
 	if c.refused {
-		err = errors.Join(err, a.run.world.probes.SetRight(context.Background(), "+"+a.run.scenario.Denies))
+		err = errors.Join(err, t.run.world.probes.SetRight(context.Background(), "+"+t.run.scenario.Denies))
 	}
-	a.report(func() { a.run.callReturned(c, err) })
+	t.report(func() { t.run.callReturned(c, err) })
 	switch {
 	case c.leavesUnheard:
-		a.cancel(context.Canceled)
+		t.cancel(context.Canceled)
 		return context.Canceled
 	case c.loseReply:
 		return errReplyLost
 	}
-	if err == nil && c.isWait() && c.helper == nil && a.run.scenario.Wakes {
-		return a.stopAtWakeUp(ctx)
+	if err == nil && c.isWait() && !t.isBackground && t.run.scenario.Wakes {
+		return t.stopAtWakeUp(ctx)
 	}
 	return err
 }
 
 // stopAtWakeUp adds a step after the end of a wait, before the buyer reacts to this end. Instead of the step, the
 // fault Leaves may happen. The buyer then leaves although, for instance, it has just been granted the lock.
-func (a *actor) stopAtWakeUp(ctx context.Context) error {
-	c := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
-	a.report(func() { a.addCall(c) })
+func (t *thread) stopAtWakeUp(ctx context.Context) error {
+	c := t.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
+	t.report(c.addUnlessDead)
 	if err := c.awaitTurn(); err != nil {
 		return err
 	}
-	a.report(func() { a.run.callReturned(c, nil) })
+	t.report(func() { t.run.callReturned(c, nil) })
 	return context.Cause(ctx)
 }
 
 // Sleep ignores the duration d. The scheduler ends the back-off when another actor may have changed something.
-func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
-	c := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
+func (t *thread) Sleep(ctx context.Context, d time.Duration) error {
+	c := t.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
 	c.state = asleep
-	a.report(func() {
-		a.addCall(c)
+	t.report(func() {
+		c.addUnlessDead()
 		switch {
-		case a.life != alive:
-		case c.helper == nil:
-			a.attempt.failed, a.outcome.Waited = true, true
-		case c.thread.overlap != nil:
-			a.run.schedule.locks = append(a.run.schedule.locks, *c.thread.overlap)
+		case t.outcome.Dead:
+		case !t.isBackground:
+			t.attempt.failed, t.outcome.Waited = true, true
+		case t.overlap != nil:
+			t.run.schedule.locks = append(t.run.schedule.locks, *t.overlap)
 		}
 	})
 	select {
 	case err := <-c.answer:
 		return err
 	case <-ctx.Done(): // the context has ended, so the buyer continues without the scheduler
-		a.report(c.remove)
+		t.report(c.remove)
 		return context.Cause(ctx)
-	case <-a.run.stopped:
+	case <-t.run.stopped:
 		return errDead
 	}
 }
 
-func (a *actor) HelperStarted(h *tap.Helper) {
-	a.report(func() { a.threads = append(a.threads, &thread{actor: a, helper: h}) })
+// Fork implements tap.Forker.
+func (a *actor) Fork() (_ tap.Tap, end func()) {
+	t := &thread{actor: a, isBackground: true}
+	a.report(func() { a.threads = append(a.threads, t) })
+	return t, func() { a.report(func() { t.ended = true }) }
 }
-
-func (a *actor) HelperEnded(h *tap.Helper) { a.report(func() { a.threadOf(h).ended = true }) }
 
 func (a *actor) LockGranted(tx bool) {
 	a.report(func() {

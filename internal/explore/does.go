@@ -234,7 +234,7 @@ func (w *World) holdLock(ctx context.Context, p *process) error {
 
 // restock adds units to the sale. Quantity and idempotency key are those of the actor's purchase.
 func restock(ctx context.Context, w *World, p *process, o *Outcome) {
-	r, wanted := tap.From(ctx).(*actor).run, w.purchase(o.Buyer)
+	r, wanted := tap.From(ctx).(*thread).run, w.purchase(o.Buyer)
 	units := ledger.Restock{SKU: wanted.SKU, Units: wanted.Quantity, Key: wanted.RequestID}
 	call := judge.Call{Kind: judge.CallRestock, RequestID: units.Key, User: judge.OperatorOf(units.Key), Quantity: units.Units}
 	o.retry(ctx, func() bool {
@@ -402,7 +402,7 @@ var asks = actorKind{
 		return nil
 	},
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-		r := tap.From(ctx).(*actor).run
+		r := tap.From(ctx).(*thread).run
 		o.retry(ctx, func() (final bool) {
 			sent := r.sentAt()
 			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)

@@ -83,10 +83,10 @@ var faultKinds = map[Fault]faultKind{
 	},
 	GivenUp: {
 		options: atActors(GivenUp, func(a *actor) bool {
-			return a.life == dead && a.run.world.keepsSessions() && len(a.run.runnable()) > 0
+			return a.outcome.Dead && !a.sessionsEnded && a.run.world.keepsSessions() && len(a.run.runnable()) > 0
 		}),
 		apply: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
-			a.life = givenUp
+			a.sessionsEnded = true
 			step.Command, err = r.endSession(ctx, a)
 			step.Command = cmp.Or(step.Command, "nothing of theirs is left")
 			return err
@@ -134,7 +134,7 @@ var faultKinds = map[Fault]faultKind{
 	},
 	Refused: {
 		options: atCommands(Refused, func(c *call) bool {
-			return slices.Contains([]string{c.actor.run.scenario.Denies, "EVALSHA", "EVAL"}, c.command.Name)
+			return slices.Contains([]string{c.thread.run.scenario.Denies, "EVALSHA", "EVAL"}, c.command.Name)
 		}),
 		applyToCall: func(r *run, c *call) error {
 			c.refused = true
@@ -147,7 +147,7 @@ var faultKinds = map[Fault]faultKind{
 	Delayed: {
 		options: atCommands(Delayed, canBeDelayed),
 		applyToCall: func(r *run, c *call) error {
-			a := c.actor
+			a := c.thread.actor
 			return r.drop(c, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
 				a.report(func() {
 					c.deliver = deliver
@@ -162,9 +162,9 @@ var faultKinds = map[Fault]faultKind{
 			l := a.delayed[0]
 			a.delayed = slices.Delete(a.delayed, 0, 1)
 			// The delivery runs as a new thread of the actor that sent the command.
-			t := &thread{actor: a, helper: &tap.Helper{}}
-			c := &call{actor: a, helper: t.helper, command: l.command, state: sent, step: len(r.schedule.Steps)}
-			t.addCall(c)
+			t := &thread{actor: a, isBackground: true}
+			c := &call{thread: t, command: l.command, state: sent, step: len(r.schedule.Steps)}
+			c.add()
 			a.threads = append(a.threads, t)
 			if r.peek {
 				step.Backend, step.Command = c.command.Backend, l.text(r.world.names)
@@ -280,7 +280,7 @@ func (r *run) drop(c *call, result string, err error) error {
 func (r *run) targetCall(c Choice) *call {
 	var sleeping *call
 	for _, t := range r.actor(c.Who).threads {
-		if (t.helper != nil) != c.Renewer {
+		if t.isBackground != c.Renewer {
 			continue
 		}
 		if next := t.nextCall(); next != nil {
@@ -304,7 +304,7 @@ func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
 	// The etcd client notices the end of its lease late, so no later schedule may use this process (see endLease).
 	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil
-	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
+	if zk := of.process.In.ZooKeeper; zk != nil && !of.outcome.Dead {
 		zk.Expire()
 	}
 	return r.world.names.Normalize(strings.Join(did, "; ")), err
@@ -411,8 +411,7 @@ func (w *World) leaseEndJump() time.Duration { return w.settings.LockLease + tim
 // killActor marks one buyer of a dying process as dead. The process's connections are closed, so
 // none of its commands reaches a server any more.
 func (r *run) killActor(a *actor) {
-	a.life, a.lock = dead, notHeld
-	a.outcome.Dead = true
+	a.outcome.Dead, a.lock = true, notHeld
 	a.delayed = nil // the delayed commands are lost together with the process
 	a.cancel(errDead)
 	a.eachCall(func(c *call) {

@@ -201,7 +201,7 @@ func (r *run) actorView(a *actor) ActorView {
 	v := ActorView{Buyer: a.Buyer, Holds: a.lock == held, Expired: a.expired && a.lock == held}
 	program := a.program()
 	switch {
-	case a.life != alive:
+	case a.outcome.Dead:
 		v.State, v.Told, v.Outcome = StateDead, a.outcome.Answer(), "died"
 		return v
 	case program.ended:
@@ -230,7 +230,7 @@ func (r *run) waitView(c *call) *WaitView {
 		w.Why = "waits in its own process: nothing has been sent to wake it"
 	} else if i := c.indexIn(r.serverWaits); i >= 0 {
 		w.Why = r.world.names.Normalize(r.serverWaits[i].Why)
-		w.For = append(w.For, r.holdersAt(c.actor, r.serverWaits[i].Holders)...)
+		w.For = append(w.For, r.holdersAt(c.thread.actor, r.serverWaits[i].Holders)...)
 	}
 	return w
 }
@@ -240,7 +240,7 @@ func (r *run) waitView(c *call) *WaitView {
 func (r *run) holdersAt(waits *actor, ports []string) []string {
 	var list []string
 	for _, a := range r.actors {
-		if a == waits || a.life == givenUp || a.isDone() || !(a.inTransaction || a.lock != notHeld) {
+		if a == waits || a.sessionsEnded || a.isDone() || !(a.inTransaction || a.lock != notHeld) {
 			continue
 		}
 		if slices.ContainsFunc(a.process.sqlPorts(), func(port string) bool { return slices.Contains(ports, port) }) {

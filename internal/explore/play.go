@@ -147,28 +147,29 @@ func (r *run) addActor(ctx context.Context, b Buyer) error {
 	}
 	a := &actor{Buyer: b, run: r, process: p, outcome: Outcome{Buyer: b},
 		holder: probe.Holder{Sets: map[string][]string{}, Session: p.session}}
-	a.threads = []*thread{{actor: a}}
+	program := &thread{actor: a}
+	a.threads = []*thread{program}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	r.actors = append(r.actors, a)
 	r.startAttempt(a)
 	r.programs.Go(func() {
-		a.perform()
-		a.report(func() { a.program().ended, a.lock, a.outcome.Ended = true, notHeld, len(r.schedule.Steps) })
+		program.perform()
+		a.report(func() { program.ended, a.lock, a.outcome.Ended = true, notHeld, len(r.schedule.Steps) })
 	})
 	return nil
 }
 
 // perform performs the actor's action. It recovers from the panic of the fault Panics, as the service does.
-func (a *actor) perform() {
+func (t *thread) perform() {
 	defer func() {
 		switch p := recover(); {
 		case p == errPanics: //nolint:errorlint // p is the value passed to panic, which is not wrapped
-			a.outcome.Err = fmt.Errorf("%w: %w", seckill.ErrUnknown, errPanics)
+			t.outcome.Err = fmt.Errorf("%w: %w", seckill.ErrUnknown, errPanics)
 		case p != nil:
 			panic(p)
 		}
 	}()
-	actorKinds[a.Action].perform(tap.With(a.ctx, a), a.run.world, a.process, &a.outcome)
+	actorKinds[t.Action].perform(tap.With(t.ctx, t), t.run.world, t.process, &t.outcome)
 }
 
 // runAlone lets only one actor send commands. It returns when the function isDone returns true, or when the actor has
@@ -204,8 +205,8 @@ func (r *run) chooseAndApply(ctx context.Context, options []policy.Option, choos
 // and leases end.
 func (r *run) runUntilDeath(ctx context.Context, choose chooser) error {
 	a := r.actors[0]
-	err := r.runAlone(ctx, a, choose, func() bool { return a.life != alive }, Dies)
-	if err != nil || a.life == alive {
+	err := r.runAlone(ctx, a, choose, func() bool { return a.outcome.Dead }, Dies)
+	if err != nil || !a.outcome.Dead {
 		return err
 	}
 	if r.world.keepsSessions() {

@@ -129,7 +129,7 @@ const gaveUp = "gives up: nothing will ever wake them"
 func (r *run) awaitLateReport(ctx context.Context) bool {
 	waits, commands := r.unanswered()
 	return slices.ContainsFunc(append(waits, commands...), func(c *call) bool {
-		return c.helper == nil && (!c.isWait() || !c.command.FromServer)
+		return !c.thread.isBackground && (!c.isWait() || !c.command.FromServer)
 	}) && r.awaitReport(ctx, maxSilence) == nil
 }
 
@@ -143,7 +143,7 @@ func (r *run) awaitLateReport(ctx context.Context) bool {
 func (r *run) passTime(ctx context.Context) error {
 	r.forced = true
 	for _, a := range r.actors {
-		if a.life == dead && r.world.keepsSessions() {
+		if a.outcome.Dead && !a.sessionsEnded && r.world.keepsSessions() {
 			return r.giveUp(ctx, a)
 		}
 	}
@@ -172,7 +172,7 @@ func (r *run) passTime(ctx context.Context) error {
 // giveUpBuyers makes the living buyers of the list give up: it adds a step for each and ends its context.
 func (r *run) giveUpBuyers(list []*actor) {
 	for _, a := range list {
-		if a.life != alive || a.outcome.GaveUp {
+		if a.outcome.Dead || a.outcome.GaveUp {
 			continue
 		}
 		a.outcome.GaveUp = true

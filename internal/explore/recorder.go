@@ -80,11 +80,12 @@ type Gate struct {
 	Reached chan struct{} // closed when the buyer has stopped at the gate
 	Open    func()        // lets the buyer go on
 
-	who    string
-	stopAt func(n int, c *tap.Command) bool
-	reach  func()
-	opened chan struct{}
-	n      atomic.Int64 // number of the buyer's commands so far, without those of its background goroutines
+	who          string
+	isBackground bool // the Gate is that of a background goroutine, which it never stops
+	stopAt       func(n int, c *tap.Command) bool
+	reach        func()
+	opened       chan struct{}
+	n            atomic.Int64 // number of the buyer's commands so far, without those of its background goroutines
 }
 
 // NewGate returns a Gate that stops the buyer before the first command for which the function
@@ -96,16 +97,20 @@ func NewGate(r *Recorder, who string, stopAt func(n int, c *tap.Command) bool) *
 	return g
 }
 
-func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
-	helps := tap.HelperOf(ctx) != nil
-	if !helps && g.stopAt(int(g.n.Add(1)-1), c) {
+// Fork implements tap.Forker.
+func (g *Gate) Fork() (tap.Tap, func()) {
+	return &Gate{Recorder: g.Recorder, who: g.who, isBackground: true}, func() {}
+}
+
+func (g *Gate) Before(_ context.Context, c *tap.Command) error {
+	if !g.isBackground && g.stopAt(int(g.n.Add(1)-1), c) {
 		g.reach()
 		<-g.opened
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := &SentCommand{Who: g.who, Backend: c.Backend, Command: c, Text: g.names.Normalize(DescribeCommand(c)),
-		Background: helps, At: g.elapsed()}
+		Background: g.isBackground, At: g.elapsed()}
 	c.Private = s
 	g.list = append(g.list, s)
 	return nil

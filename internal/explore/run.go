@@ -63,10 +63,10 @@ type counters struct {
 func (r *run) callReturned(c *call, err error) {
 	c.remove()
 	if c.command.Name == "CALL" {
-		c.actor.inTransaction = false
+		c.thread.inTransaction = false
 	}
 	if c.state == blocked {
-		r.noteWoken(c.actor)
+		r.noteWoken(c.thread.actor)
 	}
 	if c.isWait() || c.state == passing {
 		if c.command.Name == "wakes" {
@@ -74,12 +74,12 @@ func (r *run) callReturned(c *call, err error) {
 		}
 		return
 	}
-	if c.helper != nil {
+	if c.thread.isBackground {
 		c.thread.overlap = nil
-		if others := r.othersHolding(c.actor); len(others) > 0 && err == nil && !c.loseReply {
+		if others := r.othersHolding(c.thread.actor); len(others) > 0 && err == nil && !c.loseReply {
 			c.thread.overlap = &Problem{RuleKept,
 				fmt.Sprintf("after step %d the renewer of %s goes on, though %s has the lock",
-					c.step+1, c.actor.Name, others[0].Name)}
+					c.step+1, c.thread.Name, others[0].Name)}
 		}
 	}
 	step := &r.schedule.Steps[c.step]
@@ -180,7 +180,7 @@ func (r *run) addStep(step Step) int {
 // send records that the command of c is sent. The caller must then send nil to c.answer, which lets the command
 // proceed, or an error, which the sender gets instead.
 func (r *run) send(c *call, step Step) {
-	a := c.actor
+	a := c.thread.actor
 	r.lastSent += " " + c.command.Text
 	if r.peek {
 		step.Backend, step.Command = c.command.Backend, c.text(r.world.names)
@@ -211,11 +211,11 @@ func (r *run) send(c *call, step Step) {
 func (r *run) runnable() []*thread {
 	var list []*thread
 	for _, a := range r.actors {
-		if a.life != alive {
+		if a.outcome.Dead {
 			continue
 		}
 		for _, t := range a.threads {
-			if t.nextCall() != nil && (t.helper == nil || r.scenario.Renewals > 0 || !a.isDone()) {
+			if t.nextCall() != nil && (!t.isBackground || r.scenario.Renewals > 0 || !a.isDone()) {
 				list = append(list, t)
 			}
 		}
@@ -236,7 +236,7 @@ func (r *run) rank(t *thread) int {
 	return 1
 }
 
-func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
+func (t *thread) choice() Choice { return Choice{Who: t.Name, Renewer: t.isBackground} }
 
 // preempts reports whether a step of t is a preemption: t is not the thread of the last step, and that thread could
 // continue.
@@ -280,7 +280,7 @@ func (r *run) renewersToWake() []policy.Option {
 	}
 	for _, a := range r.actors {
 		for _, t := range a.threads[1:] {
-			if t.sleepingCall() != nil && a.life == alive {
+			if t.sleepingCall() != nil && !a.outcome.Dead {
 				list = append(list, policy.Option{Choice: t.choice()})
 				break
 			}

@@ -85,7 +85,7 @@ func (s *settling) check(ctx context.Context) (settled bool, err error) {
 		if c.state != passing {
 			c.state = blocked
 		}
-		c.actor.outcome.Waited = c.actor.outcome.Waited || c.helper == nil
+		c.thread.outcome.Waited = c.thread.outcome.Waited || !c.thread.isBackground
 	}
 	return true, ctx.Err()
 }
@@ -152,7 +152,7 @@ func (r *run) allWaitInServers(ctx context.Context, commands []*call) (bool, err
 
 // indexIn returns the index of c among commands that wait in the servers, or -1.
 func (c *call) indexIn(waits []probe.Wait) int {
-	ports := c.actor.process.In.Dialer.LocalPorts(c.command.Backend)
+	ports := c.thread.process.In.Dialer.LocalPorts(c.command.Backend)
 	return slices.IndexFunc(waits, func(w probe.Wait) bool {
 		return w.Backend == c.command.Backend && slices.Contains(ports, w.Port)
 	})
@@ -201,7 +201,7 @@ func passBarriers(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
 		// A wait without a Barrier ends by itself. A wait also ends if its actor has died, left or given up.
-		if c.command.Barrier == nil || c.actor.life != alive || c.ctx.Err() != nil {
+		if c.command.Barrier == nil || c.thread.outcome.Dead || c.ctx.Err() != nil {
 			anyOver = true
 			continue
 		}

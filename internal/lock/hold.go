@@ -59,13 +59,13 @@ func (h *Hold) ExpireWith(session context.Context) {
 // case the holder hangs. The renewals go on when the buyer leaves, because the buyer has the lock until Release.
 // Release waits for the renewer's end.
 //
-// A tap.Tap sees the renewer as a tap.Helper that sleeps between two commands. So a proof decides when the renewer
+// A tap.Tap sees that the renewer sleeps between two commands (tap.Background). So a proof decides when the renewer
 // acts. Call Renew once.
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
 	began := time.Now()
-	ctx, helper := tap.Background(context.WithoutCancel(h.ctx))
+	ctx, end := tap.Background(context.WithoutCancel(h.ctx))
 	ctx, h.stopRenewing = context.WithCancel(ctx)
 	stop, done := h.stopRenewing, make(chan struct{})
 	h.renewerDone = done
@@ -75,7 +75,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer helper.End() // runs last, because End says that this goroutine sends no more commands
+		defer end() // runs last, because it says that this goroutine sends no more commands
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {

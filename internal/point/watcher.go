@@ -19,10 +19,10 @@ type watcher struct {
 	inTransaction atomic.Bool // true while the purchase is in a transaction
 }
 
-func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
-	if tap.HelperOf(ctx) != nil {
-		return nil
-	}
+// Fork returns no Tap, because background goroutines neither read nor write the stock.
+func (w *watcher) Fork() (tap.Tap, func()) { return nil, func() {} }
+
+func (w *watcher) Before(_ context.Context, c *tap.Command) error {
 	kind := w.kindOf(c)
 	if c.Name == "BEGIN" || kind == commits || kind == undoes {
 		w.inTransaction.Store(c.Name == "BEGIN")

@@ -116,42 +116,21 @@ func Counting(ctx context.Context, n *Counter) context.Context {
 // From returns the context's Tap, or nil.
 func From(ctx context.Context) Tap { return observersOf(ctx).tap }
 
-type helperKey struct{}
-
-// A Helper is a goroutine that works for a purchase at the same time as the purchase itself. For
-// example, it renews the lock. A purchase may have several helpers, each identified by its pointer.
-type Helper struct {
-	ended func(*Helper)
+// A Forker is a Tap that sees the commands of a purchase's background goroutines apart from those of the purchase.
+type Forker interface {
+	// Fork is called when a background goroutine starts. It returns the Tap for the commands of this goroutine (or nil),
+	// and a function that is called after the last command.
+	Fork() (t Tap, end func())
 }
 
-// A HelperObserver is a Tap with two more methods, which are called when a helper starts and when it ends.
-type HelperObserver interface {
-	HelperStarted(*Helper)
-	HelperEnded(*Helper)
-}
-
-// Background starts a new Helper and returns a context for its commands. Call Helper.End when it
-// has sent its last command.
-func Background(ctx context.Context) (context.Context, *Helper) {
-	h := &Helper{}
-	if o, ok := From(ctx).(HelperObserver); ok {
-		h.ended = o.HelperEnded
-		o.HelperStarted(h)
+// Background returns a context for the commands of a goroutine that works for a purchase at the same time as the
+// purchase itself. For example, it renews the lock. Call end when the goroutine has sent its last command.
+func Background(ctx context.Context) (_ context.Context, end func()) {
+	if f, ok := From(ctx).(Forker); ok {
+		t, end := f.Fork()
+		return With(ctx, t), end
 	}
-	return context.WithValue(ctx, helperKey{}, h), h
-}
-
-// End says that the helper will send nothing more.
-func (h *Helper) End() {
-	if h.ended != nil {
-		h.ended(h)
-	}
-}
-
-// HelperOf returns the helper to which ctx belongs; nil if ctx belongs to the purchase itself.
-func HelperOf(ctx context.Context) *Helper {
-	h, _ := ctx.Value(helperKey{}).(*Helper)
-	return h
+	return ctx, func() {}
 }
 
 type fanKey struct{}

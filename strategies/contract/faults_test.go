@@ -252,12 +252,17 @@ const renewedLease = 3 * time.Second
 
 // renewals counts the commands that renew a lock, and can make them fail.
 type renewals struct {
+	taptest.Tap // lets the commands of the holder itself pass
+
 	fail atomic.Int64 // how many more renewals must fail
 	seen chan error
 }
 
-func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
-	if tap.HelperOf(ctx) == nil || c.Backend == tap.Waiting {
+// Fork returns the Tap for the commands of the renewer.
+func (r *renewals) Fork() (tap.Tap, func()) { return &taptest.Tap{OnBefore: r.noteRenewal}, func() {} }
+
+func (r *renewals) noteRenewal(c *tap.Command) (err error) {
+	if c.Backend == tap.Waiting {
 		return nil
 	}
 	if r.fail.Add(-1) >= 0 {
@@ -269,8 +274,6 @@ func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
 	}
 	return err
 }
-
-func (r *renewals) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
 // A lock without a fixed lease is renewed until it is released. Renewals go on after the buyer has
 // left, because a COMMIT may be on its way.
