@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -34,7 +35,8 @@ type ProveCmd struct {
 
 	Replay string `placeholder:"SCHEDULE" help:"${Replay}"`
 	Quiet  bool   `short:"q" help:"No progress."`
-	Part   bool   `hidden:""` // another process has started this one to prove a part of the matrix (see startProcesses)
+	Part   int    `hidden:""` // see provePart
+	Parts  int    `hidden:""` // the number of processes that prove a part each; 0 if this process has started the proof
 
 	checkedProof
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"${ProveMySQL}"`
@@ -101,6 +103,9 @@ func (c *ProveCmd) Validate() error {
 		c.example, c.info, err = c.toReplay()
 		return err
 	}
+	if c.Parts > 0 { // the process that has started this one has checked the other flags
+		return nil
+	}
 	sameName := func(id string) string { return id }
 	if _, err := pickNamed("--questions", c.Options.Questions, prove.QuestionIDs(), sameName); err != nil {
 		return err
@@ -130,13 +135,12 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	} else if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("--examples: %w", err)
 	}
-	if c.Part {
+	if c.Parts > 0 {
 		return c.provePart(ctx, stdout, stderr)
 	}
+	begun := time.Now()
 	m, err := c.computeMatrix(ctx, stderr)
-	if m == nil {
-		return err
-	}
+	m.Took = time.Since(begun).Round(time.Second).String()
 	differences, perr := c.findDifferences(m)
 	if perr != nil {
 		return errors.Join(err, perr)
@@ -150,7 +154,9 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			return fmt.Errorf("%s was computed on the other product (MariaDB or MySQL); "+
 				"without --merge, seckill prove shows the differences", c.Merge)
 		}
-		m = m.Merge(c.old, strategies.All())
+		took := m.Took
+		m = prove.Merge(prove.Options{Infos: strategies.All(), Seed: m.Seed, Schedules: m.Schedules}, c.old, m)
+		m.Took = took
 	}
 	if werr := c.outputForms(m).writeAll(stdout, m.WriteText); werr != nil {
 		return errors.Join(err, werr)
@@ -168,23 +174,6 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return exitStatus(statusDiffers)
 	}
 	return nil
-}
-
-// proofOptions returns the options of the proof, and says how a worker starts its servers.
-func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options {
-	o := c.Options
-	o.Infos, o.Example = c.chosen, c.keepExample
-	if c.MySQLDSN != "" {
-		// With one given server there is one worker, because several would disturb each other there.
-		o.Workers = 1
-	}
-	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
-	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
-		if !c.Quiet {
-			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
-		}
-	}
-	return o
 }
 
 // findDifferences compares m with the published matrix, which is part of this program.

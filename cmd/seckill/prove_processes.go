@@ -1,92 +1,115 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"seckill/internal/prove"
+	"seckill/internal/tables"
 )
 
 // computeMatrix computes the matrix in one process for each processor. A process and its servers stay on their
 // processor, so no message between them wakes another processor. A proof that took 47 to 52 s took 39 s like this.
 func (c *ProveCmd) computeMatrix(ctx context.Context, stderr io.Writer) (*prove.Matrix, error) {
-	o := c.proofOptions(stderr, nil)
-	if number := min(o.Workers, len(c.chosen), runtime.NumCPU()); number > 1 {
-		processes, err := c.startProcesses(ctx, stderr, number)
-		if err != nil {
-			return nil, err
-		}
-		return prove.RunProcesses(ctx, o, processes)
+	o := c.Options
+	o.Infos = c.chosen
+	if c.MySQLDSN != "" {
+		// With one given server there is one worker, because several would disturb each other there.
+		o.Workers = 1
 	}
-	losing, err := losingLab(ctx)
-	if err != nil {
-		return nil, err
+	parts := make([]*prove.Matrix, min(o.Workers, len(c.chosen), runtime.NumCPU()))
+	if len(parts) == 1 {
+		return c.proveHere(ctx, stderr, o)
 	}
-	defer endLab(stderr, losing)
-	return prove.Run(ctx, c.proofOptions(stderr, losing))
+	processes, running := errgroup.WithContext(ctx)
+	for i := range parts {
+		processes.Go(func() (err error) {
+			parts[i], err = startPart(running, stderr, i, len(parts))
+			return err
+		})
+	}
+	err := processes.Wait()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return prove.Merge(o, parts...), err
 }
 
-// startProcesses starts processes that call provePart. They have the flags of this process.
-func (c *ProveCmd) startProcesses(ctx context.Context, stderr io.Writer, number int) (list []prove.Process, err error) {
+// startPart starts a process that calls provePart, and returns its matrix. The process has the flags of this process.
+// If ctx ends, startPart closes the standard input of the process, which then ends its proof.
+func startPart(ctx context.Context, stderr io.Writer, part, parts int) (*prove.Matrix, error) {
+	m := &prove.Matrix{}
 	program, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find this program's own file, to run it again: %w", err)
+		return m, fmt.Errorf("find this program's own file, to run it again: %w", err)
 	}
-	defer func() {
-		for _, p := range list {
-			if err != nil {
-				_ = p.In.Close()
-				_ = p.Wait()
-			}
-		}
-	}()
-	var names []string
-	for _, i := range c.chosen {
-		names = append(names, i.Name)
+	args := append(os.Args[1:len(os.Args):len(os.Args)], fmt.Sprint("--part=", part), fmt.Sprint("--parts=", parts))
+	cmd := exec.CommandContext(ctx, program, args...)
+	var answers bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &answers, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that Ctrl-C reaches only this process
+	input, err := cmd.StdinPipe()
+	if err == nil {
+		cmd.Cancel, cmd.WaitDelay = input.Close, time.Minute
+		err = startOnProcessor(cmd, part)
 	}
-	for i := range number {
-		o := c.Options
-		args := []string{"prove", "--part", "--strategies=" + strings.Join(names, ","), "--examples=" + c.Examples,
-			"--topology=" + c.Topology, fmt.Sprint("--schedules=", o.Schedules), fmt.Sprint("--budget=", o.Budget),
-			fmt.Sprint("--seed=", o.Seed), fmt.Sprint("--workers=", prove.PartOf(o.Workers, i, number))}
-		if o.Questions != nil {
-			args = append(args, "--questions="+strings.Join(o.Questions, ","))
-		}
-		cmd := exec.CommandContext(ctx, program, args...)
-		cmd.Stderr = stderr
-		// Ctrl-C reaches only this process, which then closes the standard input of the others.
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		cmd.Cancel, cmd.WaitDelay = func() error { return nil }, time.Minute
-		p := prove.Process{Wait: cmd.Wait}
-		if p.In, err = cmd.StdinPipe(); err == nil {
-			p.Out, err = cmd.StdoutPipe()
-		}
-		if err == nil {
-			err = startOnProcessor(cmd, i)
-		}
-		if err != nil {
-			return list, fmt.Errorf("start a process of the proof: %w", err)
-		}
-		list = append(list, p)
+	if err != nil {
+		return m, fmt.Errorf("start a process of the proof: %w", err)
 	}
-	return list, nil
+	if err = cmd.Wait(); err != nil {
+		err = fmt.Errorf("a process of the proof ended early: %w", err)
+	}
+	if found, unread := prove.ReadMatrix(&answers); unread == nil {
+		m = found
+	}
+	return m, err
 }
 
-// provePart proves the strategies that computeMatrix of another process sends.
+// provePart proves one of c.Parts parts of the strategies, and writes its matrix as JSON.
 func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) error {
 	debug.SetGCPercent(400) // collect garbage less often, because a schedule needs little memory
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	o := c.Options
+	o.Workers = (o.Workers + c.Part) / c.Parts
+	for i := c.Part; i < len(c.chosen); i += c.Parts {
+		o.Infos = append(o.Infos, c.chosen[i])
+	}
+	m, err := c.proveHere(ctx, stderr, o)
+	if ctx.Err() != nil {
+		err = exitStatus(statusFailed) // the process that has closed the input knows the reason
+	}
+	return errors.Join(tables.Report{JSON: m}.WriteJSON(stdout), err)
+}
+
+// proveHere proves the strategies o.Infos in this process.
+func (c *ProveCmd) proveHere(ctx context.Context, stderr io.Writer, o prove.Options) (*prove.Matrix, error) {
 	losing, err := losingLab(ctx)
 	if err != nil {
-		return err
+		return prove.Merge(o), err
 	}
 	defer endLab(stderr, losing)
-	return prove.Serve(ctx, c.proofOptions(stderr, losing), os.Stdin, stdout)
+	o.Example = c.keepExample
+	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
+	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
+		if !c.Quiet {
+			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
+		}
+	}
+	return prove.Run(ctx, o)
 }

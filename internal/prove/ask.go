@@ -10,13 +10,16 @@ import (
 
 // answerQuestion asks the question q about the strategy and returns the answer:
 //
-//  1. A question that does not apply to the strategy is not asked.
+//  1. A question that does not apply to the strategy, or whose servers are missing, is not asked.
 //  2. A measurement that makes sense even for a broken strategy is made at once.
 //  3. The scenarios without faults are searched, unless an earlier question has done so (faultless.go).
 //  4. If the strategy breaks in these scenarios, the question is not asked, or only with buyers in one process.
 //  5. The question's own scenarios are searched, or its function ask is called.
 //  6. If nothing breaks the strategy, followUp completes the answer.
 func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
+	if missing := t.missingBackend(); missing != "" {
+		return notAsked(missing)
+	}
 	if err := t.openWorld(ctx); err != nil {
 		return Cell{}, err
 	}

@@ -54,14 +54,15 @@ type Matrix struct {
 	Backends  []backend.Status `json:"backends"`
 	Seed      uint64           `json:"seed"`
 	Schedules int              `json:"schedules"` // the maximum number of schedules of one search
-	Took      string           `json:"-"`
+	Took      string           `json:"-"`         // how long the proof took; its caller sets this
 }
 
 const matrixFormat = 3
 
-func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
-	m := &Matrix{Format: matrixFormat, Questions: questions}
-	for _, i := range infos {
+// newMatrix returns the matrix of a proof with the options o, without answers.
+func newMatrix(o Options) *Matrix {
+	m := &Matrix{Format: matrixFormat, Questions: chooseQuestions(o.Questions), Seed: o.Seed, Schedules: o.Schedules}
+	for _, i := range o.Infos {
 		m.Rows = append(m.Rows, Row{Strategy: i.Name, Title: i.TitleIn("en"), Cells: map[string]Cell{}})
 	}
 	return m
@@ -136,7 +137,7 @@ func (c Cell) sameAnswer(d Cell) bool {
 
 // declaredMatrix returns the answers that the strategies declare (catalog.Info.Guarantees).
 func declaredMatrix(infos []catalog.Info) *Matrix {
-	m := newMatrix(infos, nil)
+	m := newMatrix(Options{Infos: infos})
 	for i, info := range infos {
 		for q, e := range info.Guarantees {
 			m.Rows[i].Cells[string(q)] = Cell{Answer: Answer(e)}
@@ -182,32 +183,34 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 	return &m, nil
 }
 
-// Merge returns a matrix of the strategies infos. The cells come from m or, where m has none, from the matrix old.
-// The titles and questions are those of this program.
-func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
-	all := newMatrix(infos, Questions())
-	all.Seed, all.Schedules, all.Took = m.Seed, m.Schedules, m.Took
-	for _, row := range all.Rows {
-		for _, from := range []*Matrix{old, m} {
-			for _, r := range from.Rows {
-				for _, q := range all.Questions {
-					if c := r.Cells[q.ID]; r.Strategy == row.Strategy && c.Answer != Missing {
-						row.Cells[q.ID] = c
-					}
+// setBackends records which servers were used, without their addresses, which differ in every run. It replaces the
+// entry of a backend only if the backend has another version now.
+func (m *Matrix) setBackends(servers []backend.Status) {
+	for _, s := range servers {
+		s.Address = ""
+		switch i := slices.IndexFunc(m.Backends, func(o backend.Status) bool { return o.Name == s.Name }); {
+		case i < 0:
+			m.Backends = append(m.Backends, s)
+		case s.OK && s.Version != m.Backends[i].Version:
+			m.Backends[i] = s
+		}
+	}
+}
+
+// Merge returns the matrix of a proof with the options o. Its cells come from the given matrices. If several matrices
+// have a cell, Merge takes the cell of the last one.
+func Merge(o Options, matrices ...*Matrix) *Matrix {
+	all := newMatrix(o)
+	for _, m := range matrices {
+		for _, r := range m.Rows {
+			row := all.rowOf(r.Strategy)
+			for _, q := range all.Questions {
+				if c := r.Cells[q.ID]; row != nil && c.Answer != Missing {
+					row.Cells[q.ID] = c
 				}
 			}
 		}
-	}
-	// Addresses differ in every run, so a backend's entry is replaced only if its version differs.
-	all.Backends = slices.Clone(old.Backends)
-	for _, s := range m.Backends {
-		i := slices.IndexFunc(all.Backends, func(o backend.Status) bool { return o.Name == s.Name })
-		switch {
-		case i < 0:
-			all.Backends = append(all.Backends, s)
-		case s.OK && s.Version != all.Backends[i].Version:
-			all.Backends[i] = s
-		}
+		all.setBackends(m.Backends)
 	}
 	return all
 }

@@ -180,7 +180,7 @@ func TestDifferences(t *testing.T) {
 // current strategies.
 func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	old := byHand()
-	now := &prove.Matrix{Seed: 7, Schedules: 80, Took: "1m0s",
+	now := &prove.Matrix{
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11", Address: "another port"},
 			{Name: "redlock", OK: true, Version: "Redis 8"}, {Name: "zookeeper", OK: true, Version: "ZooKeeper 3.8"}},
 		Rows: []prove.Row{
@@ -188,7 +188,8 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 				"oversell": {}}},
 			{Strategy: "conditional", Cells: map[string]prove.Cell{"oversell": {Answer: prove.Holds}}},
 		}}
-	m := now.Merge(old, []catalog.Info{sqlrow.Naive, sqlrow.Conditional, redislock.RedisLua})
+	m := prove.Merge(prove.Options{Infos: []catalog.Info{sqlrow.Naive, sqlrow.Conditional, redislock.RedisLua},
+		Seed: 7, Schedules: 80}, old, now)
 	names := labtest.Map(m.Rows, func(r prove.Row) string { return r.Strategy })
 	if want := []string{"naive", "conditional", "redis-lua"}; !reflect.DeepEqual(names, want) {
 		t.Fatalf("rows %v, want %v", names, want)
@@ -205,8 +206,8 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	} {
 		labtest.Same(t, c.got, c.want, "%s", c.what)
 	}
-	if len(m.Questions) != len(prove.Questions()) || m.Took != "1m0s" || m.Seed != 7 || m.Schedules != 80 {
-		t.Errorf("%d questions, took %s, seed %d, %d schedules", len(m.Questions), m.Took, m.Seed, m.Schedules)
+	if len(m.Questions) != len(prove.Questions()) || m.Seed != 7 || m.Schedules != 80 {
+		t.Errorf("%d questions, seed %d, %d schedules", len(m.Questions), m.Seed, m.Schedules)
 	}
 	want := []backend.Status{old.Backends[0], now.Backends[1], old.Backends[2], now.Backends[2]}
 	if !reflect.DeepEqual(m.Backends, want) {

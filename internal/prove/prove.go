@@ -6,7 +6,6 @@ package prove
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -57,28 +56,17 @@ type Servers interface {
 
 // Run computes the matrix. If ctx ends or a server fails, Run returns the error and the cells that are finished. All
 // other cells are Missing.
-func Run(ctx context.Context, o Options) (*Matrix, error) { return run(ctx, o, allRows(o.Infos)) }
-
-// allRows returns the indexes of infos.
-func allRows(infos []catalog.Info) <-chan int {
-	rows := make(chan int, len(infos))
-	for i := range infos {
-		rows <- i
-	}
-	close(rows)
-	return rows
-}
-
-// run proves the strategies with the indexes rows.
-func run(ctx context.Context, o Options, rows <-chan int) (*Matrix, error) {
+func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Example == nil {
 		o.Example = func(string, string, string, *explore.Schedule) (string, error) { return "", nil }
 	}
-	r, err := newRecorder(o)
-	if err != nil {
-		return nil, err
+	m, done := newMatrix(o), 0
+	rows := make(chan int, len(o.Infos))
+	for row := range o.Infos {
+		rows <- row
 	}
-	defer r.stopClock()
+	close(rows)
+	var mu sync.Mutex // guards m and done
 	workers, ctx := errgroup.WithContext(ctx)
 	for range min(o.Workers, len(o.Infos)) {
 		workers.Go(func() error {
@@ -87,79 +75,28 @@ func run(ctx context.Context, o Options, rows <-chan int) (*Matrix, error) {
 				return err
 			}
 			defer servers.Close()
-			r.setBackends(servers.Backends())
-			for {
-				select {
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				case row, ok := <-rows:
-					if !ok {
-						return nil
+			mu.Lock()
+			m.setBackends(servers.Backends())
+			mu.Unlock()
+			for row := range rows {
+				t := &trial{info: o.Infos[row], servers: servers, options: o, faultless: map[int]*faultlessResult{},
+					cells: m.Rows[row].Cells}
+				err := t.answerAll(ctx, m.Questions, func(q Question, c Cell) {
+					mu.Lock()
+					defer mu.Unlock()
+					t.cells[q.ID] = c
+					if done++; o.Progress != nil {
+						o.Progress(done, len(m.Rows)*len(m.Questions), t.info.Name, q, c)
 					}
-					if err := r.prove(ctx, o, row, servers); err != nil {
-						return err
-					}
+				})
+				if err != nil {
+					return fmt.Errorf("%s: %w", t.info.Name, err)
 				}
 			}
+			return nil
 		})
 	}
-	return r.matrix, workers.Wait()
-}
-
-// prove asks the strategy of one row all questions.
-func (r *recorder) prove(ctx context.Context, o Options, row int, servers Servers) error {
-	t := &trial{info: o.Infos[row], servers: servers, options: o, faultless: map[int]*faultlessResult{},
-		cells: map[string]Cell{}}
-	defer t.closeWorld()
-	err := t.answerAll(ctx, r.matrix.Questions, func(q Question, c Cell) { r.record(t.info.Name, q.ID, c) })
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.info.Name, err)
-	}
-	return nil
-}
-
-// A recorder collects the answers of several workers or processes in a matrix.
-type recorder struct {
-	begun    time.Time
-	progress func(done, total int, strategy string, q Question, c Cell)
-
-	mu     sync.Mutex // guards the fields below
-	matrix *Matrix
-	done   int
-}
-
-func newRecorder(o Options) (*recorder, error) {
-	questions, err := chooseQuestions(o.Questions)
-	if err != nil {
-		return nil, err
-	}
-	r := &recorder{begun: time.Now(), progress: o.Progress, matrix: newMatrix(o.Infos, questions)}
-	r.matrix.Seed, r.matrix.Schedules = o.Seed, o.Schedules
-	return r, nil
-}
-
-func (r *recorder) stopClock() { r.matrix.Took = time.Since(r.begun).Round(time.Second).String() }
-
-// setBackends records which servers were used, without their addresses, which differ in every run.
-func (r *recorder) setBackends(servers []backend.Status) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.matrix.Backends = slices.Clone(servers)
-	for i := range r.matrix.Backends {
-		r.matrix.Backends[i].Address = ""
-	}
-}
-
-// record adds an answer and calls Options.Progress.
-func (r *recorder) record(strategy, question string, c Cell) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.matrix.rowOf(strategy).Cells[question] = c
-	r.done++
-	if r.progress != nil {
-		i := slices.IndexFunc(r.matrix.Questions, func(q Question) bool { return q.ID == question })
-		r.progress(r.done, len(r.matrix.Rows)*len(r.matrix.Questions), strategy, r.matrix.Questions[i], c)
-	}
+	return m, workers.Wait()
 }
 
 // A trial asks one strategy the questions.
@@ -174,31 +111,25 @@ type trial struct {
 }
 
 func (t *trial) answerAll(ctx context.Context, questions []Question, record func(Question, Cell)) error {
+	defer t.closeWorld()
 	for _, q := range questions {
-		if missing := t.missingBackend(); missing != "" {
-			record(q, Cell{Answer: NotAsked, Text: missing})
-			continue
-		}
 		c, err := t.answerQuestion(ctx, q)
+		if err != nil && ctx.Err() == nil {
+			// A server may have restarted, so the question is asked once more with a new world. A second error is
+			// recorded as the answer.
+			t.closeWorld()
+			c, err = t.answerQuestion(ctx, q)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			// A server may have restarted, so the question is asked once more with a new world. A second error is
-			// recorded as the answer.
+			c = Cell{Answer: Failed, Text: err.Error()}
 			t.closeWorld()
-			if c, err = t.answerQuestion(ctx, q); err != nil {
-				if errors.Is(err, context.Canceled) {
-					return err
-				}
-				c = Cell{Answer: Failed, Text: err.Error()}
-				t.closeWorld()
-			}
 		}
 		if c.Answer == Holds && c.Schedules > 0 && c.Text == "" && slices.Contains(t.info.Needs, backend.Procedures) {
 			c.Text = "what its CALL does inside the server is one step"
 		}
-		t.cells[q.ID] = c
 		record(q, c)
 	}
 	return nil

@@ -262,11 +262,8 @@ func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 	for _, s := range singleFaults {
 		c, asked := t.cells[s.question]
 		if !asked {
-			q, err := chooseQuestions([]string{s.question})
-			if err == nil {
-				c, err = t.answerQuestion(ctx, q[0])
-			}
-			if err != nil {
+			var err error
+			if c, err = t.answerQuestion(ctx, chooseQuestions([]string{s.question})[0]); err != nil {
 				return c, err
 			}
 		}
