@@ -20,18 +20,13 @@ import (
 // locking (WATCH, MULTI, EXEC). If a process dies between EXEC and the order,
 // its units are lost.
 var RedisMulti = catalog.Info{
-	Name:   "redis-multi",
-	Source: "E: comparison with Redis transactions",
-	Guarantees: catalog.Sound.
-		Holds(catalog.OtherSKUs).
-		Breaks(catalog.DeadHolder, catalog.LostReply,
-			catalog.LateCommand, catalog.Cancel, catalog.Restock,
-			catalog.SameKey, catalog.NodeLoss, catalog.SoldOut,
-			catalog.BuyerLeaves),
-	Needs:  []backend.Capability{backend.SQL, backend.Redis},
-	Redis:  []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
-	Stock:  seckill.InRedis,
-	Stored: catalog.Stored{RedisKeys: scriptKeys},
+	Name:       "redis-multi",
+	Source:     "E: comparison with Redis transactions",
+	Guarantees: RedisCounter.Guarantees,
+	Needs:      []backend.Capability{backend.SQL, backend.Redis},
+	Redis:      []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
+	Stock:      seckill.InRedis,
+	Stored:     catalog.Stored{RedisKeys: scriptKeys},
 	Also: []string{"number.go", "seed.lua", "holding.go", "count.lua",
 		"give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -81,7 +81,6 @@ func (s *bucketed) takeAny(
 // scattered. All processes must use the same number.
 const bucketCount = 4
 
-// bucketStock is a stock that is kept in rows of the table stock_buckets.
 type bucketStock struct{ store *ledger.Store }
 
 // homeBucket returns the bucket that a buyer tries first, in any process. The
@@ -161,7 +160,6 @@ func (s *bucketStock) sellUnits(
 // errTooFew means that others have bought the units since they were read.
 var errTooFew = errors.New("too few units")
 
-// takeOne takes all units of the purchase p from the bucket in seen.Piece.
 func (s *bucketStock) takeOne(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {

@@ -10,7 +10,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -20,16 +19,12 @@ import (
 // Merged sells to many buyers in one transaction: one INSERT of all orders,
 // one UPDATE that takes the units of all orders, one COMMIT.
 var Merged = catalog.Info{
-	Name:   "merged",
-	Source: "group commit; inventory hints of AliSQL and PolarDB",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.Procedures,
-		backend.ReadCommitted},
-	Shares: true,
-	Also:   []string{"one_trip.go", "one_trip.sql"},
+	Name:       "merged",
+	Source:     "group commit; inventory hints of AliSQL and PolarDB",
+	Guarantees: OneTrip.Guarantees,
+	Needs:      OneTrip.Needs,
+	Shares:     true,
+	Also:       []string{"one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)
 		s := &merged{oneTrip: trip}
@@ -38,8 +33,6 @@ var Merged = catalog.Info{
 	},
 }
 
-// merged sells in batches. It uses one-trip for single buyers, and for
-// cancellations.
 type merged struct {
 	oneTrip
 	batches
@@ -73,12 +66,9 @@ func (s *merged) Deduct(
 func (s *merged) leadBatch(b *buyer) {
 	all, expected := s.takeWaiting(b)
 	together := &batch{buyers: all, hint: expected}
-	handedOver := false
+	var once sync.Once
 	together.handOver = func(left *stockHint) {
-		if !handedOver {
-			handedOver = true
-			s.passLead(b.Purchase.SKU, left)
-		}
+		once.Do(func() { s.passLead(b.Purchase.SKU, left) })
 	}
 	defer together.handOver(nil)
 	if len(all) == 1 {
@@ -97,7 +87,6 @@ func (s *merged) leadBatch(b *buyer) {
 // last one, each of its buyers buys separately.
 const maxTries = 4
 
-// errAgain means that the batch was rolled back and needs another attempt.
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
@@ -200,7 +189,6 @@ type batches struct {
 	groups map[int64]*group // the key is the SKU
 }
 
-// A group has the waiting buyers of a SKU while a batch of the SKU is running.
 type group struct {
 	waiting []*buyer
 	hint    *stockHint // the stock hint for the next leader, or nil
@@ -309,8 +297,7 @@ func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.groups[b.Purchase.SKU]
-	batch, n := append(
-		make([]*buyer, 0, 1+min(len(l.waiting), maxBatch)), b), 0
+	batch, n := []*buyer{b}, 0
 	for ; n < len(l.waiting) && len(batch) < maxBatch; n++ {
 		if other := l.waiting[n]; other.ctx.Err() == nil {
 			other.state = stateInBatch
@@ -390,7 +377,6 @@ func (b *batch) tellSold(left int64) {
 	}
 }
 
-// tellError gives err to all buyers who have no result yet.
 func (b *batch) tellError(err error) {
 	for _, m := range b.buyers {
 		m.tellResult(err)

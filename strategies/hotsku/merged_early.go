@@ -5,7 +5,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 )
@@ -20,9 +19,7 @@ var MergedEarly = catalog.Info{
 			catalog.LostReply).
 		Holds(catalog.LateCommand, catalog.OtherSKUs),
 	Repair: "merged",
-	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.Procedures,
-		backend.ReadCommitted},
+	Needs:  OneTrip.Needs,
 	Shares: true,
 	Also:   []string{"merged.go", "one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -55,8 +55,6 @@ func (s *oneTrip) Deduct(
 	return seckill.Receipt{}, refusalFor(outcome)
 }
 
-// refusalFor returns the error for an answer of the procedure that is not a
-// sale.
 func refusalFor(outcome string) error {
 	switch outcome {
 	case "sold out":

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -16,16 +15,11 @@ import (
 // Queued is one-trip with a queue in front of the CALL of its procedure. Each
 // process has a queue for each SKU.
 var Queued = catalog.Info{
-	Name:   "queued",
-	Source: "Vitess' hot row protection; AliSQL's statement queue",
-	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
-			catalog.BuyerLeaves),
-	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.Procedures,
-		backend.ReadCommitted},
-	Also: []string{"one_trip.sql", "one_trip.go"},
+	Name:       "queued",
+	Source:     "Vitess' hot row protection; AliSQL's statement queue",
+	Guarantees: OneTrip.Guarantees.Holds(catalog.BuyerLeaves),
+	Needs:      OneTrip.Needs,
+	Also:       []string{"one_trip.sql", "one_trip.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)
 		return &queued{oneTrip: trip, atOnce: d.Settings.QueueAtOnce,
@@ -113,8 +107,6 @@ func (l *line) estimateWait(atOnce int) time.Duration {
 	return time.Duration(ahead * int64(l.meanStay) / int64(atOnce))
 }
 
-// leaveLine is called when a buyer has finished. It lets the next buyer use
-// the database.
 func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +124,6 @@ func movingAverage(average, latest time.Duration) time.Duration {
 	return average + (latest-average)/8
 }
 
-// admitNext lets the next waiting buyer use the database instead of a buyer
-// who has finished.
 func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))

@@ -26,7 +26,6 @@ var (
 	streamCount  = readScript("stream_count.lua")
 )
 
-// readScript returns the script that consists of these embedded files.
 func readScript(files ...string) *redis.Script {
 	var text string
 	for _, name := range files {
@@ -196,7 +195,6 @@ func acceptedUnwritten(err error) error {
 		seckill.ErrUnknown, err)
 }
 
-// parseReceipt parses the receipt that Redis keeps for a sold request.
 func (s *redisStream) parseReceipt(
 	p seckill.Purchase, sold string,
 ) (r seckill.Receipt, err error) {
@@ -262,7 +260,6 @@ func scriptKeys(sku int64) []string {
 		companionKey(sku, "epoch")}
 }
 
-// runScript runs a script with a SKU's keys and this database's identity.
 func (s *redisStream) runScript(
 	ctx context.Context, script *redis.Script, sku int64, args ...any,
 ) (answer any, err error) {
@@ -360,8 +357,6 @@ type entry struct {
 	run      int64  // the run in which the entry was accepted
 }
 
-// requestName returns the name that the Lua scripts use for the entry's
-// request.
 func (e entry) requestName() string {
 	if e.kind == "cancel" {
 		return "cancel " + e.order

@@ -39,7 +39,6 @@ var RedisStreamTwoCalls = catalog.Info{
 	},
 }
 
-// acceptInTwoCalls takes the units, and then appends the entry.
 func (s *redisStream) acceptInTwoCalls(
 	ctx context.Context, p seckill.Purchase,
 ) (state string, err error) {

@@ -264,8 +264,6 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	return released, err
 }
 
-// findOverdue finds overdue reservations, the oldest first. It leaves out the
-// SKUs in lockedSKUs, whose stock rows were locked.
 func (s *reserve) findOverdue(
 	ctx context.Context, lockedSKUs []int64,
 ) (due []ledger.Order, err error) {

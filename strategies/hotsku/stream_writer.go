@@ -76,15 +76,13 @@ func (s *redisStream) shareRound(
 	case state != "" && !open:
 		return state, nil
 	case err == nil && time.Now().After(end):
-		err = errLate
+		err = errors.New("time is up")
 	case err == nil && (open || !read):
 		// Another process is writing the entry. Ask again soon.
 		err = tap.Sleep(ctx, s.deps.Settings.LockPoll/4)
 	}
 	return state, err
 }
-
-var errLate = errors.New("time is up")
 
 // joinRound returns a round r that has not begun. It also returns the latest
 // round that existed before the call, or nil. If r is the latest round,
@@ -220,16 +218,11 @@ func (s *redisStream) decideEntries(
 		case e.kind == "buy":
 			buys = append(buys, e)
 		default:
-			err := s.cancelOrder(ctx, b, e)
-			switch {
-			case errors.Is(err, seckill.ErrUnknownOrder):
-				// The database was restored from a backup without the order.
-				list = append(list, decision{e, "refused unknown_order"})
-			case err != nil:
+			state, err := s.cancelOrder(ctx, b, e)
+			if err != nil {
 				return list, err
-			default:
-				list = append(list, decision{e, "done"})
 			}
+			list = append(list, decision{e, state})
 		}
 	}
 	if len(buys) == 0 {
@@ -345,27 +338,26 @@ func (s *redisStream) explainEntry(
 ) (list []decision, err error) {
 	err = s.withFence(ctx, b, func(tx *gorm.DB) error {
 		list = nil
-		o, why := s.findObstacle(tx, b, e)
-		code := refusalCode(why)
+		o, code, err := s.findObstacle(tx, b, e)
 		switch {
-		case o != nil && o.Status == ledger.Refused:
-			list = []decision{{e, "refused " + o.Reason}}
-		case o != nil && o.Strategy != e.strategy:
-			// Another strategy has sold to the same request.
-			list = []decision{{e, "refused duplicate"}}
-		case o != nil:
-			list = []decision{{e, soldState(o.Receipt())}}
-		case code != "":
+		case err != nil || o == nil && code == "":
+			return err
+		case o == nil:
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
-			if errors.Is(why, seckill.ErrNotStarted) {
+			if code == "not_started" {
 				// Leave the request's own id free: it may still buy.
 				refused.RequestID = e.refusalID()
 			}
 			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})
+		case o.Status == ledger.Refused:
+			list = []decision{{e, "refused " + o.Reason}}
+		case o.Strategy != e.strategy:
+			// Another strategy has sold to the same request.
+			list = []decision{{e, "refused duplicate"}}
 		default:
-			return why
+			list = []decision{{e, soldState(o.Receipt())}}
 		}
 		return nil // withFence now commits, so the decision is valid
 	})
@@ -396,23 +388,19 @@ func (s *redisStream) wasRefused(
 	return refused, err
 }
 
-// findObstacle finds out why a purchase cannot be sold. It returns an error
-// with the reason, or the order if another process has written one. If it
-// returns neither, another purchase of the batch was the reason. tx must have
-// locked the stock row.
+// findObstacle finds out why a purchase cannot be sold. It returns the order,
+// if another process has written one, or the code of a refusal. If it returns
+// neither, another purchase of the batch was the reason. tx must have locked
+// the stock row.
 func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
-) (*ledger.Order, error) {
-	p := e.Purchase
-	var o ledger.Order
-	err := s.store.ReadIn(tx, &o, "SELECT * FROM orders "+
+) (o *ledger.Order, code string, err error) {
+	o = &ledger.Order{}
+	err = s.store.ReadIn(tx, o, "SELECT * FROM orders "+
 		"WHERE request_id IN (?, ?) AND user_id = ? AND sku_id = ? "+
-		"AND run = ?", p.RequestID, e.refusalID(), p.User, p.SKU, b.run)
-	if err == nil {
-		return &o, nil
-	}
+		"AND run = ?", e.RequestID, e.refusalID(), e.User, e.SKU, b.run)
 	if !errors.Is(err, ledger.ErrNoRow) {
-		return nil, err
+		return o, "", err
 	}
 	var now struct {
 		Num            int64
@@ -422,31 +410,33 @@ func (s *redisStream) findObstacle(
 		s.store.Started()+" AS started, EXISTS (SELECT 1 FROM orders o "+
 		"WHERE o.sku_id = stock.id AND o.run = stock.run "+
 		"AND o.user_id = ? AND o.status = ?) AS holds "+
-		"FROM stock WHERE id = ?", p.User, ledger.Active, p.SKU)
+		"FROM stock WHERE id = ?", e.User, ledger.Active, e.SKU)
 	switch {
-	case err != nil:
-		return nil, err
 	case now.Holds:
-		return nil, seckill.ErrDuplicate
+		code = "duplicate"
 	case !now.Started:
-		return nil, seckill.ErrNotStarted
-	case now.Num < p.Quantity:
-		return nil, seckill.ErrSoldOut
+		code = "not_started"
+	case now.Num < e.Quantity:
+		code = "sold_out"
 	}
-	return nil, nil
+	return nil, code, err
 }
 
-// cancelOrder cancels an order, and gives its units back to the stock row.
 func (s *redisStream) cancelOrder(
 	ctx context.Context, b streamBatch, e entry,
-) error {
-	return s.withFence(ctx, b, func(tx *gorm.DB) error {
+) (state string, err error) {
+	err = s.withFence(ctx, b, func(tx *gorm.DB) error {
 		o, back, err := s.store.Cancel(tx, e.order)
 		if err != nil || !back {
 			return err
 		}
 		return s.store.ReturnUnits(tx, o)
 	})
+	if errors.Is(err, seckill.ErrUnknownOrder) {
+		// The database was restored from a backup without the order.
+		return "refused unknown_order", nil
+	}
+	return "done", err
 }
 
 // refusals maps the names of refusals, in Redis and in the ledger, to errors.
@@ -454,15 +444,6 @@ var refusals = map[string]error{
 	"sold_out":    seckill.ErrSoldOut,
 	"duplicate":   seckill.ErrDuplicate,
 	"not_started": seckill.ErrNotStarted,
-}
-
-func refusalCode(err error) string {
-	for code, refusal := range refusals {
-		if errors.Is(err, refusal) {
-			return code
-		}
-	}
-	return ""
 }
 
 func refusalError(code string) error {
@@ -499,26 +480,23 @@ func (s *redisStream) Work(ctx context.Context) {
 		left := s.forWorker
 		s.forWorker = map[int64]bool{}
 		s.mu.Unlock()
-		pause := workInterval
+		var err error
 		for sku := range left {
-			err := s.writeSome(ctx, sku)
-			switch {
-			case ctx.Err() != nil:
-			case err == nil:
-				failing = false
-			default:
-				if !failing { // log only the first of several failures
-					s.deps.Log.WarnContext(ctx, "entries are not written",
-						"sku", sku, "error", err)
-				}
-				failing, pause = true, workRetryInterval
+			err = errors.Join(err, s.writeSome(ctx, sku))
+		}
+		pause := workInterval
+		if err != nil {
+			pause = workRetryInterval
+			if !failing && ctx.Err() == nil { // log the first failure only
+				s.deps.Log.WarnContext(ctx, "entries are not written",
+					"error", err)
 			}
 		}
+		failing = err != nil
 		_ = tap.Sleep(ctx, pause) // the loop's condition checks ctx
 	}
 }
 
-// leaveToWorker asks the worker of this process to write the entries of a SKU.
 func (s *redisStream) leaveToWorker(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

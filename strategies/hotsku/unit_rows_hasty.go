@@ -6,7 +6,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 )
@@ -22,11 +21,9 @@ var UnitRowsHasty = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs).
 		Breaks(catalog.SoldOut, catalog.BuyerLeaves, catalog.Reset),
 	Repair: "unit-rows",
-	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.SkipLocked,
-		backend.ReadCommitted},
-	Stock: seckill.InUnits,
-	Also:  []string{"unit_rows.go", "bucketed.go"},
+	Needs:  UnitRows.Needs,
+	Stock:  seckill.InUnits,
+	Also:   []string{"unit_rows.go", "bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unitRowsHasty{unitStock{d.Ledger}}, nil
 	},
