@@ -8,6 +8,5 @@ import "embed"
 // Files has the sources and lessons that the page shows.
 //
 //go:embed *.lua *.md
-//go:embed holding.go number.go
-//go:embed redis_counter.go redis_counter_mysql.go redis_multi.go
+//go:embed number.go redis_counter.go redis_counter_mysql.go redis_multi.go
 var Files embed.FS

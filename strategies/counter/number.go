@@ -3,6 +3,7 @@ package counter
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -134,7 +135,7 @@ func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 
 // Count returns the units left: the number, plus the units of open purchases
 // without an order. An open purchase is still running, or its process died. If
-// it never gets an order, its units are given back. See holding.go.
+// it never gets an order, its units are given back.
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	left, sale, open, err := n.readOpen(ctx, sku, "+inf", everything)
 	if err != nil {
@@ -162,6 +163,61 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 		}
 	}
 	return left, nil
+}
+
+// findState returns the state of the purchase p in the ledger: sold, void,
+// absent or cancelled.
+func (n *number) findState(
+	ctx context.Context, p seckill.Purchase,
+) (string, error) {
+	o, err := n.store.FindRequest(ctx, p.SKU, p.User, p.RequestID)
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder):
+		return absent, nil
+	case err != nil:
+		return "", err
+	case o.Status == ledger.Refused:
+		return void, nil
+	case o.Status != ledger.Active:
+		return cancelled, nil
+	}
+	return sold, nil
+}
+
+//go:embed count.lua
+var countLua string
+
+var countScript = redis.NewScript(countLua)
+
+const everything = -1
+
+// readOpen reads the number, its sale, and the purchases that are open. It
+// leaves out purchases that were opened after openedUntil (in ms), and returns
+// at most maxCount of them.
+func (n *number) readOpen(
+	ctx context.Context, sku int64, openedUntil string, maxCount int,
+) (left int64, sale string, open []seckill.Purchase, err error) {
+	found, err := countScript.Run(ctx, n.redis, scriptKeys(sku),
+		openedUntil, maxCount).StringSlice()
+	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
+		// A read takes no units, so its failure must not count as an unknown
+		// outcome. %v instead of %w hides ErrUnknown from errors.Is.
+		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
+	}
+	if err != nil {
+		return 0, "", nil, err
+	}
+	if left, err = strconv.ParseInt(found[0], 10, 64); err != nil {
+		return 0, "", nil, fmt.Errorf("%w: %s holds %q",
+			seckill.ErrUnknownSKU, numberKey(sku), found[0])
+	}
+	for i := 2; i+1 < len(found); i += 2 {
+		p := seckill.Purchase{SKU: sku}
+		_, _ = fmt.Sscan(found[i], &p.User)
+		_, _ = fmt.Sscan(found[i+1], &p.Quantity, &p.RequestID)
+		open = append(open, p)
+	}
+	return left, found[1], open, nil
 }
 
 // missing returns the error of a purchase without a number: the SKU does not

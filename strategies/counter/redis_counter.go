@@ -27,8 +27,7 @@ var RedisCounter = catalog.Info{
 	Redis:  []string{"MULTI", "DECRBY", "GET", "EXEC"},
 	Stock:  seckill.InRedis,
 	Stored: catalog.Stored{RedisKeys: scriptKeys},
-	Also: []string{"give_back.lua", "number.go", "seed.lua", "holding.go",
-		"count.lua"},
+	Also:   []string{"give_back.lua", "number.go", "seed.lua", "count.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounter{number{d.Redis, d.Ledger}}, nil
 	},

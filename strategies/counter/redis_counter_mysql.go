@@ -48,7 +48,7 @@ var RedisCounterMySQL = catalog.Info{
 	Stock:  seckill.InRowAndRedis,
 	Stored: catalog.Stored{RedisKeys: scriptKeys},
 	Also: []string{
-		"take.lua", "holding.go", "settle.lua", "undo.lua", "open.lua",
+		"take.lua", "settle.lua", "undo.lua", "open.lua",
 		"count.lua", "number.go", "seed.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil
@@ -59,6 +59,25 @@ type redisCounterMySQL struct {
 	number
 	deps catalog.Deps
 }
+
+// In take.lua a purchase takes its units, and Redis records it as open.
+// settle.lua closes the purchase when its state in the ledger is known. Only
+// redis-counter-mysql opens purchases. The table in take.lua says what Redis
+// stores of a purchase.
+//
+// These are the states, as settle.lua reads them.
+const (
+	sold      = "sold"      // the purchase has an order
+	again     = "again"     // the purchase had an order before this attempt
+	void      = "void"      // the purchase has no order and never will
+	absent    = "absent"    // the purchase has no order, but may still get one
+	cancelled = "cancelled" // the order is cancelled
+	// returned means that the caller of settle has just cancelled the order.
+	// settle returns its units even if Redis has forgotten the order. Redis
+	// may then admit one buyer too many, whom MySQL refuses. The opposite
+	// mistake would leave units unsold.
+	returned = "returned"
+)
 
 func (s *redisCounterMySQL) Deduct(
 	ctx context.Context, p seckill.Purchase,

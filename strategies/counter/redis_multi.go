@@ -27,8 +27,7 @@ var RedisMulti = catalog.Info{
 	Redis:      []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
 	Stock:      seckill.InRedis,
 	Stored:     catalog.Stored{RedisKeys: scriptKeys},
-	Also: []string{"number.go", "seed.lua", "holding.go", "count.lua",
-		"give_back.lua"},
+	Also:       []string{"number.go", "seed.lua", "count.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisMulti{number{d.Redis, d.Ledger},
 			d.Settings.Retries}, nil
@@ -93,12 +92,13 @@ func (s *redisMulti) tryTake(
 		if err != nil {
 			return err
 		}
-		num, isNumber := parseInteger(found[0])
+		text, _ := found[0].(string)
+		num, notNumber := strconv.ParseInt(text, 10, 64)
 		got.sale, _ = found[1].(string)
 		if got.run, err = s.runOf(ctx, p.SKU, got.sale); err != nil {
 			return err
 		}
-		if !isNumber {
+		if notNumber != nil {
 			return s.missing(ctx, p.SKU)
 		}
 		if got.left = num - p.Quantity; got.left < 0 {
@@ -117,16 +117,8 @@ func (s *redisMulti) tryTake(
 	case errors.Is(err, redis.TxFailedErr):
 		return got, fmt.Errorf("%w: the number changed before EXEC",
 			seckill.ErrConflict)
-	case errors.Is(err, redis.ErrPoolTimeout):
-		return got, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
-	case !tried:
-		return got, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	case tried, errors.Is(err, redis.ErrPoolTimeout):
+		return got, backend.RedisError(err)
 	}
-	return got, backend.RedisError(err)
-}
-
-func parseInteger(found any) (int64, bool) {
-	text, ok := found.(string)
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, ok && err == nil
+	return got, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
