@@ -12,14 +12,17 @@ import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 import { Picture } from '../trace/picture.js';
 import { readExample } from '../trace/read.js';
-import { InWords } from './drawn.js';
+import { InWords, Place } from './drawn.js';
 import { Predict } from './predict.js';
 import { words as lessonWords } from './text.js';
 
 const Stage = later(() => import('../lab/stage.js'), 'Stage'); // a site never needs it
 
-/** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
-export function BreakIt({ chapter, lab, matrix }) {
+/**
+ * draws: also shows the counterexample, on a slide that has no button to run.
+ * @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null, draws?: boolean}} props
+ */
+export function BreakIt({ chapter, lab, matrix, draws }) {
   const { strategy, stock, buyers, question, held } = chapter.break;
   const row = matrix?.rows.find((r) => r.strategy === strategy);
   const broken = (matrix?.questions ?? []).filter((q) => exampleOf(row?.cells[q.id]));
@@ -29,6 +32,7 @@ export function BreakIt({ chapter, lab, matrix }) {
       ${held && html`<p><a class="offer beside" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}`
     : html`${isSite ? html`<${NeedsLab} does=${lessonWords().breakIt(strategy, stock, buyers)} />${broken[0] && html`<p><a class="run" href=${link('trace', exampleOf(row?.cells[broken[0].id]), { guess: 1 })}>${lessonWords().guess}</a></p>`}` : html`<${Run} chapter=${chapter} lab=${lab} />`}
       ${broken.length > 0 && html`<p>${lessonWords().traces}${broken.map((q, i) => html`${i > 0 && t.comma}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>✗ ${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
+      ${draws && broken[0] && html`<${Place} place=${`${strategy} ${question ?? broken[0].id} breaks`} matrix=${matrix} zoom=${1.3} />`}
     </div>`;
 }
 
@@ -37,7 +41,7 @@ function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
   if (example) return html`
-    ${question !== 'node-loss' && !isSite && html`<${Live} key=${example} example=${example} says=${lessonWords().live(strategy, `✗ ${t.guarantees.titleOf(q)}`)} />`}
+    ${question !== 'node-loss' && (isSite ? html`<${NeedsLab} does=${lessonWords().live(strategy, `✗ ${t.guarantees.titleOf(q)}`)} />` : html`<${Live} key=${example} example=${example} says=${lessonWords().live(strategy, `✗ ${t.guarantees.titleOf(q)}`)} />`)}
     <p class="buttons"><a class="offer play" href=${link('trace', example)}>${lessonWords().play(strategy, `✗ ${t.guarantees.titleOf(q)}`)}</a>
       <a class="offer" href=${link('trace', example, { guess: 1 })}>${lessonWords().guess}</a></p>`;
   return matrix && html`<p class="hint">${lessonWords().noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;

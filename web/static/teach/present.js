@@ -9,6 +9,7 @@ import { textOf } from '../play/levels.js';
 import { useKeys } from '../keys.js';
 import { preferences } from '../preferences.js';
 import { go, link, stay } from '../route.js';
+import { isSite } from '../source.js';
 import { classes, html, styled, useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
 import { levelsOf, useLevels } from './load.js';
 import { lead, slidesOf } from './slides.js';
@@ -53,7 +54,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
   });
   const { strategy, stock = 0, buyers = 0, question } = chapter.break;
   const noteOf = (/** @type {import('./slides.js').Slide} */ { kind, blocks: [first] }) => {
-    if (kind === 'live') return question ? w.note.schedule(strategy) : w.note.live(strategy, stock, buyers);
+    if (kind === 'live') return question || isSite ? w.note.schedule(strategy) : w.note.live(strategy, stock, buyers);
     return (w.note[first?.kind ?? ''] ?? w.note[kind])();
   };
   useAlone();
@@ -64,7 +65,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
     switch (s.kind) {
       case 'title': return html`<p class="hint">${words().chapterOf(chapters.indexOf(chapter) + 1)}</p><h1>${s.heading}</h1>`;
       case 'predict': return html`<h2>${w.predict}</h2><${Predict} chapter=${chapter} place="first" />`;
-      case 'live': return html`<h2>${w.live}</h2>${(i === at || live.current) && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}`;
+      case 'live': return html`<h2>${w.live}</h2>${(i === at || live.current) && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} draws=${isSite} />`}`;
       case 'play': return html`<h2>${w.yours}</h2><p class="slide-lead">${w.levelsHint}</p>
         <ul class="items">${levels.map((l) => html`<li key=${l.name}><a href=${link('play', l.name)}>${textOf(l).title}</a>${t.colon}${textOf(l).goal}</li>`)}</ul>`;
       default: return html`<h2>${inline(s.heading)}${s.kind === 'answer' && html` · ${w.answer}`}${s.of > 1 && html` <span class="hint">${w.part(s.nth, s.of)}</span>`}</h2>
