@@ -252,6 +252,8 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	}
 	other.hidden(false)
 	other.says(".lost-connection", "断了")
+	other.click("#language") // the page has the other language, or says why not
+	other.await(`document.documentElement.lang === "en" || $("header [role=alert]").innerText.includes("没有响应")`)
 	tb.await(`getComputedStyle($("button.run")).filter === "grayscale(1)" &&
 		$(".lost-connection").innerText.includes("make demo")`)
 	tb.click("button.run")

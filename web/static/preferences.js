@@ -1,6 +1,6 @@
 // The visitor's preferences: language and theme. They are attributes of
 // the document's root, for the stylesheet, and kept in this browser.
-import { speak } from './text.js';
+import { load, speak } from './text.js';
 import { useEffect, useState } from './ui.js';
 
 const root = document.documentElement;
@@ -18,16 +18,16 @@ export const preferences = () => ({
  */
 export const chosenOf = (en, zh) => () => /** @type {W} */ (preferences().language === 'zh' ? zh : en);
 
+/** The language that the page can change to. */
+export const otherLanguage = () => (preferences().language === 'zh' ? 'en' : 'zh');
+
 await speak(preferences().language);
+setTimeout(() => load(otherLanguage()).catch(() => {}), 10_000); // so that a page whose lab has ended can change, too
 
 /** @param {'language'|'theme'} name @param {string} value */
 export async function prefer(name, value) {
   if (name === 'language') {
-    try {
-      await speak(value);
-    } catch {
-      return; // the lab is down; main.js says so
-    }
+    await speak(value);
     root.lang = value === 'zh' ? 'zh-CN' : 'en';
   } else {
     root.dataset[name] = value;

@@ -1,5 +1,6 @@
 // The frame around every screen: the doors, the tabs behind each, and preferences.
-import { prefer, usePreferences } from './preferences.js';
+import { useAction, Wrong } from './loaded.js';
+import { otherLanguage, prefer, usePreferences } from './preferences.js';
 import { link } from './route.js';
 import { addressOf, isSite } from './source.js';
 import { t } from './text.js';
@@ -34,15 +35,18 @@ export function Header({ screen, home = '' }) {
 }
 
 function Preferences() {
-  const { language, theme } = usePreferences();
+  const { theme } = usePreferences();
+  const { failure, act } = useAction(() => t.wrong.unreachable);
+  const other = otherLanguage();
   return html`
     <div class="preferences">
-      <button type="button" class="quiet" id="language" lang=${language === 'zh' ? 'en' : 'zh-CN'} title=${t.nav.languageHint}
-        onClick=${() => prefer('language', language === 'zh' ? 'en' : 'zh')}>${t.nav.language}</button>
+      <button type="button" class="quiet" id="language" lang=${other === 'zh' ? 'zh-CN' : 'en'} title=${t.nav.languageHint}
+        onClick=${() => act(() => prefer('language', other))}>${t.nav.language}</button>
       <label class="theme"><span>${t.nav.theme}</span>
         <select id="theme" class="quiet" onChange=${(e) => prefer('theme', e.currentTarget.value)}>
           ${['auto', 'light', 'dark'].map((name) => html`
             <option key=${name} value=${name} selected=${name === theme}>${t.nav.themes[name]}</option>`)}
         </select></label>
-    </div>`;
+    </div>
+    <${Wrong} failure=${failure} />`;
 }

@@ -9,8 +9,9 @@ export let t;
 export let sentences = {};
 
 /** @param {string} language whose texts are loaded on first use */
+export const load = (language) => Promise.all([import(`./text/${language}.js`), language === 'zh' ? import('./guarantees/text/proof.zh.js') : { default: {} }]);
+
+/** @param {string} language */
 export async function speak(language) {
-  const proof = language === 'zh' && import('./guarantees/text/proof.zh.js');
-  t = (await import(`./text/${language}.js`)).default;
-  sentences = proof ? (await proof).default : {};
+  [{ default: t }, { default: sentences }] = await load(language);
 }
