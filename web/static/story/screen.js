@@ -27,11 +27,12 @@ export function Story({ route }) {
   }, [value, route.query.at]);
   if (error instanceof Refused && error.status === 404) return html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link('story')}>${t.nav.home}</a></p></section>`;
   if (!value) return html`<${Awaited} error=${error} again=${again} title=${t.nav.story} />`;
+  const isEnglish = preferences().language === 'zh' && !nameOf(name).endsWith('.zh.md');
   const folder = name.includes('/') ? name.replace(/[^/]*$/, '') : '';
   const to = (/** @type {string} */ href) => addressIn(href, name, folder);
   return html`
     ${name === 'README.md' && html`<${Welcome} />`}
-    <article class="document panel"><${Blocks} blocks=${blocksOf(value)} to=${to} anchor=${anchorOf} /></article>`;
+    <article class="document panel" lang=${isEnglish ? 'en' : undefined}>${isEnglish && html`<p class="hint" lang="zh-CN">${t.site.english}</p>`}<${Blocks} blocks=${blocksOf(value)} to=${to} anchor=${anchorOf} /></article>`;
 }
 
 /**

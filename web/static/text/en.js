@@ -20,7 +20,7 @@ export default {
     what: 'Everything here plays without an installation: the chapters, the proof, and the levels, with what real servers answered when they were recorded. To sell and to measure, start the lab on your machine.',
     read: 'Read the first chapter', play: 'Play the first level', see: 'Watch a Redis lock fail',
     needs: 'This needs the lab, with its servers. From a clone of the repository:',
-    copy: 'Copy the command', how: 'What it installs',
+    copy: 'Copy the command', how: 'What it installs', english: '',
   },
 
   nav: {
