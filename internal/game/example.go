@@ -86,7 +86,7 @@ func ReadExample(r io.Reader) (e Example, err error) {
 	if e.Format != exampleFormat {
 		return e, fmt.Errorf("the counterexample has format %d, this program knows %d", e.Format, exampleFormat)
 	}
-	if err := exampleLimits.checkScenario(&e.Scenario); err != nil {
+	if err := checkScenario(&e.Scenario); err != nil {
 		return e, fmt.Errorf("the counterexample makes no sense: %w", err)
 	}
 	if e.Schedule == "" {

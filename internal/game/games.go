@@ -55,17 +55,13 @@ func (gs *Games) readSetting(r Request) (info catalog.Info, s Setting, level *Le
 		}
 		r.Strategy, s = level.Setting.Strategy, level.Setting
 	}
-	if r.Processes < 0 || r.Processes > 1 {
-		return info, s, nil, newProblem(http.StatusBadRequest, "invalid",
-			"processes is %d: give 1 if the buyers share a process, 0 if each has its own.", r.Processes)
+	if info, err = gs.findStrategy(r.Strategy); err != nil || level != nil {
+		return info, s, level, err
 	}
-	if info, err = gs.findStrategy(r.Strategy); err != nil {
-		return info, s, nil, err
-	}
-	if level == nil {
+	if err = r.checkFreePlay(); err == nil {
 		s = FreePlay(info, r.Buyers, r.Stock, r.Processes)
 	}
-	return info, s, level, s.Check()
+	return info, s, nil, err
 }
 
 // findStrategy returns the strategy with this name. The error is a *web.Problem.

@@ -44,6 +44,9 @@ func readLevel(name string, text []byte) (*Level, error) {
 	} else {
 		l.Setting.MaxFaults = cmp.Or(l.Setting.MaxFaults, 1)
 	}
+	if err := checkScenario(&l.Setting.Scenario); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	moves, err := ReadSchedule(l.Schedule)
 	l.Moves = len(moves)
 	return l, err

@@ -261,20 +261,18 @@ func (g *Game) follow(ctx context.Context, choose func(State) (move string, err 
 	}
 }
 
-// sections groups the indexes of p's parts by words such as "buyers", "steps" and "moves".
-func (p *position) sections() map[string][]int {
-	parts := map[string][]int{"buyers": p.Buyers, "values": p.Values, "steps": p.steps}
-	for _, m := range p.moves {
-		parts["moves"] = append(parts["moves"], m.part)
-	}
-	if p.Verdict != nil {
-		parts["verdict"] = []int{*p.Verdict}
-	}
-	return parts
-}
-
 // compare returns an error that describes the first difference of two positions, or nil.
 func (r *recorder) compare(want, got *position) error {
+	parts := func(p *position) map[string][]int {
+		parts := map[string][]int{"buyers": p.Buyers, "values": p.Values, "steps": p.steps}
+		for _, m := range p.moves {
+			parts["moves"] = append(parts["moves"], m.part)
+		}
+		if p.Verdict != nil {
+			parts["verdict"] = []int{*p.Verdict}
+		}
+		return parts
+	}
 	text := func(indexes []int) string {
 		var b strings.Builder
 		for _, i := range indexes {
@@ -283,7 +281,7 @@ func (r *recorder) compare(want, got *position) error {
 		return b.String()
 	}
 	for _, name := range []string{"buyers", "values", "steps", "moves", "verdict"} {
-		if was, is := want.sections()[name], got.sections()[name]; !slices.Equal(was, is) {
+		if was, is := parts(want)[name], parts(got)[name]; !slices.Equal(was, is) {
 			return fmt.Errorf("the %s were%s\nand are%s", name, text(was), text(is))
 		}
 	}
@@ -292,37 +290,32 @@ func (r *recorder) compare(want, got *position) error {
 
 // pack makes a recording of all positions that can be reached with at most the given number of turns.
 func (r *recorder) pack(level *Level, turns int) *Recording {
-	p := packer{&Recording{Level: level.Name, Turns: turns, Schedules: r.schedules,
-		Parts: partTable{list: slices.Clone(r.parts.list)}}, turns, map[string]int{}}
-	p.add(r.root.next[""])
-	return p.Recording
-}
-
-type packer struct {
-	*Recording
-	turns int
-	known map[string]int // positions
-}
-
-// add appends a position and returns its index. Before this position, add appends the positions to
-// which its edges lead.
-func (p *packer) add(at *position) int {
-	packed := at.Position
-	for _, m := range at.moves {
-		e := Edge{Move: m.part, To: -1}
-		if next := at.next[m.name]; next != nil && next.turns <= p.turns {
-			e = at.edgeTo(next)
-			e.Move, e.To = m.part, p.add(next)
+	packed := &Recording{Level: level.Name, Turns: turns, Schedules: r.schedules,
+		Parts: partTable{list: slices.Clone(r.parts.list)}}
+	known := map[string]int{} // the indexes of the positions; the keys are their JSON texts
+	// The function add appends a position and returns its index. Before this position, it appends the positions to
+	// which the edges lead.
+	var add func(at *position) int
+	add = func(at *position) int {
+		p := at.Position
+		for _, m := range at.moves {
+			e := Edge{Move: m.part, To: -1}
+			if next := at.next[m.name]; next != nil && next.turns <= turns {
+				e = at.edgeTo(next)
+				e.Move, e.To = m.part, add(next)
+			}
+			p.Edges = append(p.Edges, e)
 		}
-		packed.Edges = append(packed.Edges, e)
+		text, _ := json.Marshal(p) // cannot fail: a Position has only numbers
+		i, found := known[string(text)]
+		if !found {
+			i = len(packed.Positions)
+			known[string(text)], packed.Positions = i, append(packed.Positions, p)
+		}
+		return i
 	}
-	text, _ := json.Marshal(packed) // cannot fail: a Position has only numbers
-	i, found := p.known[string(text)]
-	if !found {
-		i = len(p.Positions)
-		p.known[string(text)], p.Positions = i, append(p.Positions, packed)
-	}
-	return i
+	add(r.root.next[""])
+	return packed
 }
 
 // edgeTo returns the edge from the position p to the next position. The caller sets the fields Move and To.
