@@ -30,7 +30,7 @@ var (
 
 func chapters(t *testing.T) []course.Chapter {
 	t.Helper()
-	return labtest.Value(course.Chapters()).Must(t)
+	return course.Chapters()
 }
 
 func infos() map[string]catalog.Info {

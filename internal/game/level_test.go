@@ -23,7 +23,7 @@ func TestLevelsAreComplete(t *testing.T) {
 	if len(levels) < 12 {
 		t.Fatalf("there are %d levels", len(levels))
 	}
-	chapters := labtest.Value(course.Chapters()).Must(t)
+	chapters := course.Chapters()
 	seen := map[string]bool{}
 	last := 1
 	for i, level := range levels {

@@ -35,7 +35,7 @@ type Comparison struct {
 
 type comparisonEntry = entry[Comparison]
 
-var comparisonType = entryType[Comparison]{kind: kindComparison, record: (*Comparison).record,
+var comparisonType = entryType[Comparison]{kind: "comparison", record: (*Comparison).record,
 	summary: Comparison.summary, isComplete: (*Comparison).isComplete}
 
 // summary returns a copy of c without the result.
@@ -95,8 +95,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.labLock.acquire("a comparison")
-	if err != nil {
+	if err := s.labLock.acquire("a comparison"); err != nil {
 		return err
 	}
 	// If one service process has ended, restart all of them, because the number of processes affects the figures.
@@ -104,7 +103,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	err = s.ensureServing(c.Request.Context(), serving)
 	targets := s.liveServices()
 	if err != nil || len(targets) == 0 {
-		release()
+		s.labLock.release()
 		s.Log.Warn("start the service processes for a comparison", "error", err)
 		return noService
 	}
@@ -112,7 +111,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 		Settings: wanted, Command: wanted.Command(), Services: serving}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &comparisonEntry{value: begun, stop: stop}
-	err = s.comparisons.perform(e, release, func() Comparison { return s.performComparison(ctx, e, chosen, targets) })
+	err = s.comparisons.perform(e, func() Comparison { return s.performComparison(ctx, e, chosen, targets) })
 	if err == nil {
 		s.comparisons.answerCreated(c, begun)
 	}

@@ -89,7 +89,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	l.serving.Poll, l.services[0].Up = unluckyPoll, false
 	s, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	call{method: "POST", path: comparisonsPath, body: goodComparison}.wants(t, h.URL, 503, "backend_unavailable")
-	labtest.Value(s.labLock.acquire("anything")).Check(t, nil, "the lab afterwards")
+	labtest.Check(t, s.labLock.acquire("anything"), nil, "the lab afterwards")
 }
 
 // A comparison runs as its settings say, and has a command that repeats it. (What pages see of it is in the tests of
@@ -136,7 +136,7 @@ func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	s, h, f := startComparing(t, History(dir))
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	labtest.Must(t, s.Close(t.Context()))
-	kept := readEntries[Comparison](History(dir), kindComparison)[begun.ID]
+	kept := readEntries[Comparison](History(dir), "comparison")[begun.ID]
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
 	}
@@ -152,7 +152,7 @@ func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	if len(s.runs.listEntries()) > 0 || len(s.comparisons.listEntries()) > 0 || len(f.options) > 0 {
 		t.Error("something has begun all the same")
 	}
-	labtest.Value(s.labLock.acquire("anything")).Check(t, nil, "the lab afterwards")
+	labtest.Check(t, s.labLock.acquire("anything"), nil, "the lab afterwards")
 }
 
 // A lab makes one trace at a time, and none during a run. (How a trace is shown, kept or fails is in the tests of the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -17,6 +18,30 @@ const (
 	minEventGap = 100 * time.Millisecond
 )
 
+// A notifier counts the changes that pages see, and wakes the event streams of all pages, which then read the changes.
+// A slow page may miss intermediate states, but does not delay a run.
+type notifier struct {
+	mu          sync.Mutex
+	revision    int           // number of changes so far
+	labRevision int           // the revision after the last change of the lab's processes and settings
+	changed     chan struct{} // closed at the next change
+}
+
+// nextRevision counts a change and wakes the event streams. The caller holds mu.
+func (n *notifier) nextRevision() int {
+	close(n.changed)
+	n.changed = make(chan struct{})
+	n.revision++
+	return n.revision
+}
+
+// notifyLabChange tells the pages to ask for the status again.
+func (n *notifier) notifyLabChange() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.labRevision = n.nextRevision()
+}
+
 // streamEvents sends events to a page. The event `hello` contains the summaries of all runs. The event `run` contains a
 // whole run after a change, and `comparison` the summary of a comparison after a change. The event `lab` tells the page
 // to ask for the lab's status. A page that is opened during a run gets the same state as other pages.
@@ -26,55 +51,45 @@ func (s *Server) streamEvents(c *gin.Context) error {
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{Context: c, control: http.NewResponseController(c.Writer)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the server's read deadline would end the stream, so remove it
-	sent := &sentState{lab: s.notifier.labChanges.Load(), runs: s.runs.revisionBeforeNewest(),
-		comparisons: s.comparisons.revisionBeforeNewest()}
+	// The page gets the summaries of all runs, so it needs only the newest run as a whole.
+	sent := s.runs.revisionBeforeNewest()
 	_, _ = io.WriteString(c.Writer, "retry: 1000\n\n")
 	out.writeEvent("hello", gin.H{"lab": s.id, "runs": s.runs.listEntries()})
 
-	heartbeat := time.NewTicker(heartbeatInterval)
-	defer heartbeat.Stop()
+	heartbeat := time.Tick(heartbeatInterval)
 	ctx, end := context.WithCancel(c.Request.Context())
 	defer end()
 	defer context.AfterFunc(s.background.closing, end)()
 	for out.err == nil && ctx.Err() == nil {
-		changed := s.notifier.nextChange()
-		s.sendChanges(sent, out)
+		var changed <-chan struct{}
+		sent, changed = s.sendChanges(sent, out)
 		select {
 		case <-changed:
-		case <-heartbeat.C:
+		case <-heartbeat:
 			out.writeEvent("lab", gin.H{}) // a service process may have died, so the page must ask for the status
 		case <-ctx.Done():
 		}
-		select {
-		case <-time.After(minEventGap):
-		case <-ctx.Done():
-		}
+		time.Sleep(minEventGap)
 	}
 	return nil
 }
 
-// sentState holds the revisions of the lab's state that one page has received. The page needs only later changes.
-type sentState struct {
-	lab               int64
-	runs, comparisons int
-}
-
-// sendChanges sends all changes since its last call to a page. While it sends, it holds no lock.
-func (s *Server) sendChanges(sent *sentState, out *stream) {
-	if n := s.notifier.labChanges.Load(); n > sent.lab {
-		sent.lab = n
+// sendChanges sends the changes after a revision to a page. It returns the revision that the page has then, and a
+// channel that is closed at the next change. While it sends, it holds no lock.
+func (s *Server) sendChanges(since int, out *stream) (sent int, changed <-chan struct{}) {
+	s.notifier.mu.Lock()
+	sent, changed, lab := s.notifier.revision, s.notifier.changed, s.notifier.labRevision
+	s.notifier.mu.Unlock()
+	if lab > since {
 		out.writeEvent("lab", gin.H{})
 	}
-	var runs []Run
-	runs, sent.runs = s.runs.changedSince(sent.runs)
-	for _, r := range runs {
+	for _, r := range s.runs.changedSince(since) {
 		out.writeEvent("run", r)
 	}
-	var comparisons []Comparison
-	comparisons, sent.comparisons = s.comparisons.changedSince(sent.comparisons)
-	for _, c := range comparisons {
+	for _, c := range s.comparisons.changedSince(since) {
 		out.writeEvent("comparison", c.summary())
 	}
+	return sent, changed
 }
 
 // A stream writes events until a write fails.

@@ -17,6 +17,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/game"
 	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
@@ -143,7 +144,7 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 			"app.mjs": {Data: []byte("export {}")}},
 		Addr: "127.0.0.1:8080",
 		Backing: Backing{
-			Lab: newFakeLab(), Load: load.run, ServiceToken: serviceToken,
+			Lab: newFakeLab(), Load: load.run, ServiceToken: serviceToken, Games: &game.Games{},
 			Missing: func(i catalog.Info) []string {
 				if len(i.Needs) > 0 {
 					return []string{"no etcd"}

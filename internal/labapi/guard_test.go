@@ -2,7 +2,6 @@ package labapi
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -110,7 +109,6 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 func TestPlayersAreNotToldAddresses(t *testing.T) {
 	var log bytes.Buffer
 	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	defer func() { _ = s.Close(context.Background()) }()
 	told := s.explainGameError(errors.New("dial tcp 10.1.2.3:3306: connection refused")).Error()
 	if !strings.Contains(told, "begin the game again") || strings.Contains(told, "10.1.2.3") {
 		t.Errorf("a player is told %q", told)

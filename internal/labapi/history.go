@@ -13,15 +13,6 @@ import (
 // Several labs may use one folder at the same time.
 type History string
 
-// An entryKind is a kind of entries in a History, such as runs. The names of the entries' files begin with the kind.
-type entryKind string
-
-const (
-	kindRun        entryKind = "run"
-	kindComparison entryKind = "comparison"
-	kindTrace      entryKind = "trace"
-)
-
 // historyFormat is the number of the file format that this program writes and reads.
 const historyFormat = 1
 
@@ -30,11 +21,11 @@ type historyFile[T any] struct {
 	Entry  T   `json:"entry"`
 }
 
-func (h History) fileName(k entryKind, id string) string {
-	return filepath.Join(string(h), string(k)+"-"+id+".json")
+func (h History) fileName(kind, id string) string {
+	return filepath.Join(string(h), kind+"-"+id+".json")
 }
 
-func (h History) writeEntry(k entryKind, id string, entry any) error {
+func (h History) writeEntry(kind, id string, entry any) error {
 	if h == "" {
 		return nil
 	}
@@ -45,26 +36,26 @@ func (h History) writeEntry(k entryKind, id string, entry any) error {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(h.fileName(k, id), text, 0o600)
+	return os.WriteFile(h.fileName(kind, id), text, 0o600)
 }
 
 // removeEntry removes the file of an entry. It ignores errors, for example if a person has removed the file.
-func (h History) removeEntry(k entryKind, id string) {
+func (h History) removeEntry(kind, id string) {
 	if h != "" {
-		_ = os.Remove(h.fileName(k, id))
+		_ = os.Remove(h.fileName(kind, id))
 	}
 }
 
 // readEntries returns the entries of a kind by their ids. It ignores files of other programs or versions. It also
 // ignores incomplete files, which remain if a lab was killed or the disk was full.
-func readEntries[T any](h History, k entryKind) map[string]T {
+func readEntries[T any](h History, kind string) map[string]T {
 	all := map[string]T{}
 	if h == "" {
 		return all
 	}
 	files, _ := os.ReadDir(string(h)) // if the folder does not exist yet, there are no entries
 	for _, file := range files {
-		id, found := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(k)+"-")
+		id, found := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), kind+"-")
 		if !found || !file.Type().IsRegular() { // skip a named pipe, because reading it would block
 			continue
 		}

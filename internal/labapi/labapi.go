@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,15 +92,12 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	closing, stop := context.WithCancel(context.Background())
 	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(),
-		notifier: newNotifier(), shop: shop{notice: defaultNotice}}
-	s.background.closing, s.background.close = closing, stop
-	s.runs, s.comparisons, s.traces = openStore(s, runType), openStore(s, comparisonType), openStore(s, traceType)
-	if len(s.Strategies) > 0 {
-		i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
-		s.shop.strategy = s.Strategies[max(0, i)]
-	}
+		notifier: &notifier{changed: make(chan struct{})}, shop: shop{notice: defaultNotice}}
+	s.background.closing, s.background.close = context.WithCancel(context.Background())
+	// The runs come last, so that their changes are the latest: a page that has just been opened gets these only.
+	s.comparisons, s.traces, s.runs = openStore(s, comparisonType), openStore(s, traceType), openStore(s, runType)
+	s.shop.strategy, _ = catalog.Find(s.Strategies, s.Strategy)
 	s.addRoutes()
 	if c.Lab != nil {
 		close(s.opened)
@@ -229,10 +225,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.background.starting.Unlock()
 	s.runs.stopEntry(nil)
 	s.comparisons.stopEntry(nil)
-	var games error
-	if s.Games != nil {
-		games = s.Games.Close(ctx)
-	}
+	games := s.Games.Close(ctx)
 	done := make(chan struct{})
 	go func() {
 		s.background.running.Wait()
@@ -285,12 +278,6 @@ func (s *Server) liveServices() []string {
 	return urls
 }
 
-// notifyLabChange tells the pages to ask for the status again.
-func (s *Server) notifyLabChange() {
-	s.notifier.labChanges.Add(1)
-	s.notifier.notifyAll()
-}
-
 // A labLock lets only one run, comparison or trace at a time use the lab. Two of them at the same time would share the
 // processors and falsify each other's figures.
 type labLock struct {
@@ -298,21 +285,23 @@ type labLock struct {
 	what string // describes the work that holds the lock, as in "a run of naive"; "" while the lock is free
 }
 
-// acquire takes the lock for the work that the text describes. The caller must call release to release the lock.
-// Further calls of release do nothing. If other work holds the lock, the error describes that other work.
-func (l *labLock) acquire(text string) (release func(), err error) {
+// acquire takes the lock for the work that the text describes. If other work holds the lock, the error describes that
+// other work.
+func (l *labLock) acquire(text string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.what != "" {
-		return nil, &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
+		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
 			Detail: fmt.Sprintf("The lab is busy with %s. Stop it, or wait for its end.", l.what)}
 	}
 	l.what = text
-	return sync.OnceFunc(func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.what = ""
-	}), nil
+	return nil
+}
+
+func (l *labLock) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.what = ""
 }
 
 // serveFile serves a file of dir. If name is "", the call's path names the file. A browser that has the file already
@@ -335,9 +324,5 @@ func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 // serveCourse answers with all chapters in all languages, so that the page needs no call for the next chapter
 // or another language.
 func (s *Server) serveCourse(c *gin.Context) {
-	chapters, err := course.Chapters()
-	if err != nil { // this cannot happen, because the chapters are embedded and tests read all of them
-		panic(err)
-	}
-	c.JSON(http.StatusOK, gin.H{"chapters": chapters})
+	c.JSON(http.StatusOK, gin.H{"chapters": course.Chapters()})
 }

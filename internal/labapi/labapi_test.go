@@ -136,7 +136,7 @@ func TestPagesHaveWholeRuns(t *testing.T) {
 			t.Errorf("%d points, from %v to %v s", n, l.Points[0].At, l.Points[n-1].At)
 		}
 	}
-	s.notifyLabChange()
+	s.notifier.notifyLabChange()
 	first.next("lab")
 }
 
@@ -165,7 +165,7 @@ func TestThePageDoesNotWaitForTheLab(t *testing.T) {
 
 func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	dir := t.TempDir()
-	s := &Server{Config: Config{History: History(dir), Log: slog.New(slog.DiscardHandler)}, notifier: newNotifier()}
+	s := &Server{Config: Config{History: History(dir), Log: slog.New(slog.DiscardHandler)}, notifier: &notifier{changed: make(chan struct{})}}
 	s.runs = openStore(s, runType)
 	begun := time.Now()
 	for i := range maxEntries + 5 {
@@ -192,9 +192,9 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "later")
 	f := History(dir)
 	for id, text := range map[string]string{"a": "first", "b": "second"} {
-		labtest.Must(t, f.writeEntry(kindRun, id, kept{text}))
+		labtest.Must(t, f.writeEntry("run", id, kept{text}))
 	}
-	labtest.Must(t, f.writeEntry(kindComparison, "a", kept{"another"}))
+	labtest.Must(t, f.writeEntry("comparison", "a", kept{"another"}))
 	foreign := map[string]string{
 		"run-cut.json": `{"seckill_history":1,"entry":{"Text":"th`, "run-list.json": `[]`,
 		"run-older.json": `{"seckill_history":0,"entry":{}}`,
@@ -205,38 +205,38 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 	labtest.Must(t, os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700))
 	want := map[string]kept{"a": {"first"}, "b": {"second"}}
-	labtest.Same(t, readEntries[kept](History(dir), kindRun), want, "the next lab reads")
+	labtest.Same(t, readEntries[kept](History(dir), "run"), want, "the next lab reads")
 	for name, text := range foreign {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
 			t.Errorf("%s is now %q, %v", name, got, err)
 		}
 	}
-	f.removeEntry(kindRun, "a")
+	f.removeEntry("run", "a")
 	delete(want, "a")
-	labtest.Same(t, readEntries[kept](f, kindRun), want, "after a removal")
+	labtest.Same(t, readEntries[kept](f, "run"), want, "after a removal")
 }
 
 // People may put any file into the history. The lab ignores a file that no page could show, and does not remove it.
 func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	settings := labtest.Value(json.Marshal(compare.Presets()[0].Settings)).Must(t)
 	const ended = `"state":"done","started":"2026-01-02T03:04:05Z",`
-	whole := map[entryKind]string{
-		kindRun: ended + `"settings":{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1},` +
+	whole := map[string]string{
+		"run": ended + `"settings":{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1},` +
 			`"lanes":[{"strategy":"good","sku":1,"result":{"verdict":"held","audit":{"sold":100}}}]`,
-		kindTrace:      ended + `"strategy":"good","steps":null`,
-		kindComparison: fmt.Sprintf(ended+`"settings":%s,"result":{"settings":%[1]s}`, settings),
+		"trace":      ended + `"strategy":"good","steps":null`,
+		"comparison": fmt.Sprintf(ended+`"settings":%s,"result":{"settings":%[1]s}`, settings),
 	}
 	dir := t.TempDir()
-	write := func(k entryKind, id, entry string) {
+	write := func(k string, id, entry string) {
 		text := `{"seckill_history":1,"entry":{` + entry + `}}`
 		labtest.Must(t, os.WriteFile(History(dir).fileName(k, id), []byte(text), 0o600))
 	}
-	wrong := map[entryKind][]string{ // pairs of a text in an entry and the text that replaces it
-		kindRun: {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`,
+	wrong := map[string][]string{ // pairs of a text in an entry and the text that replaces it
+		"run": {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`,
 			`"lanes":[null,`,
 			"done", "running", "2026", "9026", `"stock":100`, `"stock":-1`, `"buyers":2000`, `"buyers":1000000000`},
-		kindTrace: {`"strategy":"good",`, "", "done", "preparing"},
-		kindComparison: {`"result"`, `"x"`, `"result":{`, `"result":{"entries":[null],`,
+		"trace": {`"strategy":"good",`, "", "done", "preparing"},
+		"comparison": {`"result"`, `"x"`, `"result":{`, `"result":{"entries":[null],`,
 			`"settings":{`, `"settings":null,"x":{`},
 	}
 	for k, entry := range whole {
@@ -265,13 +265,13 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 
 func TestWhatCannotBeKept(t *testing.T) {
 	nothing := History("")
-	nothing.removeEntry(kindRun, "a")
-	if err := nothing.writeEntry(kindRun, "a", kept{}); err != nil || len(readEntries[kept](nothing, kindRun)) > 0 {
+	nothing.removeEntry("run", "a")
+	if err := nothing.writeEntry("run", "a", kept{}); err != nil || len(readEntries[kept](nothing, "run")) > 0 {
 		t.Errorf("without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a-file")
 	labtest.Must(t, os.WriteFile(file, nil, 0o600))
-	if err := History(file).writeEntry(kindRun, "a", kept{}); err == nil {
+	if err := History(file).writeEntry("run", "a", kept{}); err == nil {
 		t.Error("an entry was put where no folder can be")
 	}
 }

@@ -40,7 +40,7 @@ type Run struct {
 
 type runEntry = entry[Run]
 
-var runType = entryType[Run]{kind: kindRun, record: (*Run).record, summary: Run.summary, isComplete: (*Run).isComplete}
+var runType = entryType[Run]{kind: "run", record: (*Run).record, summary: Run.summary, isComplete: (*Run).isComplete}
 
 // summary returns a copy of r without the points of its lanes, because these take most of a run's memory.
 func (r Run) summary() Run {
@@ -68,34 +68,35 @@ func (s *Server) startRun(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.beginRun(c, wanted, "a run of "+strings.Join(wanted.Strategies, ", "), nil)
+	_, err = s.beginRun(c, s.newRun(wanted), "a run of "+strings.Join(wanted.Strategies, ", "))
 	return err
 }
 
+func (s *Server) newRun(w Settings) Run {
+	r := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: w,
+		Faults: []fault.Happening{}, Version: s.Version, Machine: tables.ThisMachine()}
+	for i, strategy := range w.Strategies {
+		r.Lanes = append(r.Lanes, Lane{Strategy: strategy, SKU: sku + int64(i), Command: w.laneScenario(i).Command()})
+	}
+	return r
+}
+
 // beginRun begins a run and answers the call. The text description names the run for people who try to start other
-// work meanwhile and are refused. If joinShop is not nil, this function makes the run join the shop's sale.
-func (s *Server) beginRun(c *gin.Context, wanted Settings, description string, joinShop func(*Run)) (*runEntry, error) {
-	release, err := s.labLock.acquire(description)
-	if err != nil {
+// work meanwhile and are refused.
+func (s *Server) beginRun(c *gin.Context, begun Run, description string) (*runEntry, error) {
+	if err := s.labLock.acquire(description); err != nil {
 		return nil, err
 	}
-	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted,
-		Lanes: newLanes(wanted), Faults: []fault.Happening{}, Version: s.Version, Machine: tables.ThisMachine()}
-	if joinShop != nil {
-		joinShop(&begun)
-	} else if !s.isServing(wanted.ServiceSettings) {
+	if !begun.Shop && !s.isServing(begun.Settings.ServiceSettings) {
 		begun.State = Preparing
-	}
-	var sales []fault.Sale
-	for _, l := range begun.Lanes {
-		sales = append(sales, fault.Sale{Strategy: l.Strategy, SKU: l.SKU})
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &runEntry{stop: stop}
-	onChange := func(i int, f fault.Happening) { s.faultChanged(e, i, f) }
-	begun.injector = fault.NewInjector(ctx, s.Lab.Inject, sales, onChange)
+	begun.injector = fault.NewInjector(ctx, s.Lab.Inject,
+		tables.Map(begun.Lanes, func(l Lane) fault.Sale { return fault.Sale{Strategy: l.Strategy, SKU: l.SKU} }),
+		func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
 	e.value = begun
-	if err := s.runs.perform(e, release, func() Run { return s.performRun(ctx, e) }); err != nil {
+	if err := s.runs.perform(e, func() Run { return s.performRun(ctx, e) }); err != nil {
 		return nil, err
 	}
 	s.runs.answerCreated(c, begun)
@@ -173,7 +174,7 @@ func (s *Server) ensureServing(ctx context.Context, w lab.ServiceSettings) error
 	}
 	restarting, cancel := context.WithTimeout(context.WithoutCancel(ctx), restartTimeout)
 	defer cancel()
-	defer s.notifyLabChange()
+	defer s.notifier.notifyLabChange()
 	return s.Lab.Serve(restarting, w)
 }
 
@@ -191,16 +192,6 @@ func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) e
 		}
 	})
 	return nil
-}
-
-// awaitStart waits until the time ComesAt if the run joins the shop's sale. It returns earlier if the run is stopped.
-func (r Run) awaitStart(ctx context.Context) {
-	timer := time.NewTimer(time.Until(r.ComesAt))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // A Lane is the sale with one strategy in a run. Each lane sells a SKU of its own, unless the run joins the shop's
@@ -236,14 +227,6 @@ const (
 	// maxPoints bounds the points of each strategy (lane), because every event of the run carries all of them.
 	maxPoints = 400
 )
-
-func newLanes(w Settings) []Lane {
-	var lanes []Lane
-	for i, strategy := range w.Strategies {
-		lanes = append(lanes, Lane{Strategy: strategy, SKU: sku + int64(i), Command: w.laneScenario(i).Command()})
-	}
-	return lanes
-}
 
 // addProgress sets the latest progress and adds a point. If the lane has maxPoints points, addProgress first drops
 // every second point.
@@ -295,7 +278,10 @@ func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 					Begin: func() {
 						ready()
 						beginning.Wait()
-						begun.awaitStart(ctx)
+						select {
+						case <-time.After(time.Until(begun.ComesAt)): // at once if the run does not join the shop's sale
+						case <-ctx.Done():
+						}
 						begun.injector.Begin()
 					},
 					End: func() {
@@ -325,7 +311,7 @@ func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 		r.Faults[i] = f
 	})
 	if f.State != fault.IsPlanned {
-		s.notifyLabChange()
+		s.notifier.notifyLabChange()
 	}
 	if f.State == fault.HasFailed {
 		s.Log.Warn("a fault failed", "run", s.runs.readEntry(e).ID, "kind", f.Kind, "service", f.Service,

@@ -15,6 +15,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/seckill"
+	"seckill/internal/tables"
 	"seckill/internal/web"
 	"seckill/loadtest"
 )
@@ -176,10 +177,7 @@ func (s *Server) checkFault(f *fault.Planned, run Settings, p *web.Problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here fault.Status) bool { return here.Kind == f.Kind })
 	if i < 0 {
-		var kinds []string
-		for _, here := range all {
-			kinds = append(kinds, string(here.Kind))
-		}
+		kinds := tables.Map(all, func(here fault.Status) string { return string(here.Kind) })
 		p.Blame("kind", "one_of", map[string]any{"values": kinds}, "give one of "+strings.Join(kinds, ", "))
 		return
 	}

@@ -118,10 +118,10 @@ func (s *Server) startRivals(c *gin.Context) error {
 	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(),
 		ServiceSettings: s.Lab.ServiceSettings()}
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
-	e, err := s.beginRun(c, wanted, tables.Count(buyers, "rival"), func(r *Run) {
-		r.Shop, r.ComesAt = true, comes
-		r.Lanes[0].SKU, r.Lanes[0].Command = seckill.ShopSKU, "" // no command: `seckill load` cannot join this sale
-	})
+	run := s.newRun(wanted)
+	run.Shop, run.ComesAt = true, comes
+	run.Lanes[0].SKU, run.Lanes[0].Command = seckill.ShopSKU, "" // no command: `seckill load` cannot join this sale
+	e, err := s.beginRun(c, run, tables.Count(buyers, "rival"))
 	if err == nil {
 		s.shop.rivals, s.shop.joined = e, sale.Run
 	}
@@ -133,8 +133,6 @@ func (s *Server) shopSale(ctx context.Context) (judge.Stock, error) {
 	if len(s.liveServices()) == 0 {
 		return judge.Stock{}, noService
 	}
-	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
-	defer cancel()
 	snap, err := s.readShop(ctx)
 	if err == nil && snap.Stock.Initial < 1 {
 		err = nothingOnSale
@@ -142,11 +140,11 @@ func (s *Server) shopSale(ctx context.Context) (judge.Stock, error) {
 	return snap.Stock, err
 }
 
-// readShop reads the ledger of the shop's sale. The error is nothingOnSale or noLedger.
+// readShop reads the ledger of the shop's sale. The read continues if the caller's page is closed, because other pages
+// may also wait for the result. The error is nothingOnSale or noLedger.
 func (s *Server) readShop(ctx context.Context) (judge.Snapshot, error) {
-	if s.Ledger == nil {
-		return judge.Snapshot{}, noLedger
-	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerTimeout)
+	defer cancel()
 	snap, err := s.Ledger.Snapshot(ctx, seckill.ShopSKU)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownSKU):
@@ -229,13 +227,11 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// The read continues if this page is closed, because other pages may also wait for the result.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), ledgerTimeout)
-	defer cancel()
 	s.shop.mu.Lock()
 	stock := s.shop.strategy.Stock
 	s.shop.mu.Unlock()
-	page, err := s.shop.ledger.pageFor(user, stock, func() (judge.Snapshot, error) { return s.readShop(ctx) })
+	page, err := s.shop.ledger.pageFor(user, stock,
+		func() (judge.Snapshot, error) { return s.readShop(c.Request.Context()) })
 	return answerJSON(c, http.StatusOK, page, err)
 }
 

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -52,16 +50,14 @@ const maxEntries = 50
 // files in the history. The history may have entries of earlier labs and of other labs.
 type store[T any] struct {
 	entryType[T]
-	server *Server
-
-	mu       sync.Mutex
-	entries  []*entry[T] // oldest first; all but the last have ended
-	revision int         // number of changes of all entries so far
+	server    *Server
+	*notifier             // its mutex also guards the entries
+	entries   []*entry[T] // oldest first; all but the last have ended
 }
 
 // An entryType says how a store handles its values.
 type entryType[T any] struct {
-	kind       entryKind
+	kind       string // such as "run"; the names of the entries' files begin with it
 	record     func(*T) *Record
 	summary    func(T) T     // returns a copy of a value without its large parts
 	isComplete func(*T) bool // reports whether a value from the history has everything that pages read
@@ -71,55 +67,51 @@ type entryType[T any] struct {
 // must replace a slice or append to it, and must never edit its elements.
 type entry[T any] struct {
 	value    T
-	revision int    // the store's revision after the entry's last change
+	revision int    // the notifier's revision after the entry's last change
 	stop     func() // cancels the work that changes the entry
 }
 
 // openStore returns a store with the entries of the server's history.
 func openStore[T any](server *Server, types entryType[T]) *store[T] {
-	s := &store[T]{entryType: types, server: server}
+	s := &store[T]{entryType: types, server: server, notifier: server.notifier}
+	var kept []*entry[T]
 	for id, value := range readEntries[T](server.History, s.kind) {
 		e := &entry[T]{value: value}
 		if !s.record(&e.value).isFinal() || !s.isComplete(&e.value) || !fillLists(reflect.ValueOf(&e.value)) {
 			continue // this program did not write the file, so ignore it and do not remove it
 		}
 		s.record(&e.value).ID = id // people may rename files, so the id is taken from the file's name
-		s.entries = append(s.entries, e)
+		kept = append(kept, e)
 	}
-	slices.SortFunc(s.entries, func(a, b *entry[T]) int {
+	slices.SortFunc(kept, func(a, b *entry[T]) int {
 		return s.record(&a.value).Started.Compare(s.record(&b.value).Started)
 	})
-	s.removeOldest(maxEntries)
-	for _, e := range s.entries {
-		s.revision++
-		e.revision = s.revision
+	for _, e := range kept {
+		s.addEntry(e)
 	}
 	return s
 }
 
-// removeOldest removes the oldest entries until at most n are left.
-func (s *store[T]) removeOldest(n int) {
-	for ; len(s.entries) > n; s.entries = s.entries[1:] {
-		s.server.History.removeEntry(s.kind, s.record(&s.entries[0].value).ID)
-	}
-}
-
+// addEntry adds an entry, and removes the oldest entry if there are more than maxEntries.
 func (s *store[T]) addEntry(e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.removeOldest(maxEntries - 1)
 	s.entries = append(s.entries, e)
+	if len(s.entries) > maxEntries {
+		s.server.History.removeEntry(s.kind, s.record(&s.entries[0].value).ID)
+		s.entries = s.entries[1:]
+	}
 	s.markChanged(e)
 }
 
 // perform adds an entry, and runs the function work in the background. This function returns the final value of the
-// entry. Then perform calls release, which releases the labLock. After Server.Close, perform returns game.LabCloses.
-func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
+// entry. Then perform releases the labLock. After Server.Close, perform returns game.LabCloses.
+func (s *store[T]) perform(e *entry[T], work func() T) error {
 	b := &s.server.background
 	b.starting.Lock()
 	defer b.starting.Unlock()
 	if b.closing.Err() != nil {
-		release()
+		s.server.labLock.release()
 		return game.LabCloses
 	}
 	s.addEntry(e)
@@ -127,7 +119,7 @@ func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
 		defer e.stop()
 		final := work()
 		s.saveEntry(final)
-		release() // release before pages get the final state, because a page may then start the next run at once
+		s.server.labLock.release() // before pages get the final state, because a page may then start the next run at once
 		s.changeEntry(e, func(value *T) { *value = final })
 	})
 	return nil
@@ -141,11 +133,7 @@ func (s *store[T]) changeEntry(e *entry[T], edit func(*T)) {
 	s.markChanged(e)
 }
 
-func (s *store[T]) markChanged(e *entry[T]) {
-	s.revision++
-	e.revision = s.revision
-	s.server.notifier.notifyAll()
-}
+func (s *store[T]) markChanged(e *entry[T]) { e.revision = s.nextRevision() }
 
 func (s *store[T]) saveEntry(final T) {
 	id := s.record(&final).ID
@@ -178,7 +166,7 @@ func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 			return e, nil
 		}
 	}
-	return nil, &web.Problem{Code: "unknown_" + string(s.kind), Status: http.StatusNotFound,
+	return nil, &web.Problem{Code: "unknown_" + s.kind, Status: http.StatusNotFound,
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, maxEntries)}
 }
 
@@ -223,9 +211,7 @@ func (s *store[T]) listEntries() []T {
 	return all
 }
 
-// revisionBeforeNewest returns the revision just before the last change of the newest entry. A page that has just been
-// opened gets all changes after this revision. It has the summaries of all entries, so it needs only the newest entry
-// as a whole.
+// revisionBeforeNewest returns the revision just before the last change of the newest entry.
 func (s *store[T]) revisionBeforeNewest() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,8 +221,8 @@ func (s *store[T]) revisionBeforeNewest() int {
 	return s.entries[len(s.entries)-1].revision - 1
 }
 
-// changedSince returns the values changed after a revision, oldest first, and the new revision.
-func (s *store[T]) changedSince(revision int) ([]T, int) {
+// changedSince returns the values changed after a revision, oldest first.
+func (s *store[T]) changedSince(revision int) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var changed []T
@@ -245,30 +231,5 @@ func (s *store[T]) changedSince(revision int) ([]T, int) {
 			changed = append(changed, e.value)
 		}
 	}
-	return changed, s.revision
-}
-
-// A notifier wakes the event streams of all pages, which then read the changes. A slow page may miss intermediate
-// states, but does not delay a run.
-type notifier struct {
-	mu         sync.Mutex
-	changed    chan struct{}
-	labChanges atomic.Int64 // counts changes of the lab's processes and settings
-}
-
-func newNotifier() *notifier { return &notifier{changed: make(chan struct{})} }
-
-func (n *notifier) notifyAll() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	close(n.changed)
-	n.changed = make(chan struct{})
-}
-
-// nextChange returns a channel that is closed at the next change. Call nextChange before you read the state, so that
-// you miss no change.
-func (n *notifier) nextChange() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.changed
+	return changed
 }

@@ -19,7 +19,7 @@ type LiveTrace struct {
 	*explore.Trace
 }
 
-var traceType = entryType[LiveTrace]{kind: kindTrace, record: (*LiveTrace).record,
+var traceType = entryType[LiveTrace]{kind: "trace", record: (*LiveTrace).record,
 	summary:    func(t LiveTrace) LiveTrace { return LiveTrace{Record: t.Record} },
 	isComplete: func(t *LiveTrace) bool { return t.Trace != nil && t.Strategy != "" }}
 
@@ -43,11 +43,10 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	if err := asError(p); err != nil {
 		return err
 	}
-	release, err := s.labLock.acquire("a trace of " + info.Name)
-	if err != nil {
+	if err := s.labLock.acquire("a trace of " + info.Name); err != nil {
 		return err
 	}
-	defer release()
+	defer s.labLock.release()
 	ctx, cancel := context.WithTimeout(c.Request.Context(), traceTimeout)
 	defer cancel()
 	made, err := s.Trace(ctx, info, buyers)

@@ -21,6 +21,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
+	"seckill/internal/game"
 	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
@@ -60,8 +61,9 @@ func startFakeWith(t *testing.T, token string) *fake {
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	f.server = labapi.New(labapi.Config{Page: web.Files(), Guarantees: fakeGuarantees(), Version: "test", Token: token,
-		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Backing: labapi.Backing{
-			Lab: f, Load: f.load, Compare: f.compare, Trace: fakeTrace,
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Strategy: "naive",
+		Backing: labapi.Backing{
+			Lab: f, Load: f.load, Compare: f.compare, Trace: fakeTrace, Games: &game.Games{},
 			Missing: func(info catalog.Info) []string {
 				if info.Name == "zk" {
 					return []string{"no ZooKeeper is configured"}
@@ -277,11 +279,7 @@ var fakeGuarantees = sync.OnceValue(func() fs.FS {
 			all[name] = &fstest.MapFile{Data: text}
 		}
 	}
-	chapters, err := course.Chapters()
-	if err != nil {
-		panic(err)
-	}
-	for _, c := range chapters {
+	for _, c := range course.Chapters() {
 		for _, m := range regexp.MustCompile(`(?m)^> drawn: (\S+) (\S+) breaks`).FindAllStringSubmatch(c.Text["en"], -1) {
 			add(web.Guarantees(), m[1]+"."+m[2]+".json")
 		}
