@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -194,14 +195,17 @@ func TestASweepPassesAHeldSKU(t *testing.T) {
 	held.pass(t)
 	free.hold(t, 1, 2)
 	free.pass(t)
+	settings := catalog.DefaultSettings()
+	settings.LockWait = time.Second // how long the sweep waits for the locked row
+	free.Join(t, catalog.Deps{Settings: settings})
 	tx := held.Store.DB(t.Context()).Begin()
 	defer tx.Rollback()
 	labtest.Must(t, tx.Exec("UPDATE stock SET num = num WHERE id = ?", held.SKU).Error)
-	if n, err := free.reserver(1).Expire(t.Context()); n != 1 || !errors.Is(err, seckill.ErrBusy) || free.num(t) != 5 {
+	if n, err := free.reserver(2).Expire(t.Context()); n != 1 || !errors.Is(err, seckill.ErrBusy) || free.num(t) != 5 {
 		t.Errorf("gave %d back, %v; the free SKU has %d of 5", n, err, free.num(t))
 	}
 	tx.Rollback()
-	if n, err := free.reserver(1).Expire(t.Context()); n != maxSwept || err != nil || held.num(t) != maxSwept {
+	if n, err := free.reserver(2).Expire(t.Context()); n != maxSwept || err != nil || held.num(t) != maxSwept {
 		t.Errorf("when the row is free: gave %d back, %v, with %d of %d", n, err, held.num(t), maxSwept)
 	}
 }

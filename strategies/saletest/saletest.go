@@ -43,7 +43,9 @@ func Open(t testing.TB, info catalog.Info, stock int64, deps ...catalog.Deps) *S
 func (s *Sale) Join(t testing.TB, d catalog.Deps) {
 	t.Helper()
 	if d.Instance == nil {
-		d.Instance = labtest.Instance(t, s.Info.Uses()...)
+		config := labtest.Config(t, s.Info.Uses()...)
+		config.RowLockWait = d.Settings.LockWait // as in seckill serve
+		d.Instance = labtest.Open(t, config)
 	}
 	labtest.Must(t, ledger.Migrate(t.Context(), d.DB))
 	s.Store = ledger.NewStore(d.DB)
