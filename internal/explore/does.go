@@ -215,7 +215,7 @@ const Work = "work"
 
 // takeStep runs the function do as one step of the schedule. The step shows text in place of a command.
 func takeStep(ctx context.Context, text string, do func(context.Context) error) error {
-	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} }, do)
+	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} }, do, nil)
 }
 
 func doNothing(context.Context) error { return nil }

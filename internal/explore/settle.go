@@ -17,99 +17,89 @@ const (
 	computeLimit = 20 * time.Second
 	// commandLimit is the maximum time until a command returns or its server says that it waits.
 	commandLimit = 30 * time.Second
-	// quiet is how long settle first waits for a report of an actor. If none arrives in this time, a report may
-	// still arrive later. So settle then calls passBarriers and asks the servers.
-	quiet = time.Millisecond
 	// replyTime is the time within which most commands return. Only then does settle ask a server which commands wait,
-	// because the question slows the server down. It asks earlier at a state where commands have waited before.
+	// because the question slows the server down.
 	replyTime = 5 * time.Millisecond
+	// quiet takes the place of replyTime at a state where commands have waited before.
+	quiet = time.Millisecond
 	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
 )
 
 // settle returns when no actor will report anything before the next choice. Each thread then is about to send a
-// command, waits inside a server, backs off, or has ended.
+// command, waits inside a server, backs off, or has ended. To find out, settle asks the cheapest sources first: the
+// actors' goroutines, then the waits, then the servers. A report may change everything, so after a report it begins
+// again.
 func (r *run) settle(ctx context.Context) error {
 	r.steps.Store(int64(len(r.schedule.Steps)))
 	r.serverWaits = nil
-	s := settling{run: r, startedAt: time.Now(), handledBefore: -1}
-	for {
-		if settled, err := s.check(ctx); settled || err != nil {
+	startedAt := time.Now()
+	for handledBefore, settled := -1, false; !settled; { // handledBefore is r.handled when the waits were last asked
+		var err error
+		r.handleReports()
+		waits, commands := r.unanswered()
+		switch {
+		case r.anyRunning():
+			if err = r.awaitReport(ctx, computeLimit); err != nil {
+				err = fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
+			}
+		case len(waits)+len(commands) == 0:
+			settled, err = true, r.awaitRollback(ctx)
+		case r.reportComes(ctx, commands):
+		// Actors that have reported something since then may have sent events that end the waits.
+		case len(waits) > 0 && handledBefore != r.handled:
+			handledBefore = r.handled
+			var over bool
+			if over, err = anyIsOver(ctx, waits); over && err == nil {
+				err = r.awaitReport(ctx, computeLimit)
+			}
+		case r.cutProcess != nil && !slices.ContainsFunc(commands, func(c *call) bool { return c.loseReply }):
+			err = r.awaitRollback(ctx)
+		default:
+			if settled, err = r.allBlocked(ctx, commands, startedAt); settled {
+				markBlocked(append(waits, commands...))
+				err = ctx.Err()
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
-// settling is the state of one call of settle.
-type settling struct {
-	*run
-	startedAt time.Time
-	// handledBefore is the number of reports that the run had handled (inbox.handled) when check last called
-	// passBarriers (to learn whether the waits will end); -1 before the first call.
-	handledBefore int
-}
-
-// check calls the functions that the actors have sent as reports. It returns true if no more will arrive. To find out,
-// it asks the cheapest sources first: the actors' goroutines, then the waits (passBarriers), then the servers. A report
-// may change everything. So after a report check returns false, and settle calls check again.
-func (s *settling) check(ctx context.Context) (settled bool, err error) {
-	s.handleReports()
-	if s.anyRunning() {
-		if err := s.awaitReport(ctx, computeLimit); err != nil {
-			return false, fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
-		}
-		return false, nil
-	}
-	waits, commands := s.unanswered()
-	switch {
-	case len(waits)+len(commands) == 0:
-		return true, s.awaitRollback(ctx)
-	case s.reportComes(ctx, commands):
-		return false, nil
-	// Actors have reported something since passBarriers was last called. These actors may have sent events that end
-	// the waits.
-	case len(waits) > 0 && s.handledBefore != s.handled:
-		s.handledBefore = s.handled
-		over, err := passBarriers(ctx, waits)
-		if over && err == nil {
-			err = s.awaitReport(ctx, computeLimit)
-		}
-		return false, err
-	case s.cutProcess != nil && !slices.ContainsFunc(commands, func(c *call) bool { return c.loseReply }):
-		return false, s.awaitRollback(ctx)
-	}
-	if blocked, err := s.allBlocked(ctx, commands); !blocked || err != nil {
-		return false, err
-	}
-	for _, c := range append(waits, commands...) {
+// markBlocked records that calls cannot continue.
+func markBlocked(calls []*call) {
+	for _, c := range calls {
 		if c.state != passing {
 			c.state = blocked
 		}
 		c.thread.outcome.Waited = c.thread.outcome.Waited || !c.thread.isBackground
 	}
-	return true, ctx.Err()
 }
 
-// reportComes waits a short time for a report, and returns whether one has arrived. It waits replyTime, or only the
-// time quiet if the commands waited inside their servers at this state before. If there are waits but no commands,
-// it returns false at once, because only passBarriers can tell whether a wait will end.
-func (s *settling) reportComes(ctx context.Context, commands []*call) bool {
-	return len(commands) > 0 && (s.awaitReport(ctx, quiet) == nil ||
-		!s.world.blockedBefore[s.stateKey()] && s.awaitReport(ctx, replyTime-quiet) == nil)
+// reportComes waits replyTime for a report, or only the time quiet if the commands waited inside their servers at this
+// state before. It returns whether a report has arrived. If there are no commands, it returns false at once.
+func (r *run) reportComes(ctx context.Context, commands []*call) bool {
+	limit := replyTime
+	if r.world.blockedBefore[r.stateKey()] {
+		limit = quiet
+	}
+	return len(commands) > 0 && r.awaitReport(ctx, limit) == nil
 }
 
-// allBlocked reports whether the servers say that each command waits. After commandLimit, a command
-// that neither has an answer nor waits is an error.
-func (s *settling) allBlocked(ctx context.Context, commands []*call) (bool, error) {
+// allBlocked reports whether the servers say that each command waits. If a command neither has an answer nor waits
+// commandLimit after startedAt, this is an error.
+func (r *run) allBlocked(ctx context.Context, commands []*call, startedAt time.Time) (bool, error) {
 	if len(commands) == 0 {
 		return true, nil
 	}
-	blocked, err := s.allWaitInServers(ctx, commands)
+	blocked, err := r.allWaitInServers(ctx, commands)
 	if err != nil {
 		return false, err
 	}
-	s.world.blockedBefore[s.stateKey()] = blocked
-	if !blocked && time.Since(s.startedAt) > commandLimit {
+	r.world.blockedBefore[r.stateKey()] = blocked
+	if !blocked && time.Since(startedAt) > commandLimit {
 		return false, fmt.Errorf("%v has no answer, and no server says that it waits", commands)
 	}
 	return blocked, nil
@@ -194,18 +184,16 @@ func (r *run) unanswered() (waits, commands []*call) {
 	return waits, commands
 }
 
-// passBarriers asks each waiting call whether its wait is over. The function tap.Command.Barrier answers this when all
-// events that were sent so far have arrived. If a call is about to return, passBarriers returns true, and the call's
-// actor will report the return.
-func passBarriers(ctx context.Context, waits []*call) (bool, error) {
+// anyIsOver reports whether one of the waits is over (tap.Command.IsOver). Its actor then reports the return.
+func anyIsOver(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
-		// A wait without a Barrier ends by itself. A wait also ends if its actor has died, left or given up.
-		if c.command.Barrier == nil || c.thread.outcome.Dead || c.ctx.Err() != nil {
+		// A wake-up (stopAtWakeUp) ends by itself. A wait also ends if its actor has died, left or given up.
+		if c.command.IsOver == nil || c.thread.outcome.Dead || c.ctx.Err() != nil {
 			anyOver = true
 			continue
 		}
-		over, err := c.command.Barrier(ctx)
+		over, err := c.command.IsOver(ctx)
 		if err != nil {
 			return false, fmt.Errorf("ask whether an event is under way to %s: %w", c, err)
 		}

@@ -258,7 +258,7 @@ func TestMetrics(t *testing.T) {
 	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		for range 3 {
 			_ = tap.Do(ctx, tap.Redis, func() *tap.Command { return &tap.Command{} },
-				func(context.Context) error { return nil })
+				func(context.Context) error { return nil }, nil)
 		}
 		closed := make(chan int)
 		close(closed)

@@ -114,7 +114,7 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 		for _, q := range []string{"SELECT num FROM stock WHERE id = 7", "UPDATE stock SET num = 1"} {
 			verb, _, _ := strings.Cut(q, " ")
 			if err := tap.Do(ctx, tap.SQL, func() *tap.Command { return &tap.Command{Name: verb, Text: q} },
-				func(context.Context) error { return nil }); err != nil {
+				func(context.Context) error { return nil }, nil); err != nil {
 				return err
 			}
 		}

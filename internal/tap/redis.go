@@ -43,7 +43,7 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 	if len(cmds) == 0 || isHandshake(cmds[0]) {
 		return send(ctx, cmds)
 	}
-	err := DoWithReply(ctx, Redis, func() *Command {
+	err := Do(ctx, Redis, func() *Command {
 		named := cmds[0]
 		if named.Name() == "asking" && len(cmds) > 1 {
 			named = cmds[1]
@@ -175,7 +175,7 @@ func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*S
 		sub = c.Subscribe(context.WithoutCancel(ctx), channel)
 		_, err := sub.Receive(ctx)
 		return err
-	})
+	}, nil)
 	if err != nil {
 		if sub != nil {
 			sub.Close()

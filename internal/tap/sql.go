@@ -76,7 +76,7 @@ func sendStatement[T any](
 		return got, driver.ErrBadConn
 	}
 	answered := errNotSent
-	err = DoWithReply(ctx, SQL, describe, func(ctx context.Context) error {
+	err = Do(ctx, SQL, describe, func(ctx context.Context) error {
 		if IsLate(ctx) {
 			defer c.Conn.Close()
 			_, err := send(ctx)
@@ -153,13 +153,6 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-func (c *conn) Ping(ctx context.Context) error {
-	if p, ok := c.Conn.(driver.Pinger); ok {
-		return p.Ping(ctx)
-	}
-	return nil
-}
-
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.isCut.Load() {
 		return driver.ErrBadConn
@@ -168,16 +161,6 @@ func (c *conn) ResetSession(ctx context.Context) error {
 		return r.ResetSession(ctx)
 	}
 	return nil
-}
-
-func (c *conn) IsValid() bool {
-	if c.isCut.Load() {
-		return false
-	}
-	if v, ok := c.Conn.(driver.Validator); ok {
-		return v.IsValid()
-	}
-	return true
 }
 
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {

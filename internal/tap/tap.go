@@ -40,11 +40,10 @@ type Command struct {
 	// is called, and empty if the command has no reply.
 	Reply string
 
-	// Barrier reports whether a wait is over. If it is, the Tap's After is called next. Only waits have a Barrier.
-	// Before Barrier reports, every event that was sent so far, even by a server, is in the awaited channel, and the
-	// waiter has checked this channel.
-	Barrier func(context.Context) (bool, error)
-	// FromServer is true for a wait whose event comes from a server. Its Barrier queries that server.
+	// IsOver reports whether a wait is over. If it is, the Tap's After is called next. A wait is over even if its event
+	// was still on the way from a server when IsOver was called. IsOver is nil for commands.
+	IsOver func(context.Context) (bool, error)
+	// FromServer is true for a wait whose event comes from a server. Its IsOver queries that server.
 	FromServer bool
 	// FireTimer ends a wait that has a limit, as if the limit had passed. A Tap that is a Sleeper sends one value to
 	// this channel. FireTimer is nil for other Taps and other waits.
@@ -152,13 +151,9 @@ func FanOf(ctx context.Context) int {
 // Do sends a command to a backend through the context's Tap. The function describe returns the Command, without its
 // Backend. Do calls describe only if there is a Tap, so describe must have no effects. The function send sends the
 // command. It must use the context that it is given: a late command (see Late) outlives the context of its caller.
-func Do(ctx context.Context, backend string, describe func() *Command, send func(context.Context) error) error {
-	return DoWithReply(ctx, backend, describe, send, nil)
-}
-
-// DoWithReply does the same as Do for a command that has a reply. After send has returned, the
-// function reply gets the error of send and returns the text for Command.Reply.
-func DoWithReply(
+// After send has returned, the function reply gets the error of send and returns the text for Command.Reply. It is nil
+// for a command without a reply.
+func Do(
 	ctx context.Context, backend string, describe func() *Command,
 	send func(context.Context) error, reply func(error) string,
 ) error {

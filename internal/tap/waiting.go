@@ -3,19 +3,18 @@ package tap
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 )
 
 // A goroutine that waits receives its event from a channel, the awaited channel. A Tap that schedules commands must
-// know when such a goroutine will not continue by itself. It calls Command.Barrier, which proceeds in three steps:
+// know when such a goroutine will not continue by itself. It calls Command.IsOver, which proceeds in three steps:
 //
-//  1. If the event comes from a server, Barrier sends that server a request. Servers answer in order, so
+//  1. If the event comes from a server, IsOver sends that server a request. Servers answer in order, so
 //     when the answer is there, all earlier events are in the awaited channel.
-//  2. Barrier sends a value to a second channel, checks. The waiter receives this value. It then checks
+//  2. IsOver sends a value to a second channel, checks. The waiter receives this value. It then checks
 //     the awaited channel, its timer and its context before it blocks again.
-//  3. Barrier sends another value to checks. The waiter receives this value only if it found nothing in
-//     step 2. If it found an event, the wait is over and Barrier returns, too.
+//  3. IsOver sends another value to checks. The waiter receives this value only if it found nothing in
+//     step 2. If it found an event, the wait is over and IsOver returns, too.
 
 // A Sleeper is a Tap with a clock of its own. Its Sleep replaces the real back-off, and
 // Command.FireTimer replaces the real timer of a wait.
@@ -43,26 +42,33 @@ var ErrTimeUp = errors.New("the limit of this wait is over")
 
 // WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease. (A context with a
 // deadline cannot replace limit, because a Tap cannot control the clock of a context.) If the event comes from a
-// server, the function barrier is step 1 above: it returns when all events that the server has sent so far are in done.
-// Otherwise barrier is nil.
+// server, the function catchUp is step 1 above: it returns when all events that the server has sent so far are in done.
+// Otherwise catchUp is nil.
 func WaitWithin[T any](
 	ctx context.Context, what string, limit time.Duration,
-	done <-chan T, barrier func(context.Context) error,
+	done <-chan T, catchUp func(context.Context) error,
 ) (T, error) {
 	if w := observersOf(ctx); w.tap == nil { // no Tap sees the wait, so it needs no description
 		w.countCommand(Waiting)
 		return awaitEvent(ctx, realTimer(limit), done, nil)
 	}
 	checks, over := make(chan struct{}), make(chan struct{})
-	end := sync.OnceFunc(func() { close(over) })
-	defer end()
-	c := &Command{Name: "wait", Text: what, FromServer: barrier != nil, Barrier: func(ctx context.Context) (bool, error) {
-		if barrier != nil {
-			if err := barrier(ctx); err != nil {
+	c := &Command{Name: "wait", Text: what, FromServer: catchUp != nil, IsOver: func(ctx context.Context) (bool, error) {
+		if catchUp != nil {
+			if err := catchUp(ctx); err != nil {
 				return false, err
 			}
 		}
-		return requestCheck(ctx, checks, over)
+		for range 2 { // steps 2 and 3
+			select {
+			case checks <- struct{}{}:
+			case <-over:
+				return true, nil
+			case <-ctx.Done():
+				return false, context.Cause(ctx)
+			}
+		}
+		return false, nil
 	}}
 	timer := realTimer(limit)
 	if ClockStopped(ctx) && limit >= 0 {
@@ -71,25 +77,11 @@ func WaitWithin[T any](
 	}
 	var got T
 	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
-		defer end() // The wait is over before the Tap's After, so that After can call Command.Barrier.
+		defer close(over) // before the Tap's After, which may block
 		got, err = awaitEvent(ctx, timer, done, checks)
 		return err
-	})
+	}, nil)
 	return got, err
-}
-
-// requestCheck sends two values to the channel checks (steps 2 and 3 above), and reports whether the wait is over.
-func requestCheck(ctx context.Context, checks chan<- struct{}, over <-chan struct{}) (bool, error) {
-	for range 2 {
-		select {
-		case checks <- struct{}{}:
-		case <-over:
-			return true, nil
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		}
-	}
-	return false, nil
 }
 
 // awaitEvent returns the first value of the channel done, or an error if the timer fires or ctx ends first. After each
@@ -137,7 +129,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		}
 		_, err := awaitEvent(ctx, nil, time.After(d), nil)
 		return err
-	})
+	}, nil)
 }
 
 // WithTimeout does the same as context.WithTimeout, unless the Tap is a Sleeper. Then the context has

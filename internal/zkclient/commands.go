@@ -86,8 +86,7 @@ func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-cha
 
 // Wait waits until a watch of this client fires or ctx ends.
 //
-// A tap can find out whether the event has been sent: Wait passes a function to tap.WaitWithin, its barrier, that sends
-// a request. The server sends the event of a change before it answers a later request. So after the answer no event of
+// A tap can find out whether the event has been sent: Wait passes a function to tap.WaitWithin that sends a request. The server sends the event of a change before it answers a later request. So after the answer no event of
 // an earlier change is still on its way.
 func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
 	_, err := tap.WaitWithin(ctx, what, tap.NoLimit, fired, func(context.Context) error {
@@ -177,7 +176,7 @@ func sendCommand[T any](ctx context.Context, c *Client, name, text string, send 
 		err   error
 	}
 	var got result
-	err := tap.DoWithReply(ctx, tap.ZooKeeper, func() *tap.Command {
+	err := tap.Do(ctx, tap.ZooKeeper, func() *tap.Command {
 		return &tap.Command{Name: name, Text: name + " " + text}
 	}, func(ctx context.Context) error {
 		if ctx.Err() != nil {

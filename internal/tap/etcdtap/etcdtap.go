@@ -27,7 +27,7 @@ func sendEtcd[T any](
 	ctx context.Context, describe func() *tap.Command, send func(context.Context) (T, error),
 ) (T, error) {
 	var got T
-	err := tap.DoWithReply(ctx, tap.Etcd, describe, func(ctx context.Context) error {
+	err := tap.Do(ctx, tap.Etcd, describe, func(ctx context.Context) error {
 		answer, err := send(ctx)
 		if !tap.IsLate(ctx) {
 			got = answer
