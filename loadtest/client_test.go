@@ -70,9 +70,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if len(arrived) != purchases {
-				t.Errorf("%d of %d purchases arrived", len(arrived), purchases)
-			}
+			labtest.Same(t, len(arrived), purchases, "the purchases that arrived")
 			for key, times := range arrived {
 				if times > 1 {
 					t.Errorf("%s arrived %d times", key, times)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -147,9 +146,7 @@ func TestRunJudgesTheService(t *testing.T) {
 			if got := rules(r); !slices.Equal(got, test.rules) {
 				t.Errorf("violated rules %v, want %v\n%s", got, test.rules, show(r))
 			}
-			if all := fmt.Sprint(r.Problems); !strings.Contains(all, test.problem) {
-				t.Errorf("problems %q, want one with %q", all, test.problem)
-			}
+			labtest.Contains(t, fmt.Sprint(r.Problems), test.problem, "the problems")
 			if test.verdict == judge.Held && len(r.Problems) > 0 ||
 				(r.CommandsMissing == "") != (c.Strategy == testStrategy && f.stock.Run == 1) {
 				t.Errorf("%s, with problems %q; of the commands it is missing %q", r.Verdict, r.Problems,
@@ -222,9 +219,7 @@ func TestRunDoesNotStart(t *testing.T) {
 				t.Errorf("exit status %d, problems %q; want %d, one with %q", r.ExitStatus(), all, ExitNotValid,
 					test.problem)
 			}
-			if f.seen != 0 {
-				t.Errorf("the service saw %d purchases", f.seen)
-			}
+			labtest.Same(t, f.seen, 0, "the purchases that the service saw")
 		})
 	}
 }
@@ -345,9 +340,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 			if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want an ErrConfig with %q", err, test.want)
 			}
-			if f.stock.Run != 0 {
-				t.Error("the sale was reset all the same")
-			}
+			labtest.Same(t, f.stock.Run, 0, "the run of a sale that was not to be reset")
 		})
 	}
 }
@@ -552,9 +545,8 @@ func TestCounterOfSeveralServices(t *testing.T) {
 		for _, base := range test.targets {
 			l.services = append(l.services, service{base: base, http: http.DefaultClient})
 		}
-		if snap, err := l.Snapshot(t.Context(), 1); err != nil || !maps.Equal(snap.StockStores, test.want) {
-			t.Errorf("%v: %v, %v; want %v", test.targets, snap.StockStores, err, test.want)
-		}
+		snap := labtest.Value(l.Snapshot(t.Context(), 1)).Must(t)
+		labtest.Same(t, snap.StockStores, test.want, "%v: the stock stores", test.targets)
 	}
 }
 

@@ -100,12 +100,10 @@ func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance,
 	h := &harness{saletest.Open(t, info, 5,
 		catalog.Deps{Instance: instances[0], Settings: s}, catalog.Deps{Instance: instances[1], Settings: s})}
 	for _, built := range h.Processes {
-		if _, ok := built.(seckill.Reserver); ok != info.Reserves {
-			t.Errorf("%s has reservations: %v, and says %v", info.Name, ok, info.Reserves)
-		}
-		if _, ok := built.(seckill.Acceptor); ok != info.Accepts {
-			t.Errorf("%s answers in two steps: %v, and says %v", info.Name, ok, info.Accepts)
-		}
+		_, reserves := built.(seckill.Reserver)
+		labtest.Same(t, reserves, info.Reserves, "%s has reservations", info.Name)
+		_, accepts := built.(seckill.Acceptor)
+		labtest.Same(t, accepts, info.Accepts, "%s answers in two steps", info.Name)
 	}
 	return h
 }
@@ -182,9 +180,7 @@ func (h *harness) halfAReset(t *testing.T) {
 		}
 		labtest.Must(t, r.Reset(t.Context(), h.SKU, 5))
 	}
-	if last := told[1]; last.Outcome != judge.OutcomeSold {
-		t.Errorf("after the reset was made whole a buyer was told %+v", last)
-	}
+	labtest.Same(t, told[1].Outcome, judge.OutcomeSold, "a buyer after the reset was made whole")
 	held(t, "after half a reset", h.Judge(t, told...))
 }
 
@@ -259,10 +255,8 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	held(t, "after cancelling", report)
 	if report.Remaining != 5 || report.Cancelled != 1 {
 		t.Errorf("%d left and %d cancelled, want 5 and 1", report.Remaining, report.Cancelled)
-	}
-	if _, err := h.Processes[1].Deduct(t.Context(),
-		seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.SKU)}); err != nil {
-		t.Errorf("buying again after cancelling: %v", err)
+		again := seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.SKU)}
+		labtest.Value(h.Processes[1].Deduct(t.Context(), again)).Check(t, nil, "buying again after cancelling")
 	}
 	labtest.Check(t, h.Processes[0].Restore(t.Context(), "no-such-order"), seckill.ErrUnknownOrder,
 		"cancelling an order that is not there")

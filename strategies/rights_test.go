@@ -49,9 +49,8 @@ func TestDocsListTheRightsOfRedis(t *testing.T) {
 		}
 	}
 	for _, info := range strategies.All() {
-		if want := strings.ToLower(strings.Join(info.RedisCommands(), " ")); listed[info.Name] != want {
-			t.Errorf("%s needs the rights %q, and docs/cli.md lists %q", info.Name, want, listed[info.Name])
-		}
+		labtest.Same(t, listed[info.Name], strings.ToLower(strings.Join(info.RedisCommands(), " ")),
+			"docs/cli.md lists the rights of %s", info.Name)
 	}
 }
 

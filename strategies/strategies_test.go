@@ -131,9 +131,7 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 		sound := map[string]bool{}
 		for _, language := range catalog.Languages {
 			text := labtest.Value(info.Lesson(language)).Must(t)
-			if !strings.HasPrefix(text, "# ") {
-				t.Errorf("%s in %s: the lesson has no title", info.Name, language)
-			}
+			labtest.Same(t, strings.HasPrefix(text, "# "), true, "%s in %s has a title", info.Name, language)
 			found := labtest.Map(section.FindAllStringSubmatch(text, -1), func(m []string) string { return m[1] })
 			want := slices.Clone(sections[language])
 			if sound[language] = slices.Contains(found, unbroken[language]); sound[language] {
@@ -144,9 +142,7 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 					language, found, want)
 			}
 		}
-		if sound["en"] != sound["zh"] {
-			t.Errorf("%s: whether it breaks: the languages differ: %v", info.Name, sound)
-		}
+		labtest.Same(t, sound["en"], sound["zh"], "%s: whether it breaks, in English and in Chinese", info.Name)
 		for q, e := range info.Guarantees {
 			// Buyers who wait and a lost server are no fault of the stock.
 			if sound["en"] && e == catalog.Breaks && q != catalog.OtherSKUs && q != catalog.NodeLoss {

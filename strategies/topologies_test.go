@@ -116,9 +116,7 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 		t.Errorf("the audit says %s, %+v of %+v; want a lost update: %t", report.Verdict, report.Violations, heard,
 			info.OneNode)
 	}
-	if (info.Unfit(lab.Galera) != "") != info.OneNode {
-		t.Errorf("%s is unfit for several nodes: %q", info.Name, info.Unfit(lab.Galera))
-	}
+	labtest.Same(t, info.Unfit(lab.Galera) != "", info.OneNode, "%s is unfit for several nodes", info.Name)
 }
 
 // On a real Redis Cluster with two processes, the strategies in Redis hold or break as they
@@ -178,9 +176,7 @@ func TestCancellingWithSnapshotIsolation(t *testing.T) {
 					return err
 				})
 			}
-			if err := g.Wait(); err != nil {
-				t.Error(err)
-			}
+			labtest.Check(t, g.Wait(), nil, "purchases at once")
 			report := s.Judge(t)
 			if report.Verdict != judge.Held || report.Cancelled != cancelled || cancelled == 0 {
 				t.Errorf("%s: %d of %d cancelled; %+v", report.Verdict, report.Cancelled, cancelled, report.Violations)

@@ -125,9 +125,7 @@ func TestTheLanguagesAgree(t *testing.T) {
 				t.Errorf("%s in %s has the title %q", c.Name, language, c.Title[language])
 			}
 		}
-		if en, zh := marks(c.Text["en"]), marks(c.Text["zh"]); !slices.Equal(en, zh) {
-			t.Errorf("%s: English has %q, Chinese %q", c.Name, en, zh)
-		}
+		labtest.Same(t, marks(c.Text["zh"]), marks(c.Text["en"]), "%s: Chinese has, and English", c.Name)
 	}
 }
 
@@ -232,9 +230,7 @@ func TestWhatRefusesNeverOversells(t *testing.T) {
 			for _, rule := range strings.Split(rulesOf(t, info.Name, string(q), false), ", ") {
 				only = only && refusing[rule]
 			}
-			if only != info.Refuses {
-				t.Errorf("%s, %s: only refuses: %t, and its Info says %t", info.Name, q, only, info.Refuses)
-			}
+			labtest.Same(t, only, info.Refuses, "%s, %s: only refuses", info.Name, q)
 		}
 	}
 }

@@ -90,9 +90,7 @@ func TestQuestionsHaveWords(t *testing.T) {
 				t.Errorf("%s has no words for the question %s", file, q.ID)
 			}
 		}
-		if !strings.Contains(groups, "'"+q.ID+"'") {
-			t.Errorf("static/guarantees/rows.js has no group of columns for %s", q.ID)
-		}
+		labtest.Contains(t, groups, "'"+q.ID+"'", "static/guarantees/rows.js")
 	}
 }
 
@@ -114,9 +112,7 @@ func TestMeasuredCellsHaveWords(t *testing.T) {
 				}
 				for part := range strings.SplitSeq(c.Text, "; ") {
 					seen++
-					if !strings.Contains(words, "    '"+part+"': ['") {
-						t.Errorf("%s has no words for %q (%s)", file, part, question)
-					}
+					labtest.Contains(t, words, "    '"+part+"': ['", "%s, for %q", file, question)
 				}
 			}
 		}

@@ -30,16 +30,12 @@ func TestDoctor(t *testing.T) {
 	out.Reset()
 	labtest.Must(t, DoctorCmd{}.Run(t.Context(), &out))
 	for _, line := range regexp.MustCompile(`(?m)^-- +(\S+).*`).FindAllStringSubmatch(out.String(), -1) {
-		if !strings.Contains(out.String(), "\n"+line[1]) {
-			t.Errorf("%s is missing, and nothing is said of it:\n%s", line[1], &out)
-		}
+		labtest.Contains(t, out.String(), "\n"+line[1], "the advice for %s, which is missing,", line[1])
 	}
 	// With given servers, as in a container, there is nothing to install. They must answer.
 	out.Reset()
 	err := DoctorCmd{Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}}.Run(t.Context(), &out)
-	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 cannot be used") {
-		t.Errorf("a given server that does not run: %v", err)
-	}
+	labtest.Fails(t, err, "127.0.0.1:1 cannot be used", "a given server that does not run")
 	if said := out.String(); !strings.Contains(said, "Servers were given") || strings.Contains(said, "deps.sh") {
 		t.Errorf("where servers are given, it says:\n%s", said)
 	}
@@ -85,9 +81,8 @@ func TestAGameEndsWhileItWaitsForInput(t *testing.T) {
 	defer typing.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (table{Writer: io.Discard}).playInput(ctx, nil, in); !errors.Is(err, context.Canceled) {
-		t.Errorf("it ended with %v", err)
-	}
+	err := (table{Writer: io.Discard}).playInput(ctx, nil, in)
+	labtest.Check(t, err, context.Canceled, "a game without input")
 }
 
 // fakeDebian makes a folder of programs. Its apt-get runs the given script, and its id prints the

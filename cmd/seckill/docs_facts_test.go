@@ -51,15 +51,11 @@ func TestFamiliesOfTheGuarantees(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| [^|]+ \\| (\\d+)([^|]*) \\| (\\d+)[^|]* \\| (\\d+) \\|$")
 	for _, name := range []string{"docs/guarantees.md"} {
 		rows := row.FindAllStringSubmatch(page(t, name), -1)
-		if len(rows) != len(families) {
-			t.Errorf("%s has %d families, want %d", name, len(rows), len(families))
-		}
+		labtest.Same(t, len(rows), len(families), "the number of families in %s", name)
 		for _, m := range rows {
 			c := families[m[1]]
-			if got, want := m[2]+" "+m[4]+" "+m[5], fmt.Sprintf("%d %d %d", c[""], c[sometimes],
-				c["by itself"]); got != want {
-				t.Errorf("%s, %s: right, broken by a fault, overselling are %s, want %s", name, m[1], got, want)
-			}
+			got, want := m[2]+" "+m[4]+" "+m[5], fmt.Sprintf("%d %d %d", c[""], c[sometimes], c["by itself"])
+			labtest.Same(t, got, want, "%s, %s: right, broken by a fault, overselling", name, m[1])
 			for _, s := range inlineCode(m[3]) {
 				if said, known := told[s]; !known || said != "" {
 					t.Errorf("%s, %s: %s does not keep the stock right", name, m[1], s)
@@ -122,9 +118,9 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			}
 		}
 	}
-	if want := "redis-counter-mysql answers " + regexp.MustCompile(`\n\| redis-counter-mysql \|.* ([0-9.]+) \(`).FindStringSubmatch(page(t, "docs/figures.md"))[1] + " × as many"; !strings.Contains(page(t, "docs/load.md"), want) {
-		t.Errorf("docs/load.md does not say %q", want)
-	}
+	ratio := regexp.MustCompile(`\n\| redis-counter-mysql \|.* ([0-9.]+) \(`)
+	factor := ratio.FindStringSubmatch(page(t, "docs/figures.md"))[1]
+	labtest.Contains(t, page(t, "docs/load.md"), "redis-counter-mysql answers "+factor+" × as many", "docs/load.md")
 }
 
 type saleFigures struct {
@@ -145,12 +141,8 @@ func TestTheSixOfTheReadme(t *testing.T) {
 		for _, m := range row.FindAllStringSubmatch(page(t, name), -1) {
 			listed = append(listed, m[1])
 			info, _ := strategyNamed("", m[1])
-			if want := right[sellsWrongly(info)]; m[2] != want {
-				t.Errorf("%s: %s is right: %q, want %q", name, m[1], m[2], want)
-			}
-			if nothing := strings.HasPrefix(m[3], "–"); nothing != (sellsWrongly(info) == "") {
-				t.Errorf("%s: %s breaks when %q", name, m[1], m[3])
-			}
+			labtest.Same(t, m[2], right[sellsWrongly(info)], "%s: %s is right", name, m[1])
+			labtest.Same(t, strings.HasPrefix(m[3], "–"), sellsWrongly(info) == "", "%s: %s breaks never", name, m[1])
 			figures := kept.Compare.Strategies[m[1]]
 			labtest.Same(t, m[4], tables.Number(figures.Rate[0]), "%s: %s answers", name, m[1])
 			if figures.Factor[1] < 1 && figures.Factor[2] > 1 {
@@ -170,9 +162,7 @@ func TestTheRealBugs(t *testing.T) {
 	answer := matrix(t)
 	rows := regexp.MustCompile("(?m)^\\| \\[[^]]+\\]\\(https://github.com/[^)]+/(?:issues|pull)/\\d+\\), \\d{4} \\|.*\\| `([a-z-]+)\\.([a-z-]+)` \\| `([a-z-]+)` \\|$").
 		FindAllStringSubmatch(page(t, "docs/bugs.md"), -1)
-	if len(rows) != 12 {
-		t.Errorf("%d bugs, want 12", len(rows))
-	}
+	labtest.Same(t, len(rows), 12, "the number of bugs")
 	for _, m := range rows {
 		labtest.Same(t, answer(m[1], m[2]), prove.Breaks, "%s.%s: the proof answers", m[1], m[2])
 		if got := answer(m[3], m[2]); got == prove.Breaks {

@@ -183,9 +183,7 @@ func TestTargetsOfThePages(t *testing.T) {
 	for name, text := range pages(t) {
 		for _, m := range target.FindAllStringSubmatch(text, -1) {
 			found[m[1]] = true
-			if !strings.Contains(makefile, "\n## "+m[1]+": ") {
-				t.Errorf("%s: make %s: the Makefile has no such target", name, m[1])
-			}
+			labtest.Contains(t, makefile, "\n## "+m[1]+": ", "%s: make %s: the Makefile", name, m[1])
 		}
 	}
 	if len(found) < 6 {
@@ -212,9 +210,7 @@ func TestBackendFlagsAreInTheTable(t *testing.T) {
 			if f := flags[a.Flag]; f == nil || !slices.Equal(f.Envs, []string{a.Env}) {
 				t.Errorf("%s: flag %+v, want it with the variable %s", a.Flag, f, a.Env)
 			}
-			if row := "| `" + a.Flag + "` | `" + a.Env + "` |"; !strings.Contains(page(t, "docs/cli.md"), row) {
-				t.Errorf("docs/cli.md has no row %s", row)
-			}
+			labtest.Contains(t, page(t, "docs/cli.md"), "| `"+a.Flag+"` | `"+a.Env+"` |", "docs/cli.md")
 			delete(flags, a.Flag)
 		}
 	}
@@ -246,7 +242,5 @@ func TestImageIsMadeOfTheSources(t *testing.T) {
 	got := labtest.Map(kept, func(m []string) string { return m[1] })
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf(".dockerignore keeps %v, and the Makefile compiles %v", got, want)
-	}
+	labtest.Same(t, got, want, ".dockerignore keeps, and the Makefile compiles")
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -236,9 +235,7 @@ func TestLoadRunInTwoSteps(t *testing.T) {
 	store := books(t)
 	_, urls, processes := services(t)
 	kill := sync.OnceFunc(func() {
-		if err := processes[0].Kill(context.Background()); err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, processes[0].Kill(context.Background()), nil, "kill a process")
 	})
 	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store,
 		Scenario: loadtest.Scenario{Strategy: "redis-stream", Async: true,
@@ -279,15 +276,11 @@ func TestScenarioOfFlagsAndFile(t *testing.T) {
 	want := loadtest.DefaultScenario()
 	want.Stock, want.Profile, want.Rate, want.Duration, want.Seed = 300, loadtest.Constant, 250.5, 9*time.Second, 7
 	want.Require, want.Async = []string{"p99<1s"}, true
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want\n%+v", got, want)
-	}
-	got, err = parseLoad(t, "--strategy", "reserve", "--copies", "0.5", "--thorough", "--seed", "7")
+	labtest.Same(t, got, want, "the flags and the file")
 	want = loadtest.ThoroughScenario()
 	want.Strategy, want.Copies, want.Seed, want.Reserve, want.Forget = "reserve", 0.5, 7, time.Second, 0.2
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("--thorough is %+v (%v), want\n%+v", got, err, want)
-	}
+	labtest.Value(parseLoad(t, "--strategy", "reserve", "--copies", "0.5", "--thorough", "--seed", "7")).Same(t, want,
+		"--thorough")
 	a, _ := parseLoad(t)
 	b, _ := parseLoad(t)
 	if a.Seed == b.Seed {

@@ -53,9 +53,7 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 		t.Fatal("other strategies were asked than there are today")
 	}
 	for i, row := range m.Rows {
-		if row.Title != all[i].TitleIn("en") {
-			t.Errorf("%s is %q today, and was %q", row.Strategy, all[i].TitleIn("en"), row.Title)
-		}
+		labtest.Same(t, all[i].TitleIn("en"), row.Title, "the title of %s", row.Strategy)
 		for q, said := range all[i].Guarantees {
 			if c := row.Cells[string(q)]; c.Answer != prove.Answer(said) && c.Answer != prove.NotAsked {
 				t.Errorf("%s, %s: the strategy says that it %s, and it %s", row.Strategy, q, said, c.Summary())

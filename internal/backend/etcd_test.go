@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -34,12 +33,9 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 	if err != nil || !put.Succeeded {
 		t.Fatalf("txn: %+v, %v", put, err)
 	}
-	if change, err := tap.Wait(ctx, "watch", changes); err != nil || len(change.Events) != 1 {
-		t.Errorf("the watch brought %+v, %v", change, err)
-	}
-	if got, err := c.Get(ctx, key); err != nil || got.Count != 1 {
-		t.Errorf("get: %+v, %v", got, err)
-	}
+	change := labtest.Value(tap.Wait(ctx, "watch", changes)).Must(t)
+	labtest.Same(t, len(change.Events), 1, "the changes that the watch brought")
+	labtest.Same(t, labtest.Value(c.Get(ctx, key)).Must(t).Count, 1, "the number of values")
 	labtest.Value(c.Put(ctx, key+"/b", "w")).Must(t)
 	labtest.Value(c.Do(ctx, clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpDelete(key + "/b")}, nil))).Must(t)
 	labtest.Value(c.Delete(ctx, key, clientv3.WithPrefix())).Must(t)
@@ -51,16 +47,12 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 		"etcd put " + key + `/b "w"`, "etcd txn then delete " + key + "/b", "etcd delete " + key + " --prefix",
 		"etcd revoke " + id,
 	}
-	if !slices.Equal(r.Seen(), want) {
-		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"))
-	}
+	labtest.Same(t, strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"), "the tap saw")
 
 	stopped := errors.New("stopped")
 	r.OnBefore = func(*tap.Command) error { return stopped }
 	labtest.Value(c.Put(tap.With(t.Context(), r), key, "x")).Check(t, stopped, "a command that the tap refused")
-	if got, err := c.Get(t.Context(), key); err != nil || got.Count != 0 {
-		t.Errorf("a command that the tap refused was sent: %+v, %v", got, err)
-	}
+	labtest.Same(t, labtest.Value(c.Get(t.Context(), key)).Must(t).Count, 0, "the values after a refused put")
 	if _, open := <-c.Watch(tap.With(t.Context(), r), key); open {
 		t.Error("a watch that the tap refused is open")
 	}

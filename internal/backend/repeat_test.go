@@ -161,9 +161,8 @@ func TestLostReplyIsNotRepeated(t *testing.T) {
 							t.Errorf("the caller got %v, and the command ran %d times; want an error, and once",
 								err, ran)
 						}
-						if seen := sent.Seen(); countContaining(seen, key) != r.lostReplies() {
-							t.Errorf("%d replies were lost, but the tap saw %q", r.lostReplies(), seen)
-						}
+						labtest.Same(t, countContaining(sent.Seen(), key), r.lostReplies(),
+							"the commands without a reply among %q", sent.Seen())
 						if errors.Is(err, io.EOF) {
 							t.Error("a client would repeat the command after this error")
 						}

@@ -73,9 +73,7 @@ func TestHomes(t *testing.T) {
 	} {
 		labtest.Same(t, catalog.StockStores(t.Context(), 1, c.sellers), c.want, "%s", name)
 	}
-	if asked != 1 {
-		t.Errorf("one home was asked %d times", asked)
-	}
+	labtest.Same(t, asked, 1, "how often one home was asked")
 }
 
 // A sale is a sale in a SQLite file of its own. Its orders leave the stock row unchanged.
@@ -189,9 +187,8 @@ func TestNoNameLeadsToTwoStrategies(t *testing.T) {
 				t.Errorf("%s and %s are both called %s", leads[known], i.Name, known)
 			}
 			leads[known] = i.Name
-			if found, _ := catalog.Find(all, known); found.Name != i.Name {
-				t.Errorf("%q leads to %q, want %q", known, found.Name, i.Name)
-			}
+			found, _ := catalog.Find(all, known)
+			labtest.Same(t, found.Name, i.Name, "%q leads to", known)
 		}
 	}
 	for name := range catalog.OtherNames {

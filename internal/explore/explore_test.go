@@ -32,13 +32,8 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 // parallel.
 func open(t testing.TB, info catalog.Info) *explore.World {
 	t.Helper()
-	needs := info.Uses()
-	w := labtest.Value(explore.Open(t.Context(), info, labtest.Config(t, needs...), explore.Options{})).Must(t)
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w := labtest.Value(explore.Open(t.Context(), info, labtest.Config(t, info.Uses()...), explore.Options{})).Must(t)
+	t.Cleanup(func() { labtest.Check(t, w.Close(), nil, "close the world") })
 	return w
 }
 
@@ -61,11 +56,7 @@ func search(t testing.TB, w *explore.World, s *explore.Scenario, l explore.Limit
 
 func again(t *testing.T, w *explore.World, s *explore.Scenario, choices ...explore.Choice) *explore.Schedule {
 	t.Helper()
-	o, err := w.Replay(t.Context(), s, choices)
-	if err != nil {
-		t.Fatalf("%v: %v", choices, err)
-	}
-	return o
+	return labtest.Value(w.Replay(t.Context(), s, choices)).Must(t)
 }
 
 // turns returns a turn of each buyer in a text such as "AAB".
@@ -251,10 +242,7 @@ func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 			w := open(t, c.info)
 			whole, n := ends(t, w, c.scenario, false)
 			fewer, m := ends(t, w, c.scenario, true)
-			if !slices.Equal(whole, fewer) {
-				t.Errorf("all %d schedules end in\n%s\nand the %d of the reduced search in\n%s",
-					n, strings.Join(whole, "\n"), m, strings.Join(fewer, "\n"))
-			}
+			labtest.Same(t, strings.Join(fewer, "\n"), strings.Join(whole, "\n"), "%d schedules instead of %d", m, n)
 			if m > n {
 				t.Errorf("%d schedules, and %d when they are reduced", n, m)
 			}

@@ -162,9 +162,7 @@ func TestAnyTransactionMayEnd(t *testing.T) {
 			t.Fatalf("%q: %+v", c.who, v.Judged)
 		}
 		for i, b := range v.Judged.Buyers {
-			if (b.Err != nil) != (i == c.lost) {
-				t.Errorf("the lease of %q has ended, and %s was told %v", c.who, b.Name, b.Err)
-			}
+			labtest.Same(t, b.Err != nil, i == c.lost, "%s was told %v: the lease of %q ended", b.Name, b.Err, c.who)
 		}
 	}
 }

@@ -106,12 +106,9 @@ func TestTracedSKUIsRemoved(t *testing.T) {
 	record(t, "naive", 2)
 	failing := sqlrow.Naive
 	failing.New = func(catalog.Deps) (seckill.Strategy, error) { return neverReset{}, nil }
-	if _, err := explore.RecordTrace(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
-		t.Errorf("the trace's error is %v, want %v", err, errNeverReset)
-	}
-	if after := rows(); after != before {
-		t.Errorf("%d rows became %d", before, after)
-	}
+	labtest.Value(explore.RecordTrace(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1)).Check(t,
+		errNeverReset, "the trace of a sale that cannot be opened")
+	labtest.Same(t, rows(), before, "the rows afterwards")
 }
 
 var errNeverReset = errors.New("the sale cannot be opened")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -45,14 +44,10 @@ func TestSchedulesReadAndWrite(t *testing.T) {
 	slices.SortFunc(choices, func(a, b explore.Choice) int {
 		return strings.Compare(game.FormatSchedule(a), game.FormatSchedule(b))
 	})
-	if len(slices.Compact(choices)) != 19 {
-		t.Errorf("two different choices have the same text: %v", choices)
-	}
+	labtest.Same(t, len(slices.Compact(choices)), 19, "the different texts of %v", choices)
 	for text, want := range map[string]string{"abbi": "letter 4", "A": "letter 1",
 		"aD": "letter 2: a buyer's letter must follow", "Dn": "letter 2", "a b": "letter 2"} {
-		if _, err := game.ParseSchedule(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+		labtest.Value(game.ParseSchedule(text)).Fails(t, want, "%q", text)
 	}
 }
 
@@ -72,10 +67,8 @@ func TestAccountMayNotCreateDatabases(t *testing.T) {
 	servers.MySQLDSN = address.FormatDSN()
 	naive := strategies.Named("naive")
 	for range 3 {
-		_, err := game.Open(t.Context(), servers, naive, game.FreePlay(naive, 2, 2, 0), nil, "")
-		if err == nil || !strings.Contains(err.Error(), "Access denied") {
-			t.Errorf("Open with an account that may not create databases: got %v, want Access denied", err)
-		}
+		labtest.Value(game.Open(t.Context(), servers, naive, game.FreePlay(naive, 2, 2, 0), nil, "")).Fails(t,
+			"Access denied", "Open with an account that may not create databases")
 	}
 	labtest.Soon(t, "the account has no connection to the server", func() bool {
 		left := 0
@@ -92,9 +85,7 @@ func FuzzSchedule(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schedule string) {
 		if read, err := game.ParseSchedule(schedule); err == nil {
 			written := game.FormatSchedule(read...)
-			if again, err := game.ParseSchedule(written); err != nil || !reflect.DeepEqual(again, read) {
-				t.Errorf("%q is %v, written as %q that is %v (%v)", schedule, read, written, again, err)
-			}
+			labtest.Value(game.ParseSchedule(written)).Same(t, read, "%q, written as %q", schedule, written)
 		}
 	})
 }

@@ -68,11 +68,7 @@ func startGames(t *testing.T, change func(*game.Games), names ...string) *game.G
 	if change != nil {
 		change(games)
 	}
-	t.Cleanup(func() {
-		if err := games.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { labtest.Check(t, games.Close(context.WithoutCancel(t.Context())), nil, "close the games") })
 	return games
 }
 
@@ -108,9 +104,7 @@ func TestGamesLeaveNoDatabase(t *testing.T) {
 		labtest.Value(findGame(t, games, id).Undo(t.Context(), 1)).Check(t, nil, "%s", name)
 		ids = append(ids, id)
 	}
-	if len(gameDatabases(t, in)) != len(used) {
-		t.Fatalf("the games have the databases %v, want %d", gameDatabases(t, in), len(used))
-	}
+	labtest.Same(t, len(gameDatabases(t, in)), len(used), "the databases of the games")
 	for _, id := range ids {
 		labtest.Must(t, games.End(id))
 	}

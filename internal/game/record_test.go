@@ -133,9 +133,7 @@ func TestRefusedReplays(t *testing.T) {
 	} {
 		files["naive.oversell.json"] = &fstest.MapFile{Data: []byte(c.text)}
 		_, err := games.Replay(t.Context(), "naive.oversell")
-		if problemCode(err) != c.code {
-			t.Errorf("%s: %v, want the code %s", name, err, c.code)
-		}
+		labtest.Same(t, problemCode(err), c.code, "%s: the code of %v", name, err)
 	}
 	files["naive.oversell.json"] = &fstest.MapFile{Data: []byte(good)}
 	stopped, cancel := context.WithCancel(t.Context())

@@ -67,9 +67,8 @@ func TestCheckAdminAddr(t *testing.T) {
 	for addr, right := range map[string]bool{"127.0.0.1:0": true, "[::1]:9081": true, "0.0.0.0:0": false, ":0": false,
 		"[::]:0":      false,
 		"192.0.2.1:0": false, "unix:/path": false, "9081": false, "example.com": false} {
-		if err := httpapi.CheckAdminAddr(addr); (err == nil) != right {
-			t.Errorf("%s: %v", addr, err)
-		}
+		err := httpapi.CheckAdminAddr(addr)
+		labtest.Same(t, err == nil, right, "%s may be the admin's address: %v", addr, err)
 	}
 }
 
@@ -133,9 +132,7 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	if err != nil || said.InFlight != 1 || said.Left == nil || *said.Left != 5 {
 		t.Errorf("meanwhile the process says %+v, %v", said, err)
 	}
-	if closed, err := client.Cut(ctx); err != nil || closed != 0 {
-		t.Errorf("%d connections of SQLite were cut, %v", closed, err)
-	}
+	labtest.Value(client.Cut(ctx)).Same(t, 0, "connections of SQLite that were cut")
 	select {
 	case status := <-sold:
 		t.Fatalf("the purchase was not held, and ended with %d", status)

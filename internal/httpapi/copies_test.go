@@ -79,9 +79,7 @@ func TestWhichRefusalsAreFinal(t *testing.T) {
 			ask(t, s, "POST", "/api/v1/seckill", purchase(1, 2), key).want(t, "the refused key for another quantity",
 				422, "idempotency_mismatch")
 		}
-		if other := ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), another); other.status != 200 {
-			t.Errorf("%v, and another key: %d %s", c.err, other.status, other.body)
-		}
+		ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), another).want(t, c.code+", and another key", 200, "")
 	}
 }
 
@@ -107,9 +105,8 @@ func TestACopyInTheSameProcess(t *testing.T) {
 	<-begun
 	close(goOn)
 	for range 2 {
-		if r := <-first; r.status != http.StatusOK {
-			t.Errorf("a request with a key of its own: %d %s", r.status, r.body)
-		}
+		r := <-first
+		r.want(t, "a request with a key of its own", 200, "")
 	}
 }
 
@@ -145,9 +142,7 @@ func TestARefusalAfterAResetElsewhere(t *testing.T) {
 	for stock := range 3 {
 		ask(t, other, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, stock))
 		ask(t, s, "POST", "/api/v1/seckill", purchase(1, stock+1), key).want(t, "more than there are", 409, "sold_out")
-		if now := lookUp(t, s, "one-purchase"); now.Code != "sold_out" {
-			t.Errorf("sale %d: the look-up says %+v, want the refusal", stock, now)
-		}
+		labtest.Same(t, lookUp(t, s, "one-purchase").Code, "sold_out", "sale %d: the look-up", stock)
 	}
 }
 
@@ -163,9 +158,8 @@ func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 			"backend_unavailable")
 		return session.Exec("UNLOCK TABLES").Error
 	}))
-	if second := read[sale](t, ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key)); second != first {
-		t.Errorf("the copy was answered %+v, the first %+v", second, first)
-	}
+	second := read[sale](t, ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key))
+	labtest.Same(t, second, first, "the copy was answered")
 }
 
 // The reply to the script that accepts is lost. Then the answer is what the ledger has for the key.
@@ -213,9 +207,7 @@ func TestRedisIsSilent(t *testing.T) {
 		"buying", http.StatusAccepted, "")
 	ask(t, s, "GET", "/readyz", "").want(t, "being ready", http.StatusOK, "")
 	labtest.Must(t, in.Redis.Close())
-	if look := lookUp(t, s, "one-purchase"); look.Status != "unknown" {
-		t.Errorf("the look-up says %+v, want unknown", look)
-	}
+	labtest.Same(t, lookUp(t, s, "one-purchase").Status, "unknown", "the look-up")
 	var ready struct {
 		Ready    bool
 		Backends []backend.Status
@@ -255,8 +247,6 @@ func TestWhatBecameOfARequest(t *testing.T) {
 		seckill.ErrBusy: "unknown", seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown",
 		seckill.ErrUnknown: "unknown"} {
 		a.became = err
-		if look := lookUp(t, s, "r"); look.Status != want {
-			t.Errorf("%v: the look-up says %q, want %q", err, look.Status, want)
-		}
+		labtest.Same(t, lookUp(t, s, "r").Status, want, "%v: the look-up", err)
 	}
 }

@@ -41,10 +41,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 			return route.Method + " " + parameter.ReplaceAllString(route.Path, "{$1}")
 		})
 		slices.Sort(routed)
-		if !slices.Equal(described, routed) {
-			t.Errorf("openapi.json describes\n%s\nthe routes are\n%s", strings.Join(described, "\n"),
-				strings.Join(routed, "\n"))
-		}
+		labtest.Same(t, strings.Join(routed, "\n"), strings.Join(described, "\n"), "the routes, and openapi.json")
 	}
 	for _, ref := range regexp.MustCompile(`"#/components/(\w+)/(\w+)"`).FindAllStringSubmatch(string(r.body), -1) {
 		if doc.Components[ref[1]][ref[2]] == nil {
@@ -56,9 +53,8 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	}
 	labtest.Must(t, json.Unmarshal(doc.Components["schemas"]["Problem"], &problem))
 	codes := labtest.Map(judge.ErrorCodes, func(e judge.ErrorCode) string { return e.Code })
-	if slices.Sort(codes); !slices.Equal(slices.Sorted(slices.Values(problem.Properties.Code.Enum)), codes) {
-		t.Errorf("problems have the codes %q, want %q", problem.Properties.Code.Enum, codes)
-	}
+	slices.Sort(codes)
+	labtest.Same(t, slices.Sorted(slices.Values(problem.Properties.Code.Enum)), codes, "the codes of problems")
 }
 
 // The list has every strategy, with the reasons why it cannot run here. A single strategy comes

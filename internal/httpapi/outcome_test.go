@@ -57,9 +57,8 @@ func TestWhatErrorsComeTo(t *testing.T) {
 		}
 		r := ask(t, s, "POST", "/api/v1/seckill", good)
 		r.want(t, c.err.Error(), c.status, c.code)
-		if told := judge.CallOf(seckill.Purchase{}, seckill.Receipt{}, c.err); told.Outcome != c.outcome {
-			t.Errorf("%v: a buyer knows %s, want %s", c.err, told.Outcome, c.outcome)
-		}
+		told := judge.CallOf(seckill.Purchase{}, seckill.Receipt{}, c.err)
+		labtest.Same(t, told.Outcome, c.outcome, "%v: a buyer knows", c.err)
 		if strings.Contains(string(r.body), "hunter2") {
 			t.Errorf("%v: the answer shows what it wraps: %s", c.err, r.body)
 		}
@@ -134,9 +133,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		}
 		// If the buyer repeats the request with that key, it is not sold twice.
 		again := ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: "+r.RequestID)
-		if again.status != 200 {
-			t.Errorf("%v: sent again it is answered %d %s", headers, again.status, again.body)
-		}
+		again.want(t, fmt.Sprint(headers, ", sent again"), 200, "")
 		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
 	}
 	// A copy meets the first call, which had no key.
@@ -145,10 +142,8 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		labtest.Must(t, f.record(ctx, copied))
 		return seckill.Receipt{}, seckill.ErrSoldOut
 	}
-	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(7, 1),
-		"Idempotency-Key: "+copied.RequestID); r.status != 200 {
-		t.Errorf("a copy whose request got the last unit meanwhile is answered %d %s", r.status, r.body)
-	}
+	ask(t, s, "POST", "/api/v1/seckill", purchase(7, 1), "Idempotency-Key: "+copied.RequestID).want(t,
+		"a copy whose request got the last unit meanwhile", 200, "")
 	// The same key for another SKU is another request. If the ledger cannot be read, there may be
 	// an order.
 	ask(t, s, "PUT", "/api/v1/skus/2", `{"stock":4}`)
@@ -211,15 +206,9 @@ func TestPanicsAreAnsweredAndLogged(t *testing.T) {
 		!strings.Contains(text, "my-id") {
 		t.Errorf("the log lacks the panic, its stack or its id: %s", text)
 	}
-	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)); r.status != http.StatusOK {
-		t.Errorf("after a panic the next buyer is answered %d %s", r.status, r.body)
-	}
-	if n := metric(t, s, `seckill_requests_total{outcome="internal",strategy="fake"}`); n != 1 {
-		t.Errorf("%v internal outcomes are counted, want 1", n)
-	}
-	if n := metric(t, s, `seckill_purchases_in_flight`); n != 0 {
-		t.Errorf("%v purchases are in flight, want 0", n)
-	}
+	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)).want(t, "the next buyer after a panic", 200, "")
+	labtest.Same(t, metric(t, s, `seckill_requests_total{outcome="internal",strategy="fake"}`), 1, "internal outcomes")
+	labtest.Same(t, metric(t, s, `seckill_purchases_in_flight`), 0, "purchases in flight")
 }
 
 func TestRequestIDs(t *testing.T) {
@@ -263,9 +252,8 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 		return err
 	}
 	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 2 * time.Second, Instance: s.Instance})
-	if got := read[judge.Order](t, ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, "")); got.Status != judge.Cancelled {
-		t.Errorf("a cancellation that took long is answered %+v", got)
-	}
+	got := read[judge.Order](t, ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, ""))
+	labtest.Same(t, got.Status, judge.Cancelled, "an order whose cancellation took long")
 	f.restore = func(context.Context, string) error { return seckill.ErrBusy }
 	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "a lock that is held", 429, "busy")
 }

@@ -126,9 +126,7 @@ func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 		answered <- r
 	}()
 	<-began
-	if n := metric(t, s.Server, "seckill_purchases_in_flight"); n != 1 {
-		t.Errorf("%v purchases are in flight, want 1", n)
-	}
+	labtest.Same(t, metric(t, s.Server, "seckill_purchases_in_flight"), 1, "purchases in flight")
 	s.stop()
 	s.refusesConnections()
 	select {
@@ -137,9 +135,8 @@ func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	default:
 	}
 	close(goOn)
-	if r := <-answered; r.status != http.StatusOK {
-		t.Errorf("the purchase in flight was answered %d %s", r.status, r.body)
-	}
+	r := <-answered
+	r.want(t, "the purchase in flight", 200, "")
 	labtest.Check(t, s.end(), nil, "Serve")
 	select {
 	case <-b.ended:
@@ -179,9 +176,7 @@ func TestShutdownHasALimit(t *testing.T) {
 	go func() { _, _ = s.buy(context.Background(), 1) }()
 	<-began
 	s.stop()
-	if err := s.end(); err == nil || !strings.Contains(err.Error(), "1 purchases in flight") {
-		t.Errorf("Serve: %v, want it to say that one purchase was cut off", err)
-	}
+	labtest.Fails(t, s.end(), "1 purchases in flight", "Serve, when one purchase was cut off")
 }
 
 // A caller who closes the sending half of the connection and reads on is told so. The answer does

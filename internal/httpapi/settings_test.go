@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,9 +75,7 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	if !errors.Is(err, driver.ErrBadConn) || !strings.Contains(err.Error(), "--read-only") || id() == before {
 		t.Errorf("a read-only server answers %v, and its connection is kept: %t", err, id() == before)
 	}
-	if !strings.Contains(log.String(), "--read-only") {
-		t.Errorf("the log does not say that the server is read-only:\n%s", &log)
-	}
+	labtest.Contains(t, log.String(), "--read-only", "the log of a read-only server")
 	labtest.Value(admin.Exec("SET GLOBAL read_only = 0")).Must(t)
 	ask(t, s, "PUT", "/api/v1/skus/1000", `{"stock":1}`).want(t, "a reset afterwards", 200, "")
 	ask(t, s, "POST", "/api/v1/seckill", last).want(t, "a purchase afterwards", 200, "")
@@ -123,15 +120,11 @@ func TestUserOfRedisLacksARight(t *testing.T) {
 	migrate(t, in)
 	var log bytes.Buffer
 	s := serverWith(t, nil, httpapi.Config{Instance: in, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if got, want := sellsAll(t, s, "user shop of Redis has no right to "), []string{"redlock",
-		"redis-counter-mysql"}; !slices.Equal(got, want) {
-		t.Errorf("not available are %v, want %v", got, want)
-	}
+	got := sellsAll(t, s, "user shop of Redis has no right to ")
+	labtest.Same(t, got, []string{"redlock", "redis-counter-mysql"}, "not available are")
 	for _, says := range []string{"no right to EVALSHA", "strategies=redlock", "no right to ZADD",
 		"strategies=redis-counter-mysql"} {
-		if text := log.String(); !strings.Contains(text, says) {
-			t.Errorf("the log does not say %q:\n%s", says, text)
-		}
+		labtest.Contains(t, log.String(), says, "the log")
 	}
 }
 
@@ -146,9 +139,7 @@ func sellsAll(t *testing.T, s *httpapi.Server, reason string) (unavailable []str
 			Missing   []string
 		}
 	}](t, ask(t, s, "GET", "/api/v1/strategies", ""))
-	if len(all.Strategies) != len(strategies.All()) {
-		t.Errorf("%d strategies are listed, want %d", len(all.Strategies), len(strategies.All()))
-	}
+	labtest.Same(t, len(all.Strategies), len(strategies.All()), "the number of listed strategies")
 	for i, is := range all.Strategies {
 		if !is.Available {
 			unavailable = append(unavailable, is.Name)
@@ -174,9 +165,8 @@ func sellsAll(t *testing.T, s *httpapi.Server, reason string) (unavailable []str
 		ask(t, s, "DELETE", "/api/v1/orders/"+first.OrderID, "").want(t, is.Name+": a cancellation", 200, "")
 		buy("the returned unit", 3, 200, "")
 		r := ask(t, s, "GET", fmt.Sprint("/api/v1/audit?sku_id=", i+1), "")
-		if report := read[judge.Report](t, r); report.Verdict != judge.Held {
-			t.Errorf("%s: the verdict is %s", is.Name, report.Verdict)
-		}
+		report := read[judge.Report](t, r)
+		labtest.Same(t, report.Verdict, judge.Held, "the verdict on %s", is.Name)
 	}
 	return unavailable
 }

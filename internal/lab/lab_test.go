@@ -84,12 +84,8 @@ func TestAdd(t *testing.T) {
 	if c := l.Config(); c.EtcdEndpoints == nil || !slices.Equal(c.RedisAddrs, first) {
 		t.Errorf("configuration %+v, want etcd beside the same Redis", c)
 	}
-	if err := l.Add(t.Context(), "oracle"); err == nil || !strings.Contains(err.Error(), "zookeeper") {
-		t.Errorf("an unknown backend: %v, want the names there are", err)
-	}
-	if _, err := l.Process("mysql"); err == nil || !strings.Contains(err.Error(), "etcd") {
-		t.Errorf("a process that is not there: %v, want the names there are", err)
-	}
+	labtest.Fails(t, l.Add(t.Context(), "oracle"), "zookeeper", "an unknown backend, and the names there are")
+	labtest.Value(l.Process("mysql")).Fails(t, "etcd", "a process that is not there, and the names there are")
 }
 
 // A lab accepts the same given backends as a service, such as a ring of shards and a quorum with one dead node.

@@ -146,9 +146,7 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 	must(t, "start", cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	var v victim
-	if err := json.NewDecoder(out).Decode(&v); err != nil {
-		t.Fatalf("the victim did not report: %v", err)
-	}
+	must(t, "read the victim's report", json.NewDecoder(out).Decode(&v))
 	if len(v.PIDs) != processes {
 		t.Fatalf("the victim reported %d processes, want %d", len(v.PIDs), processes)
 	}

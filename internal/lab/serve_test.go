@@ -15,6 +15,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 func served(l *lab.Lab) (urls []string, pids []int) {
@@ -41,18 +42,15 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 	for _, want := range []string{"SECKILL_REDIS_ADDRS=" + c.RedisAddrs[0],
 		"SECKILL_REDLOCK_ADDRS=" + strings.Join(c.RedlockAddrs, ","),
 		"SECKILL_TIERS=redis=private,redlock=private", "SECKILL_STRATEGY=version", "SECKILL_TOKEN=t"} {
-		if !strings.Contains(environment, "\n"+want+"\n") {
-			t.Errorf("a service's environment lacks %s", want)
-		}
+		labtest.Contains(t, environment, "\n"+want+"\n", "a service's environment")
 	}
 	if strings.Contains(environment, "SECKILL_ETCD_ENDPOINTS") {
 		t.Error("a service's environment has what is not the lab's")
 	}
 
 	must(t, "serve the same", l.Serve(t.Context(), two))
-	if _, now := served(l); !slices.Equal(now, pids) {
-		t.Errorf("processes %v were started anew as %v, though nothing is different", pids, now)
-	}
+	_, same := served(l)
+	labtest.Same(t, same, pids, "the processes, though nothing is different")
 
 	p := process(t, l, "service-2")
 	must(t, "kill", p.Kill(t.Context()))
@@ -68,31 +66,23 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 		t.Fatalf("services at %v, want a third beside %v", now, urls)
 	}
 	for _, url := range now {
-		if args := get(t, url+"/arguments"); args != "--strategy naive --lock-lease 500ms --lock-wait 200ms --lock-poll 5ms" {
-			t.Errorf("%s was started with %s", url, args)
-		}
+		labtest.Same(t, get(t, url+"/arguments"),
+			"--strategy naive --lock-lease 500ms --lock-wait 200ms --lock-poll 5ms", "%s was started with", url)
 	}
 
 	unlucky := three
 	unlucky.Poll = 13
-	err := l.Serve(t.Context(), unlucky)
-	if err == nil || !strings.Contains(err.Error(), "--lock-poll 13ms it is") {
-		t.Errorf("settings that no service starts with: %v, want what it said", err)
-	}
+	labtest.Fails(t, l.Serve(t.Context(), unlucky), "--lock-poll 13ms it is", "settings that no service starts with")
 	one := three
 	one.Services = 1
 	must(t, "serve with one", l.Serve(t.Context(), one))
-	if now, _ := served(l); !slices.Equal(now, urls[:1]) {
-		t.Errorf("services at %v, want the first alone, %v", now, urls[0])
-	}
-	if args := get(t, urls[0]+"/arguments"); !strings.Contains(args, "--lock-poll 5ms") {
-		t.Errorf("after a start that failed it runs with %s", args)
-	}
+	now, _ = served(l)
+	labtest.Same(t, now, urls[:1], "the first service alone")
+	labtest.Contains(t, get(t, urls[0]+"/arguments"), "--lock-poll 5ms", "the arguments after a start that failed")
 	last := process(t, l, "service-1")
 	must(t, "terminate", last.Terminate(t.Context()))
-	if text, _ := os.ReadFile(last.Log); !strings.Contains(string(text), "finished the purchases in flight") {
-		t.Errorf("a service that was asked to end was killed; its log: %s", text)
-	}
+	text := labtest.Value(os.ReadFile(last.Log)).Must(t)
+	labtest.Contains(t, string(text), "finished the purchases in flight", "the log of a service that was asked to end")
 }
 
 func get(t *testing.T, url string) string {
@@ -120,10 +110,8 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 			t.Errorf("%+v: want only those of service processes, and what to do about the others", f)
 		}
 	}
-	if _, err := (fault.Lab{Lab: l}).Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil ||
-		!strings.Contains(err.Error(), "earthquake") {
-		t.Errorf("an unknown fault: %v", err)
-	}
+	labtest.Value(fault.Lab{Lab: l}.Inject(ctx, "earthquake", fault.Aim{Service: 1})).Fails(t, "earthquake",
+		"an unknown fault")
 }
 
 // A paused process can be ended. A process that has ended cannot be paused, and can be started again.
@@ -137,9 +125,7 @@ func TestAPausedProcessEnds(t *testing.T) {
 	if p.Alive() || p.Ended() == "" {
 		t.Error("it ended, and says that it is alive")
 	}
-	if err := p.Pause(); err == nil {
-		t.Error("a process that has ended could be paused")
-	}
+	labtest.Fails(t, p.Pause(), "", "pause a process that has ended")
 	must(t, "terminate what has ended", p.Terminate(t.Context()))
 	must(t, "start it again", p.Restart(t.Context()))
 }
@@ -179,18 +165,14 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if died != 1 {
-		t.Errorf("%d kills have killed the one service, want 1", died)
-	}
+	labtest.Same(t, died, 1, "the kills that have killed the one service")
 	for _, u := range undo {
 		if u != nil {
 			err := u.Undo(t.Context(), &u.Effect)
 			must(t, "undo the kill", err)
 		}
 	}
-	if s := l.Services()[0]; !s.Up {
-		t.Errorf("after the kill was undone: %+v", s)
-	}
+	labtest.Same(t, l.Services()[0].Up, true, "the service runs after the kill was undone")
 }
 
 // Each service process reaches a server through its own link. A fault at a link is refused if no such service exists.
@@ -209,20 +191,15 @@ func TestLinks(t *testing.T) {
 	must(t, "ping through the link", client.Ping(t.Context()).Err())
 	trouble, err := fault.Lab{Lab: l}.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
 	must(t, "lose Redis' replies", err)
-	if err := client.WithTimeout(time.Second).Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
-		t.Error("the reply has arrived")
-	}
+	err = client.WithTimeout(time.Second).Set(t.Context(), "asked", "yes", 0).Err()
+	labtest.Fails(t, err, "", "a command whose reply is lost")
 	effect := trouble.Effect
 	err = trouble.Undo(t.Context(), &effect)
 	must(t, "undo it", err)
-	if got, err := client.Get(t.Context(), "asked").Result(); err != nil || got != "yes" {
-		t.Errorf("what was asked came to %q, %v; want that Redis did it", got, err)
-	}
+	labtest.Value(client.Get(t.Context(), "asked").Result()).Same(t, "yes", "what was asked of Redis")
 	if !effect.TookEffect {
 		t.Errorf("it came to %+v", effect)
 	}
-	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil ||
-		!strings.Contains(err.Error(), "no service process 2") {
-		t.Errorf("at a service that is not there: %v", err)
-	}
+	labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), "partition_redis", fault.Aim{Service: 2})).Fails(t,
+		"no service process 2", "at a service that is not there")
 }

@@ -90,12 +90,8 @@ func TestSentinelsFailOver(t *testing.T) {
 	for ; err != nil && ctx.Err() == nil; err = in.Redis.Set(ctx, "later", "", 0).Err() {
 	}
 	must(t, "write to the new primary", err)
-	if left, err := in.Redis.Exists(ctx, "copied").Result(); left != 1 {
-		t.Errorf("what was copied is gone: %v", err)
-	}
-	if left, err := in.Redis.Exists(ctx, "lost").Result(); left != 0 {
-		t.Errorf("what was not copied is there: %v", err)
-	}
+	labtest.Same(t, in.Redis.Exists(ctx, "copied").Val(), 1, "the keys that were copied")
+	labtest.Value(in.Redis.Exists(ctx, "lost").Result()).Same(t, 0, "the keys that were not copied")
 }
 
 // Three servers work without one of them, but not without two. The lab's status shows each dead
@@ -129,10 +125,8 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if writes("with one", time.Second) {
 		t.Error("two of three etcd servers are not missed")
 	}
-	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil ||
-		!strings.Contains(err.Error(), "not one server") {
-		t.Errorf("the restart of one server: %v, want that there are several", err)
-	}
+	labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), fault.RestartEtcd, fault.Aim{})).Fails(t, "not one server",
+		"the restart of one server")
 }
 
 // A backend is started once even if two callers ask at the same time. Only one caller at a time can
@@ -159,9 +153,7 @@ func TestEnsembleHasOneUser(t *testing.T) {
 	must(t, "take it", err)
 	waiting, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := e.Reserve(waiting); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a second user is told %v, want that they have to wait", err)
-	}
+	labtest.Value(e.Reserve(waiting)).Check(t, context.DeadlineExceeded, "a second user")
 	give()
 	must(t, "take it when it is free", e.Repair(t.Context()))
 	without := started(t, lab.Options{Backends: []string{}, Programs: nothingFound, Topology: lab.Losable})

@@ -81,9 +81,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // a service process that has died
 	_, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	_, o := f.begin(t, h.URL, goodComparison)
-	if len(o.Sale.Targets) != 2 {
-		t.Errorf("it runs on %v, want both", o.Sale.Targets)
-	}
+	labtest.Same(t, len(o.Sale.Targets), 2, "the number of services that it runs on")
 
 	l, f = newFakeLab(), newComparing()
 	l.serving.Poll, l.services[0].Up = unluckyPoll, false
@@ -103,9 +101,7 @@ func TestComparisonRunsAsItIsSet(t *testing.T) {
 		t.Errorf("started with %+v", o)
 	}
 	want := "seckill compare --preset flash-sale --strategies good --buyers 200 --seed 18446744073709551615 --rounds 2 --turn 0s"
-	if begun.Command != want {
-		t.Errorf("the command is\n%s, want\n%s", begun.Command, want)
-	}
+	labtest.Same(t, begun.Command, want, "the command")
 
 	t.Log("nothing else may drive the lab meanwhile")
 	for path, body := range map[string]string{comparisonsPath: goodComparison, "/api/lab/v1/runs": goodRun} {
@@ -174,9 +170,7 @@ func TestOneTraceAtATime(t *testing.T) {
 	<-under
 	ask.wants(t, h.URL, http.StatusConflict, "a trace of good")
 	made <- nil
-	if body := <-first; !strings.Contains(body, `"strategy":"good"`) {
-		t.Errorf("the trace is %s", body)
-	}
+	labtest.Contains(t, <-first, `"strategy":"good"`, "the trace")
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
 	<-load.configs
 	ask.wants(t, h.URL, 409, "run_in_progress")

@@ -9,6 +9,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/judge"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/loadtest"
 )
 
@@ -57,19 +58,13 @@ func TestFaults(t *testing.T) {
 	for len(l.did) == 0 { // the sale continues until the planned time of the fault
 		config.OnProgress(loadtest.Progress{})
 	}
-	if did := <-l.did; did != "kill_service 1" {
-		t.Errorf("the lab did %s", did)
-	}
+	labtest.Same(t, <-l.did, "kill_service 1", "the lab did")
 	on := page.until(func(r Run) bool {
 		return len(r.Faults) == 3 && r.Faults[0].State == fault.IsOn && r.Faults[2].State == fault.HasFailed
 	})
-	if f := on.Faults[2]; f.Error != "it is dead already" {
-		t.Errorf("the fault that cannot be: %+v", f)
-	}
+	labtest.Same(t, on.Faults[2].Error, "it is dead already", "the fault that cannot be")
 	load.results <- &loadtest.Result{}
-	if did := <-l.did; did != "undo kill_service 1" {
-		t.Errorf("the lab did %s", did)
-	}
+	labtest.Same(t, <-l.did, "undo kill_service 1", "the lab did")
 	r := page.until(ended)
 	if f := r.Faults; f[0].State != fault.IsOver || f[0].Until < f[0].At || f[1].State != fault.HasFailed ||
 		!strings.Contains(f[1].Error, "ended before") {
@@ -85,17 +80,11 @@ func TestPausesByHand(t *testing.T) {
 	page := opened(t, h.URL)
 	begun := beginRun(t, h.URL, goodRun)
 	config := <-load.configs
-	if config.Faulty() {
-		t.Error("a run without faults counts as one with them")
-	}
+	labtest.Same(t, config.Faulty(), false, "a run without faults has faults")
 	for _, body := range []string{`{"kind":"pause_service","for_ms":1}`, `{"kind":"pause_service"}`} {
 		begun.adds(body).wants(t, h.URL, 201, "")
-		if !config.Faulty() {
-			t.Error("a fault that was added does not count")
-		}
-		if did := <-l.did; did != "pause_service 1" {
-			t.Errorf("the lab did %s", did)
-		}
+		labtest.Same(t, config.Faulty(), true, "a run with a fault has faults")
+		labtest.Same(t, <-l.did, "pause_service 1", "the lab did")
 		if strings.Contains(body, "for_ms") {
 			<-l.did
 			page.until(func(r Run) bool { return len(r.Faults) > 0 && r.Faults[0].State == fault.IsOver })
@@ -113,9 +102,7 @@ func TestPausesByHand(t *testing.T) {
 		begun.adds(body).wants(t, h.URL, 400, `"field":"`+field+`"`)
 	}
 	call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
-	if did := <-l.did; did != "undo pause_service 1" {
-		t.Errorf("the lab did %s when the run was stopped", did)
-	}
+	labtest.Same(t, <-l.did, "undo pause_service 1", "when the run was stopped, the lab did")
 	if r := page.until(ended); !r.Stopped || r.Faults[1].State != fault.IsOver {
 		t.Errorf("the run ended as %+v", r)
 	}
@@ -132,9 +119,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		begun := beginRun(t, h.URL, goodRun)
 		id, config := begun.ID, <-load.configs
 		begun.adds(`{"kind":"pause_holder","for_ms":1}`).wants(t, h.URL, 201, "")
-		if did := <-l.did; did != "wait for a holder of good of SKU 1" {
-			t.Errorf("the lab did %s", did)
-		}
+		labtest.Same(t, <-l.did, "wait for a holder of good of SKU 1", "the lab did")
 		page.until(func(r Run) bool { return r.ID == id && len(r.Faults) > 0 && r.Faults[0].State == fault.IsWaiting })
 		if comes {
 			l.holders <- 2
@@ -142,9 +127,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 			<-l.did
 			<-l.did
 		}
-		if stood := config.Outage(); (stood > 0) != comes {
-			t.Errorf("a holder came: %v, and the sale may stand still for %v", comes, stood)
-		}
+		labtest.Same(t, config.Outage() > 0, comes, "the sale may stand still")
 		load.results <- held
 		r := page.until(func(r Run) bool { return r.ID == id && ended(r) })
 		f := r.Faults[0]
@@ -165,14 +148,11 @@ func TestServicesAreMadeReady(t *testing.T) {
 	l.starts = make(chan struct{})
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
-	if r := beginRun(t, h.URL, with(`,"services":3,"lease_ms":500`)); r.State != Preparing {
-		t.Errorf("the run begins %s, want preparing", r.State)
-	}
+	r := beginRun(t, h.URL, with(`,"services":3,"lease_ms":500`))
+	labtest.Same(t, r.State, Preparing, "the run begins")
 	close(l.starts)
 	<-load.configs
-	if got := l.ServiceSettings(); got != (lab.ServiceSettings{Services: 3, Lease: 500, Wait: 3000, Poll: 10}) {
-		t.Errorf("the services were made %+v", got)
-	}
+	labtest.Same(t, l.ServiceSettings(), lab.ServiceSettings{Services: 3, Lease: 500, Wait: 3000, Poll: 10}, "services")
 	load.results <- &loadtest.Result{}
 	page.until(ended)
 
@@ -207,9 +187,7 @@ func TestRunsOutliveTheLab(t *testing.T) {
 	_, again, _ := start(t, func(c *Config) { c.History = folder })
 	page = watch(t, again.URL)
 	hello := page.next("hello")["runs"].([]any)
-	if len(hello) != 1 {
-		t.Errorf("the next lab begins with the runs %v, want the one", hello)
-	}
+	labtest.Same(t, len(hello), 1, "the number of runs with which the next lab begins")
 	if r := page.next("run"); r["id"] != begun.ID || lane(r, 1)["result"].(map[string]any)["requests"] != 2000. {
 		t.Errorf("and shows %v, want the whole run", r)
 	}

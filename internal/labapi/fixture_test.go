@@ -161,9 +161,7 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := s.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, s.Close(ctx), nil, "close the server")
 		h.Close()
 	})
 	return s, h, load

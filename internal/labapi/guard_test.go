@@ -48,13 +48,10 @@ func TestGuard(t *testing.T) {
 		{"wrong token", closed.URL, run("Authorization", "Bearer s3cre"), 403},
 		{"token", closed.URL, run("Authorization", "Bearer s3cret"), 201},
 	} {
-		if got, body, _ := c.call.do(t, c.base); got != c.want {
-			t.Errorf("%s: got %d %s, want %d", c.name, got, body, c.want)
-		}
+		got, _, _ := c.call.do(t, c.base)
+		labtest.Same(t, got, c.want, "%s: status", c.name)
 	}
-	if c := <-load.configs; c.AdminToken != serviceToken {
-		t.Errorf("the run was given the token %q", c.AdminToken)
-	}
+	labtest.Same(t, (<-load.configs).AdminToken, serviceToken, "the token of the run")
 }
 
 // Only calls of the operator carry the services' token. A call through a reverse proxy also comes
@@ -100,9 +97,8 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	old := labtest.Value(net.Dial("tcp", strings.TrimPrefix(open.URL, "http://"))).Must(t)
 	defer old.Close()
 	fmt.Fprintf(old, "POST /api/lab/v1/runs HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
-	if said, err := io.ReadAll(old); err != nil || !strings.Contains(string(said), " 403 ") {
-		t.Errorf("as nginx asks when it is told nothing: %s %v", said, err)
-	}
+	said := labtest.Value(io.ReadAll(old)).Must(t)
+	labtest.Contains(t, string(said), " 403 ", "the answer to what nginx asks when it is told nothing")
 }
 
 // Errors of servers contain addresses. So they are logged, but players do not see them.
@@ -113,9 +109,7 @@ func TestPlayersAreNotToldAddresses(t *testing.T) {
 	if !strings.Contains(told, "begin the game again") || strings.Contains(told, "10.1.2.3") {
 		t.Errorf("a player is told %q", told)
 	}
-	if !strings.Contains(log.String(), "10.1.2.3") {
-		t.Errorf("the log says %q", log.String())
-	}
+	labtest.Contains(t, log.String(), "10.1.2.3", "the log")
 }
 
 // service starts a process that answers with its name and with the request that it received.
@@ -207,7 +201,6 @@ func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
 			t.Errorf("HEAD %s: %d %q, want 200 without a body", path, status, body)
 		}
 	}
-	if status, _, _ := (call{method: "HEAD", path: "/api/lab/v1/events"}).do(t, h.URL); status != 405 {
-		t.Errorf("HEAD of the stream: %d, want 405", status)
-	}
+	status, _, _ := call{method: "HEAD", path: "/api/lab/v1/events"}.do(t, h.URL)
+	labtest.Same(t, status, 405, "HEAD of the stream")
 }

@@ -207,9 +207,8 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	want := map[string]kept{"a": {"first"}, "b": {"second"}}
 	labtest.Same(t, readEntries[kept](History(dir), "run"), want, "the next lab reads")
 	for name, text := range foreign {
-		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
-			t.Errorf("%s is now %q, %v", name, got, err)
-		}
+		got := labtest.Value(os.ReadFile(filepath.Join(dir, name))).Must(t)
+		labtest.Same(t, string(got), text, "%s is now", name)
 	}
 	f.removeEntry("run", "a")
 	delete(want, "a")
@@ -258,9 +257,8 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	call{method: "GET", path: "/api/lab/v1/runs/whole"}.wants(t, h.URL, 200, `"violations":[]`)
 	call{method: "GET", path: "/api/lab/v1/traces/whole"}.wants(t, h.URL, 200, `"steps":[]`)
 	call{method: "GET", path: "/api/lab/v1/comparisons/whole"}.wants(t, h.URL, 200, `"not_run":[]`)
-	if after, _ := os.ReadDir(dir); len(after) != len(before) {
-		t.Errorf("%d of %d files are left", len(after), len(before))
-	}
+	after, _ := os.ReadDir(dir)
+	labtest.Same(t, len(after), len(before), "the number of files left")
 }
 
 func TestWhatCannotBeKept(t *testing.T) {
@@ -271,7 +269,5 @@ func TestWhatCannotBeKept(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "a-file")
 	labtest.Must(t, os.WriteFile(file, nil, 0o600))
-	if err := History(file).writeEntry("run", "a", kept{}); err == nil {
-		t.Error("an entry was put where no folder can be")
-	}
+	labtest.Fails(t, History(file).writeEntry("run", "a", kept{}), "", "an entry where no folder can be")
 }

@@ -49,9 +49,7 @@ func TestSettingsThatAreUsed(t *testing.T) {
 	want := `{"strategies":["good","other"],"stock":100,"sku_id":1,"skus":1,"buyers":2000,"quantity":1,"copies":0.01,"retry":1,` +
 		`"profile":"constant","concurrency":64,"rate":100,"duration_ns":2000000000,"timeout_ns":15000000000,` +
 		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10}`
-	if string(begun.Settings) != want {
-		t.Errorf("the settings are\n%s, want\n%s", begun.Settings, want)
-	}
+	labtest.Same(t, string(begun.Settings), want, "the settings")
 	for i, sku := range []int64{1, 2} {
 		c := <-load.configs
 		at := 0

@@ -76,9 +76,8 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 		}
 		// as if an older backup had been restored
 		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sku).Error)
-		if snap, err := s.Snapshot(ctx, sku); err != nil || len(snap.Orders) != 1 {
-			t.Errorf("beside an older row of stock are seen %+v, %v, want the order", snap.Orders, err)
-		}
+		snap := labtest.Value(s.Snapshot(ctx, sku)).Must(t)
+		labtest.Same(t, len(snap.Orders), 1, "the orders seen beside an older row of stock")
 		// restores the run for other tests
 		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET run = run + 1 WHERE id = ?", sku).Error)
 	})
@@ -99,15 +98,12 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 		if err != nil || !back {
 			t.Errorf("cancelling: %v, %v", back, err)
 		}
-		if _, err := s.Reset(ctx, sku, "", 5); err != nil {
-			t.Error(err)
-		}
+		labtest.Value(s.Reset(ctx, sku, "", 5)).Check(t, nil, "a reset meanwhile")
 		return s.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
 	})
 	labtest.Check(t, err, seckill.ErrUnknownOrder, "giving back to a run that is over")
-	if now, _ := s.SKU(ctx, sku); now.Num != 5 {
-		t.Errorf("the new sale has %d, want the 5 that were set", now.Num)
-	}
+	now, _ := s.SKU(ctx, sku)
+	labtest.Same(t, now.Num, 5, "the units of the new sale")
 }
 
 // A snapshot shows one moment, even if purchases run while it is read.
@@ -143,12 +139,8 @@ func TestSweep(t *testing.T) {
 		for table, row := range others {
 			labtest.Must(t, s.DB(ctx).Exec("INSERT INTO "+table+" "+row+", ?, 0)", sku).Error)
 		}
-		if all, err := s.SKUs(ctx, 1); err != nil || len(all) != 1 {
-			t.Errorf("one SKU of two: %+v, %v", all, err)
-		}
-		if n, err := ledger.Sweep(ctx, s.DB(ctx)); err != nil || n != 5000 {
-			t.Errorf("swept %d, %v, want 5000", n, err)
-		}
+		labtest.Same(t, len(labtest.Value(s.SKUs(ctx, 1)).Must(t)), 1, "the number of SKUs, of two")
+		labtest.Value(ledger.Sweep(ctx, s.DB(ctx))).Same(t, 5000, "swept orders")
 		for table := range others {
 			var n int64
 			if s.DB(ctx).Raw("SELECT COUNT(*) FROM "+table+" WHERE sku_id = ? AND run = 0", sku).Scan(&n); n > 0 {

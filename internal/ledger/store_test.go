@@ -80,9 +80,7 @@ func TestResetsAtOnceOfANewSKU(t *testing.T) {
 				return err
 			})
 		}
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, g.Wait(), nil, "resets at once")
 	})
 }
 
@@ -188,9 +186,7 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 			return id
 		}
 		named := identity()
-		if id := identity(); id != named {
-			t.Errorf("two stores call the database %q and %q", named, id)
-		}
+		labtest.Same(t, identity(), named, "the name of the database in another store")
 		for what, statement := range map[string]string{
 			"another schema": "UPDATE seckill_identity SET made_for = 'another'",
 			"no row":         "DELETE FROM seckill_identity",
@@ -205,9 +201,7 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 			empty()
-			if err := ledger.Migrate(t.Context(), db); err != nil {
-				t.Fatalf("%s, and dropped: %v", what, err)
-			}
+			labtest.Check(t, ledger.Migrate(t.Context(), db), nil, "%s, and dropped", what)
 			if identity() == named {
 				t.Error("another database has the same name")
 			}

@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,9 +66,7 @@ func TestLost(t *testing.T) {
 			h := NewHold(t.Context(), 0, func(context.Context) error { return ErrNotHeld })
 			watch(h)
 			<-h.Context().Done()
-			if !errors.Is(context.Cause(h.Context()), ErrLost) {
-				t.Errorf("%s: the lease ended with %v, want %v", name, context.Cause(h.Context()), ErrLost)
-			}
+			labtest.Check(t, context.Cause(h.Context()), ErrLost, "%s: the end of the lease", name)
 			<-h.renewerDone // without a release
 			labtest.Check(t, h.Release(t.Context()), ErrNotHeld, "%s: Release", name)
 		})

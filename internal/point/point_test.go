@@ -85,9 +85,7 @@ func buy(t *testing.T, s *saletest.Sale, at point.Name, p seckill.Purchase) {
 			t.Fatalf("%+v was caught, want the purchase", h)
 		}
 		commits := h.Command == "COMMIT" || at == point.BeforeCommit && slices.Contains(commitsAlone, info.Name) && strings.HasPrefix(h.Command, "INSERT INTO orders")
-		if commits != (at == point.BeforeCommit) {
-			t.Errorf("it stands before %q", h.Command)
-		}
+		labtest.Same(t, commits, at == point.BeforeCommit, "it stands before COMMIT: %q", h.Command)
 		if info.Key != nil && h.LockKey != info.Key(p.SKU) {
 			t.Errorf("it holds %q, want %q", h.LockKey, info.Key(p.SKU))
 		}

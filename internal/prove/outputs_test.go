@@ -191,9 +191,7 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	m := prove.Merge(prove.Options{Infos: []catalog.Info{sqlrow.Naive, sqlrow.Conditional, redislock.RedisLua},
 		Seed: 7, Schedules: 80}, old, now)
 	names := labtest.Map(m.Rows, func(r prove.Row) string { return r.Strategy })
-	if want := []string{"naive", "conditional", "redis-lua"}; !reflect.DeepEqual(names, want) {
-		t.Fatalf("rows %v, want %v", names, want)
-	}
+	labtest.Same(t, names, []string{"naive", "conditional", "redis-lua"}, "the rows")
 	for _, c := range []struct {
 		what      string
 		got, want prove.Cell
@@ -210,7 +208,5 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 		t.Errorf("%d questions, seed %d, %d schedules", len(m.Questions), m.Seed, m.Schedules)
 	}
 	want := []backend.Status{old.Backends[0], now.Backends[1], old.Backends[2], now.Backends[2]}
-	if !reflect.DeepEqual(m.Backends, want) {
-		t.Errorf("servers %+v, want another only where its version is another: %+v", m.Backends, want)
-	}
+	labtest.Same(t, m.Backends, want, "the servers, each newest version once")
 }

@@ -3,10 +3,8 @@ package prove_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -84,9 +82,7 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 		i := slices.IndexFunc(m.Rows, func(r prove.Row) bool { return r.Strategy == want.strategy })
 		for n, q := range m.Questions {
 			c := m.Rows[i].Cells[q.ID]
-			if c.Answer != want.answers[n] {
-				t.Errorf("%s, %s: %s, want %s", want.strategy, q.ID, c.Summary(), want.answers[n])
-			}
+			labtest.Same(t, c.Answer, want.answers[n], "%s, %s: %s", want.strategy, q.ID, c.Summary())
 			switch e := kept[c.Example]; {
 			case c.Answer == prove.NotAsked && c.Text == "":
 				t.Errorf("%s, %s does not apply, without a reason", want.strategy, q.ID)
@@ -99,16 +95,12 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 			}
 		}
 	}
-	if d := m.Differences(&prove.Matrix{}, infos); len(d) > 0 {
-		t.Errorf("differences: %v", d)
-	}
+	labtest.Same(t, m.Differences(&prove.Matrix{}, infos), nil, "differences")
 	if len(m.Backends) == 0 || m.Seed != 1 || m.Schedules != bound(32) {
 		t.Errorf("the matrix does not say what it was made with: %+v, seed %d, %d schedules", m.Backends, m.Seed,
 			m.Schedules)
 	}
-	if e := kept["naive.oversell"]; e.Problems[0].Rule != judge.RuleOversold {
-		t.Errorf("naive oversells, and its file says %+v", e.Problems)
-	}
+	labtest.Same(t, kept["naive.oversell"].Problems[0].Rule, judge.RuleOversold, "the rule in the file of naive")
 	sameAgain(t, m, kept)
 }
 
@@ -126,9 +118,7 @@ func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) 
 	for _, q := range m.Questions {
 		was := first.Rows[slices.IndexFunc(first.Rows,
 			func(r prove.Row) bool { return r.Strategy == "redis-token" })].Cells[q.ID]
-		if is := m.Rows[0].Cells[q.ID]; !reflect.DeepEqual(is, was) {
-			t.Errorf("%s is %+v the second time, and was %+v", q.ID, is, was)
-		}
+		labtest.Same(t, m.Rows[0].Cells[q.ID], was, "%s, the second time", q.ID)
 	}
 	text := func(e game.Example) string {
 		return writeCommands(t, func(b *bytes.Buffer) error { return e.Write(b) })
@@ -144,9 +134,7 @@ func TestMissingBackend(t *testing.T) {
 	m := labtest.Value(prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua},
 		Questions: []string{"oversell", "owner"}, Workers: 1,
 		Servers: func(context.Context) (prove.Servers, error) { return sqlOnly{servers{l}}, nil }})).Must(t)
-	if len(m.Rows[0].Cells) != 2 {
-		t.Errorf("%d cells, want 2", len(m.Rows[0].Cells))
-	}
+	labtest.Same(t, len(m.Rows[0].Cells), 2, "the number of cells")
 	for id, c := range m.Rows[0].Cells {
 		if c.Answer != prove.NotAsked || c.Text != "there is no Redis" {
 			t.Errorf("%s: %+v, want that there is no Redis", id, c)
@@ -290,9 +278,7 @@ func TestFailoverLosesTheLock(t *testing.T) {
 			t.Errorf("%s: %+v breaks %q, want %q", name, cells[name], broken, want)
 		}
 	}
-	if c := cells["redis-counter-mysql"]; c.Answer != prove.Holds {
-		t.Errorf("redis-counter-mysql: %+v, want that a refusal by the row corrects the number", c)
-	}
+	labtest.Same(t, cells["redis-counter-mysql"].Answer, prove.Holds, "redis-counter-mysql, which the row corrects,")
 	for _, name := range []string{"redsync", "redis-lua"} {
 		c, e := cells[name], examples[name]
 		if c.Answer != prove.Breaks || c.Rule != judge.RuleOversold || c.Example == "" {
@@ -332,13 +318,10 @@ func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (pro
 	if !slices.Equal(now.Choices(), o.Choices()) || !slices.Equal(now.Problems, o.Problems) {
 		t.Errorf("replayed, %v breaks %v; want that %v breaks %v", now.Choices(), now.Problems, o.Choices(), o.Problems)
 	}
-	if _, err := prove.LoseNode(t.Context(), redislock.Redsync, s, slices.Repeat(o.Choices()[:1], 18)); !errors.Is(err,
-		explore.ErrDiverged) {
-		t.Errorf("a schedule that does not fit: %v", err)
-	}
-	if _, err := prove.LoseNode(t.Context(), strategies.Named("version"), s, o.Choices()); err == nil {
-		t.Error("version lost a node that it has not got")
-	}
+	labtest.Value(prove.LoseNode(t.Context(), redislock.Redsync, s, slices.Repeat(o.Choices()[:1], 18))).Check(t,
+		explore.ErrDiverged, "a schedule that does not fit")
+	labtest.Value(prove.LoseNode(t.Context(), strategies.Named("version"), s, o.Choices())).Fails(t, "",
+		"the loss of a node that version has not got")
 }
 
 // If a majority of the servers keeps the lock, one server may be lost. If the stock row decides,
@@ -359,13 +342,9 @@ func TestOneOfManyIsLost(t *testing.T) {
 	}
 	cells, _ := loseNodes(t, losing(t, needs...), infos...)
 	for name, parts := range lost {
-		if cells[name].Answer != prove.Holds {
-			t.Errorf("%s: %+v, want that it holds", name, cells[name])
-		}
+		labtest.Same(t, cells[name].Answer, prove.Holds, "%s: %s", name, cells[name].Summary())
 		for _, part := range parts {
-			if !strings.Contains(cells[name].Text, part) {
-				t.Errorf("%s: %q does not say that %s", name, cells[name].Text, part)
-			}
+			labtest.Contains(t, cells[name].Text, part, "the text of %s", name)
 		}
 	}
 }

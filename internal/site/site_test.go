@@ -110,9 +110,7 @@ func TestNoOtherFolderIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	labtest.Must(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
 	err := site.Site{Page: web.Files()}.Write(dir)
-	if err == nil || !strings.Contains(err.Error(), "name another folder") {
-		t.Errorf("it says: %v", err)
-	}
+	labtest.Fails(t, err, "name another folder", "a site over another folder")
 	labtest.Value(os.Stat(filepath.Join(dir, "thesis.tex"))).Must(t)
 }
 
@@ -120,9 +118,7 @@ func TestNoOtherFolderIsOverwritten(t *testing.T) {
 func TestUnknownAddress(t *testing.T) {
 	text := labtest.Value(os.ReadFile(filepath.Join(writeSite(t), "404.html"))).Must(t)
 	for _, want := range []string{"There is no page", "没有页面", "light dark"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("404.html does not contain %q", want)
-		}
+		labtest.Contains(t, string(text), want, "404.html")
 	}
 	for _, m := range reference.FindAllStringSubmatch(string(text), -1) {
 		labtest.Same(t, m[1], "./", "404.html refers to")

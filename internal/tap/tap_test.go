@@ -103,9 +103,7 @@ func TestFaults(t *testing.T) {
 func TestLostReplyOfBeginLeavesNothingOpen(t *testing.T) {
 	db, lost := openSQL(t), errors.New("reply lost")
 	r := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return lost }}
-	if _, err := db.BeginTx(tap.With(t.Context(), r), nil); !errors.Is(err, lost) {
-		t.Fatalf("BEGIN said %v, want %v", err, lost)
-	}
+	labtest.Value(db.BeginTx(tap.With(t.Context(), r), nil)).Check(t, lost, "BEGIN")
 	// If the transaction were still open, this BEGIN would fail on its connection.
 	labtest.Value(db.Exec("BEGIN IMMEDIATE; ROLLBACK")).Check(t, nil, "after a BEGIN whose reply was lost")
 }
@@ -145,9 +143,7 @@ func TestSQLReplies(t *testing.T) {
 		all = append(all, n.String)
 	}
 	labtest.Must(t, rows.Err())
-	if want := []string{"1", "2", "3", "4", "", "6"}; !slices.Equal(all, want) {
-		t.Errorf("the caller reads %q, want %q", all, want)
-	}
+	labtest.Same(t, all, []string{"1", "2", "3", "4", "", "6"}, "the caller reads")
 	var n, m sql.NullInt64
 	labtest.Must(t, db.QueryRowContext(ctx, "SELECT n, n + 1 AS m FROM t WHERE n = 2").Scan(&n, &m))
 	labtest.Must(t, db.QueryRowContext(ctx, "SELECT n, 7 AS seven FROM t WHERE n IS NULL").Scan(&n, &m))

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,9 +53,8 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	if err != nil || len(names) != 1 || stat.Pzxid == 0 {
 		t.Errorf("children %q, %+v, %v", names, stat, err)
 	}
-	if _, _, _, err := c.ChildrenW(ctx, dir); err != nil {
-		t.Error(err)
-	}
+	_, _, _, err = c.ChildrenW(ctx, dir)
+	labtest.Check(t, err, nil, "watch the children")
 	labtest.Must(t, c.Delete(ctx, node))
 	if ev, err := tap.Wait(ctx, "node", change); err != nil || ev.Type != zk.EventNodeDeleted {
 		t.Errorf("the watch brought %+v, %v", ev, err)
@@ -70,9 +68,7 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 		"zookeeper getChildren " + dir + " watch",
 		"zookeeper delete " + node, "wait node", "zookeeper exists " + node,
 	}
-	if !slices.Equal(r.Seen(), want) {
-		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"))
-	}
+	labtest.Same(t, strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"), "the tap saw")
 
 	stopped := errors.New("stopped")
 	r.OnBefore = func(*tap.Command) error { return stopped }
@@ -106,9 +102,7 @@ func TestZooKeeperUnreachable(t *testing.T) {
 				t.Errorf("it took %v to say so", took)
 			}
 			for _, want := range []string{"zookeeper at " + c.addr, c.says} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
-				}
+				labtest.Contains(t, err.Error(), want, "the error")
 			}
 		})
 	}
@@ -135,15 +129,11 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 			defer cancel()
 			in.ZooKeeper.Create(ctx, "/test/close", nil, zk.FlagEphemeral)
 			_ = in.ZooKeeper.Forget(ctx, "/test", "close") // goes on in the background
-			if err := in.Close(); err != nil {
-				t.Error(err)
-			}
+			labtest.Check(t, in.Close(), nil, "close the client")
 			labtest.Soon(t, "no goroutine is left", func() bool {
 				return goroutines("go-zookeeper") <= before
 			})
-			if _, err := in.ZooKeeper.Session(t.Context()); err == nil {
-				t.Error("a closed client has a session")
-			}
+			labtest.Value(in.ZooKeeper.Session(t.Context())).Fails(t, "", "the session of a closed client")
 		})
 	}
 }
@@ -165,9 +155,7 @@ func TestZooKeeperCleansUpAfterWhatIsOnItsWay(t *testing.T) {
 		return err
 	})
 	w.Pass()
-	if !<-found {
-		t.Error("it cleaned up before the node was there")
-	}
+	labtest.Same(t, <-found, true, "the node was there before it cleaned up")
 }
 
 func goroutines(in string) (n int) {

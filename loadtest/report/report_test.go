@@ -121,9 +121,8 @@ func TestWrite(t *testing.T) {
 func TestLine(t *testing.T) {
 	p := loadtest.Progress{Elapsed: 1500 * time.Millisecond, Requests: 1234, Buyers: 20_000, Units: 501, Rate: 2310, P99: 31,
 		Counts: map[judge.Outcome]int{judge.OutcomeSold: 501, judge.OutcomeUnknown: 3}}
-	if got, want := Line(p, 500), "1,234 of 20,000 buyers, sold 501 of 500 OVERSOLD, 3 without an answer, 2,310/s, p99 31.0 ms, 1.5s"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	const want = "1,234 of 20,000 buyers, sold 501 of 500 OVERSOLD, 3 without an answer, 2,310/s, p99 31.0 ms, 1.5s"
+	labtest.Same(t, Line(p, 500), want, "the line")
 	if p.Units--; strings.Contains(Line(p, 500), "OVERSOLD") {
 		t.Error("the last unit is said to be oversold")
 	}

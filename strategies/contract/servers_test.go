@@ -144,9 +144,7 @@ func getLock(t testing.TB, db *gorm.DB, key string) (free func(), ok bool) {
 	pool := labtest.Value(db.DB()).Must(t)
 	conn := labtest.Value(pool.Conn(context.Background())).Must(t)
 	ask := func(query string) (answer int) {
-		if err := conn.QueryRowContext(context.Background(), query, key).Scan(&answer); err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, conn.QueryRowContext(context.Background(), query, key).Scan(&answer), nil, "%s", query)
 		return answer
 	}
 	if ask("SELECT GET_LOCK(?, 0)") == 1 {
@@ -274,9 +272,7 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 	}
 	if info.Name == "zk-fenced" {
 		h.Forget = func(t testing.TB, key string) { // the sequence numbers begin anew
-			if err := operator.ZooKeeper.Delete(context.Background(), key); err != nil {
-				t.Error(err)
-			}
+			labtest.Check(t, operator.ZooKeeper.Delete(context.Background(), key), nil, "delete the node")
 		}
 	}
 	return h

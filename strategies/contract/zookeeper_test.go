@@ -102,9 +102,7 @@ func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 				"a buyer who left")
 			// this reply comes after all earlier ones: the server answers in order
 			labtest.Value(b.In.ZooKeeper.Exists(t.Context(), "/")).Must(t)
-			if left := contenders(t, b.In.ZooKeeper, b.Key); len(left) > 0 {
-				t.Errorf("%q are left", left)
-			}
+			labtest.Same(t, len(contenders(t, b.In.ZooKeeper, b.Key)), 0, "the nodes that are left")
 		})
 	}
 }
@@ -230,9 +228,7 @@ func TestZooKeeperHerdWakesEverybody(t *testing.T) {
 		locktest.Free(t, holder)
 		first := locktest.In(t, line[0])
 		wait(begun + want - 1)
-		if n := looks.Load() - before; n != want {
-			t.Errorf("%s: %d looks at the queue for one release, want %d", info.Name, n, want)
-		}
+		labtest.Same(t, looks.Load()-before, want, "%s: looks at the queue for one release", info.Name)
 		for _, w := range line[1:] {
 			w.Leave()
 		}

@@ -149,9 +149,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 			return
 		}
 		sh.refused(t, 2, 1, seckill.ErrUnavailable)
-		if left := sh.in.Redis.DBSize(t.Context()).Val(); left != 0 {
-			t.Errorf("a refused purchase left %d keys behind", left)
-		}
+		labtest.Same(t, sh.in.Redis.DBSize(t.Context()).Val(), 0, "the keys that a refused purchase left behind")
 		judged(t, sh.Judge(t, sh.told...), judge.NotValid, judge.RuleUnknownStore)
 		sh.Reset(t, 10)
 		sh.mustBuy(t, 2, 10)
@@ -205,9 +203,8 @@ func TestWhoHearsNothingHoldsNothing(t *testing.T) {
 // dies makes the process die after it has taken units, just before it writes the order.
 func (sh *shop) dies(t *testing.T, p seckill.Purchase) {
 	t.Helper()
-	if _, err := sh.Deduct(taptest.Before(t.Context(), "BEGIN", sh.in.Dialer.Kill), p); err == nil {
-		t.Error("a process that died has written its order")
-	}
+	labtest.Value(sh.Deduct(taptest.Before(t.Context(), "BEGIN", sh.in.Dialer.Kill), p)).Fails(t, "",
+		"the order of a process that died")
 }
 
 // The id of a request belongs to a user, not to a SKU. An order of another SKU does not settle
@@ -368,12 +365,8 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		// Late commands for the first database neither sell from the second database's number, nor
 		// set it, nor return units to it.
 		sh.refused(t, 2, 1, seckill.ErrUnavailable)
-		if err := sh.seedAgain(t); err != nil {
-			t.Error(err)
-		}
-		if err := sh.Restore(t.Context(), mine.OrderID); err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, sh.seedAgain(t), nil, "seed again")
+		labtest.Check(t, sh.Restore(t.Context(), mine.OrderID), nil, "cancel")
 		labtest.Value(sh.Strategy.(seckill.Counter).Count(t.Context(), sh.SKU)).Check(t, seckill.ErrUnknownSKU,
 			"the count of another database's number")
 		o.numberIs(t, "15")
@@ -391,7 +384,5 @@ func TestADatabaseThatWasSetBack(t *testing.T) {
 	sh := open(t, counter.RedisCounter, 10)
 	sh.Reset(t, 10)
 	labtest.Must(t, sh.Store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.SKU).Error)
-	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
-		t.Errorf("told %v, want unavailable, and what to do", err)
-	}
+	labtest.Check(t, sh.seedAgain(t), seckill.ErrUnavailable, "seed again")
 }

@@ -126,9 +126,7 @@ func TestTryingOncePutsNoKey(t *testing.T) {
 	b := newBench(t, long)
 	held := b.Take(t, lock.Options{})
 	look := taptest.EachAfter(t.Context(), func(*tap.Command, error) {
-		if keys := b.keys(t); len(keys) != 1 {
-			t.Errorf("the keys are %q, want the holder's alone", keys)
-		}
+		labtest.Same(t, len(b.keys(t)), 1, "the keys, of which the holder has one")
 	})
 	labtest.Value(b.Acquire(look, b.Key, lock.Options{})).Check(t, seckill.ErrBusy,
 		"while the lock is held, who tries once")
@@ -162,9 +160,7 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 	labtest.Check(t, l.Release(ctx), seckill.ErrUnavailable, "releasing without a server")
 	wire.Pass()
 	other.queued(t, 0)
-	if b.sessions().last.alive.Err() != nil {
-		t.Error("the lease ended: that is not how the key should go")
-	}
+	labtest.Check(t, b.sessions().last.alive.Err(), nil, "the lease, which is not how the key should go")
 }
 
 // etcd remembers every name until its history is compacted, so contenders use a name one after the
@@ -178,9 +174,7 @@ func TestNamesAreUsedAgain(t *testing.T) {
 	}
 	first := held(t.Context())
 	for range 5 {
-		if key := held(t.Context()); key != first {
-			t.Errorf("the key is %s, want %s again", key, first)
-		}
+		labtest.Same(t, held(t.Context()), first, "the key")
 	}
 	commands := 0
 	lost := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
@@ -233,8 +227,6 @@ func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 		me := s.newContender(ctx, ctx)
 		me.key = b.Key + "/" + me.name
 		labtest.Value(l.readAhead(me, b.Key+"/", 1, noticed)).Must(t)
-		if asked != want {
-			t.Errorf("noticed at revision %d it asked %d times, want %d", noticed, asked, want)
-		}
+		labtest.Same(t, asked, want, "the questions when it was noticed at revision %d", noticed)
 	}
 }

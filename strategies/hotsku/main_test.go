@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -63,9 +62,7 @@ func TestSoldOutWithoutAQueue(t *testing.T) {
 			_, err := s.Buy(ctx, 2, 1)
 			return err
 		})
-		if !errors.Is(err, seckill.ErrSoldOut) {
-			t.Errorf("got %v, want %v", err, seckill.ErrSoldOut)
-		}
+		labtest.Check(t, err, seckill.ErrSoldOut, "the first purchase")
 	})
 }
 
@@ -91,12 +88,8 @@ func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 				return err
 			})
 		}
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
-		if deadlocks.Load() != 0 {
-			t.Errorf("%d deadlocks", deadlocks.Load())
-		}
+		labtest.Check(t, g.Wait(), nil, "purchases at once")
+		labtest.Same(t, deadlocks.Load(), 0, "deadlocks")
 		s.Held(t)
 	})
 }

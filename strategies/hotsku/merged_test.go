@@ -121,9 +121,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 	c := crowd{sale: s, first: s.Purchase(1, 5), others: s.purchases(3, 1, 2, 1)}
 	says(t, c.buy(t), 92, 91, 89, 88)
 	for name, want := range map[string]int{"BEGIN": 1, "INSERT": 1, "UPDATE": 1, "COMMIT": 1, "CALL": 0} {
-		if got := c.seen.count[name]; got != want {
-			t.Errorf("four buyers sent %d %s, want %d", got, name, want)
-		}
+		labtest.Same(t, c.seen.count[name], want, "the commands %s of four buyers", name)
 	}
 	s.Held(t)
 	snap := labtest.Value(s.Store.Snapshot(t.Context(), s.SKU)).Must(t)
@@ -132,9 +130,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 			t.Errorf("the order is %+v, want 2 units and 89 left", o)
 		}
 	}
-	if m := s.Processes[0].(*merged); len(m.groups) != 0 {
-		t.Error("what no buyer uses any more takes room")
-	}
+	labtest.Same(t, len(s.Processes[0].(*merged).groups), 0, "the groups that no buyer uses any more")
 }
 
 // The buyers of one batch are answered in the order in which they came.
@@ -177,9 +173,7 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	c.seen.OnBefore = func(c *tap.Command) error {
 		if c.Name == "UPDATE" {
 			user++
-			if _, err := s.Processes[1].Deduct(t.Context(), s.Purchase(user, 1)); err != nil {
-				t.Error(err)
-			}
+			labtest.Value(s.Processes[1].Deduct(t.Context(), s.Purchase(user, 1))).Check(t, nil, "user %d", user)
 		}
 		return nil
 	}
@@ -262,9 +256,7 @@ func TestMergedQueueIsBounded(t *testing.T) {
 	s := open(t, Merged, 10)
 	m := s.Processes[0].(*merged)
 	m.groups = map[int64]*group{s.SKU: {waiting: make([]*buyer, maxWaitingBuyers)}}
-	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrBusy) {
-		t.Errorf("got %v, want %v", err, seckill.ErrBusy)
-	}
+	labtest.Value(s.Buy(t.Context(), 1, 1)).Check(t, seckill.ErrBusy, "the purchase")
 }
 
 // A batch is bounded. The remaining buyers are in the next batch.
@@ -273,9 +265,7 @@ func TestMergedBatchIsBounded(t *testing.T) {
 	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(maxBatch + 3)...)}
 	told := c.buy(t)
 	says(t, told[maxBatch:], 1000-2-maxBatch)
-	if got := c.seen.count["COMMIT"]; got != 2 {
-		t.Errorf("%d buyers needed %d transactions, want 2", len(c.others), got)
-	}
+	labtest.Same(t, c.seen.count["COMMIT"], 2, "the transactions of %d buyers", len(c.others))
 	s.Held(t)
 }
 

@@ -67,9 +67,7 @@ func TestOneTripMeanwhile(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			s := open(t, OneTrip, 1)
 			err := s.meanwhile(t, t.Context(), func(tx *gorm.DB) error { return c.do(s, tx) })
-			if !errors.Is(err, c.want) {
-				t.Errorf("got %v, want %v", err, c.want)
-			}
+			labtest.Check(t, err, c.want, "the purchase")
 			_, err = s.Store.FindRequest(t.Context(), s.SKU, 1, s.Purchase(1, 1).RequestID)
 			labtest.Check(t, err, seckill.ErrUnknownOrder, "looking for the order")
 		})
@@ -100,14 +98,10 @@ func TestOneTripIsKilledInTheServer(t *testing.T) {
 		_, err := s.Store.Write(t.Context(), "KILL QUERY ?", s.awaitWaiter(t))
 		return err
 	})
-	if !errors.Is(err, seckill.ErrUnknown) {
-		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
-	}
+	labtest.Check(t, err, seckill.ErrUnknown, "the purchase")
 	for user := range int64(3) { // one of them gets that connection
 		labtest.Value(s.Buy(t.Context(), user+2, 1)).Check(t, nil, "user %d", user+2)
 	}
 	s.Held(t)
-	if r := s.Judge(t); r.Orders != 3 {
-		t.Errorf("there are %d orders, want those of users 2, 3 and 4", r.Orders)
-	}
+	labtest.Same(t, s.Judge(t).Orders, 3, "the orders, which are those of users 2, 3 and 4")
 }

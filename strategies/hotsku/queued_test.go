@@ -34,9 +34,7 @@ func TestTheQueueServesInOrder(t *testing.T) {
 		served := make(chan int, 5)
 		for n := range 5 {
 			go func() {
-				if err := s.waitForTurn(t.Context(), 7); err != nil {
-					t.Error(err)
-				}
+				labtest.Check(t, s.waitForTurn(t.Context(), 7), nil, "wait for a turn")
 				served <- n
 			}()
 			synctest.Wait() // the buyers come one after the other
@@ -53,9 +51,7 @@ func TestTheQueueServesInOrder(t *testing.T) {
 		}
 		leaves(0)
 		leaves(0)
-		if len(s.lines) != 0 {
-			t.Errorf("%d lines are kept for no one", len(s.lines))
-		}
+		labtest.Same(t, len(s.lines), 0, "lines that are kept for no one")
 	})
 }
 
@@ -84,12 +80,9 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 				if err := s.waitForTurn(c.wait(ctx, cancel), 7); !errors.Is(err, c.want) || time.Since(begun) != c.took {
 					t.Errorf("told %v after %v, want %v after %v", err, time.Since(begun), c.want, c.took)
 				}
-				if n := s.lines[7].waiting.Len(); n != 0 {
-					t.Errorf("%d wait, want none", n)
-				}
-				if leaves(0); len(s.lines) != 0 {
-					t.Error("the line is not empty")
-				}
+				labtest.Same(t, s.lines[7].waiting.Len(), 0, "the number of buyers who wait")
+				leaves(0)
+				labtest.Same(t, len(s.lines), 0, "the lines afterwards")
 			})
 		})
 	}
@@ -127,9 +120,7 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 		}
 		for range 5 {
 			leaves(0)
-			if err := <-waiting; err != nil {
-				t.Error(err)
-			}
+			labtest.Check(t, <-waiting, nil, "wait for a turn")
 		}
 	})
 	s := queue(1, time.Second)

@@ -50,24 +50,19 @@ func TestAHeldUnitHindersNoOther(t *testing.T) {
 // allowed sale is set at once.
 func TestMostUnits(t *testing.T) {
 	s := open(t, UnitRows, maxUnits)
-	if left, err := s.Processes[0].(seckill.Counter).Count(t.Context(), s.SKU); err != nil || left != maxUnits {
-		t.Errorf("%d units are free, %v, want %d", left, err, maxUnits)
-	}
+	labtest.Value(s.Processes[0].(seckill.Counter).Count(t.Context(), s.SKU)).Same(t, maxUnits, "units that are free")
 	r, err := s.Buy(t.Context(), 1, 3_000)
 	if err != nil || r.Remaining != maxCounted {
 		t.Errorf("%+v, %v: what remains is counted to %d", r, err, maxCounted)
 	}
 	s.Reset(t, maxUnits+1)
-	if _, err := s.Buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrTooManyUnits) {
-		t.Errorf("got %v, want %v", err, seckill.ErrTooManyUnits)
-	}
+	labtest.Value(s.Buy(t.Context(), 2, 1)).Check(t, seckill.ErrTooManyUnits, "buying")
 	if n, err := ledger.Sweep(t.Context(), s.Store.DB(t.Context())); err != nil || n < 1 {
 		t.Errorf("the sweeper removed %d orders, %v", n, err)
 	}
 	var rows int64
-	if s.Store.DB(t.Context()).Raw("SELECT COUNT(*) FROM stock_units WHERE sku_id = ?", s.SKU).Scan(&rows); rows > 0 {
-		t.Errorf("%d units of earlier runs are left", rows)
-	}
+	s.Store.DB(t.Context()).Raw("SELECT COUNT(*) FROM stock_units WHERE sku_id = ?", s.SKU).Scan(&rows)
+	labtest.Same(t, rows, 0, "the units of earlier runs that are left")
 }
 
 // The lesson of order-first says that an order whose INSERT reads the run from
@@ -155,9 +150,8 @@ func (s *sale) hold(t *testing.T, user, quantity int64) string {
 // pass lets the deadlines of a sale pass.
 func (s *sale) pass(t *testing.T) {
 	t.Helper()
-	if err := s.Store.DB(t.Context()).Exec("UPDATE reservations SET ends_at = UTC_TIMESTAMP(6) WHERE sku_id = ?", s.SKU).Error; err != nil {
-		t.Error(err)
-	}
+	labtest.Check(t, s.Store.DB(t.Context()).Exec("UPDATE reservations SET ends_at = UTC_TIMESTAMP(6) WHERE sku_id = ?",
+		s.SKU).Error, nil, "end the reservations")
 }
 
 func (s *sale) num(t *testing.T) int64 {
@@ -180,9 +174,8 @@ func TestASweepMeetsAReset(t *testing.T) {
 		t.Errorf("the sweeper of old runs removed %d orders, %v", n, err)
 	}
 	var rows int64
-	if s.Store.DB(t.Context()).Raw("SELECT COUNT(*) FROM reservations WHERE sku_id = ?", s.SKU).Scan(&rows); rows > 0 {
-		t.Errorf("%d reservations of the run before are left", rows)
-	}
+	s.Store.DB(t.Context()).Raw("SELECT COUNT(*) FROM reservations WHERE sku_id = ?", s.SKU).Scan(&rows)
+	labtest.Same(t, rows, 0, "the reservations of the run before that are left")
 }
 
 // If the stock row of one SKU is locked, the reservations of other SKUs still expire, however many

@@ -133,16 +133,12 @@ func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 		}
 		s.write(t, "UPDATE stock SET num = 2, initial = 2 WHERE id = ?")
 	})
-	if _, err := s.of[0].Deduct(ctx, s.Purchase(1, 1)); !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("got %v, want %v, which is what the stream remembers", err, seckill.ErrSoldOut)
-	}
+	labtest.Value(s.of[0].Deduct(ctx, s.Purchase(1, 1))).Check(t, seckill.ErrSoldOut, "what the stream remembers")
 	if o, ok := s.order(t, 1); ok {
 		t.Errorf("the request was refused and has an order: %+v", o)
 	}
 	s.Held(t)
-	if _, err := s.of[0].Deduct(t.Context(), s.Purchase(1, 1)); !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("a copy got %v, want the answer of the first", err)
-	}
+	labtest.Value(s.of[0].Deduct(t.Context(), s.Purchase(1, 1))).Check(t, seckill.ErrSoldOut, "a copy")
 	labtest.Value(s.of[0].Deduct(t.Context(), s.another(1, 1))).Check(t, nil, "another request of the user")
 }
 
@@ -203,9 +199,7 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 		})
 	}
 	_ = g.Wait()
-	if !errors.Is(told[0], seckill.ErrDuplicate) {
-		t.Errorf("user 1, who has an order, was told %v", told[0])
-	}
+	labtest.Check(t, told[0], seckill.ErrDuplicate, "user 1, who has an order")
 	sold := 0
 	for _, err := range told[1:] {
 		if err == nil {
@@ -214,12 +208,8 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if sold != 1 {
-		t.Errorf("%d of three bought the last unit", sold)
-	}
-	if num := s.of[0].redis.Get(t.Context(), streamKey(s.SKU)).Val(); num != "3" {
-		t.Errorf("the number is %s; three of four were given back", num)
-	}
+	labtest.Same(t, sold, 1, "how many of three bought the last unit")
+	labtest.Same(t, s.of[0].redis.Get(t.Context(), streamKey(s.SKU)).Val(), "3", "the number (three of four came back)")
 }
 
 // If the order is not written in time, the outcome is unknown. The order comes later.
@@ -233,9 +223,7 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s.accepted(t, 1, 1)
 	readElsewhere()
 	s.of[0].deps.Settings.LockWait = 30 * time.Millisecond
-	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrUnknown) {
-		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
-	}
+	labtest.Value(s.Buy(t.Context(), 1, 1)).Check(t, seckill.ErrUnknown, "the purchase")
 	labtest.Value(s.of[0].Deduct(t.Context(), s.another(1, 1))).Check(t, seckill.ErrBusy,
 		"the next request of the user")
 	lease := s.of[0].deps.Settings.LockLease
@@ -251,9 +239,8 @@ func TestStreamTimeIsUp(t *testing.T) {
 	readElsewhere()
 	labtest.Check(t, s.of[0].Restore(t.Context(), o.PublicID), seckill.ErrUnknown, "a cancellation")
 	s.drain(t, 1)
-	if o, _ := s.order(t, 1); o.Status != judge.Cancelled {
-		t.Errorf("the order that was cancelled is %s", o.Status)
-	}
+	o, _ = s.order(t, 1)
+	labtest.Same(t, o.Status, judge.Cancelled, "the order that was cancelled")
 	s.Held(t)
 }
 

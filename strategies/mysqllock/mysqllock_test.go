@@ -142,9 +142,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 					"while somebody is at %s, a release", row)
 				for key, waits := range map[string]bool{one: true, other: c.waits} {
 					l, err := b.Acquire(t.Context(), key, lock.Options{Lease: time.Minute})
-					if errors.Is(err, seckill.ErrBusy) != waits {
-						t.Errorf("while somebody is at %s, %s: %v", row, key, err)
-					}
+					labtest.Same(t, errors.Is(err, seckill.ErrBusy), waits, "%s waits for %s (%v)", key, row, err)
 					if l != nil {
 						locktest.Free(t, l)
 					}
@@ -152,9 +150,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 				return nil
 			}))
 			locktest.Free(t, held)
-			if err := lockCentralRow(b.In.DB.WithContext(t.Context()), "no row"); err == nil {
-				t.Error("a central row that is not there is passed")
-			}
+			labtest.Fails(t, lockCentralRow(b.In.DB.WithContext(t.Context()), "no row"), "", "a row that is not there")
 		})
 	}
 }
@@ -273,13 +269,9 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 				}()
 			}
 			for range 100 {
-				if err := <-errs; err != nil {
-					t.Error(err)
-				}
+				labtest.Check(t, <-errs, nil, "buying")
 			}
-			if row, err := s.Store.SKU(t.Context(), s.SKU); err != nil || row.Num != 0 {
-				t.Errorf("%d left, %v", row.Num, err)
-			}
+			labtest.Same(t, labtest.Value(s.Store.SKU(t.Context(), s.SKU)).Must(t).Num, 0, "the units left")
 		})
 	}
 }

@@ -33,18 +33,16 @@ func TestRegistryTurns(t *testing.T) {
 	held := l.Take(t, lock.Options{Lease: locktest.Long})
 	defer locktest.Free(t, held)
 	registry := l.Locker.(*registryLock)
-	if ok, err := registry.sendTake(t.Context(), l.Key, registry.client+"-1", locktest.Long); err != nil || ok {
-		t.Errorf("turn 1 took the lock from turn 2: %v, %v", ok, err)
-	}
+	labtest.Value(registry.sendTake(t.Context(), l.Key, registry.client+"-1", locktest.Long)).Same(t, false,
+		"turn 1 took the lock from turn 2")
 }
 
 // The renewal finds a key of another type in the lock's place. The lock is lost at once.
 func TestWatchdogRenewsNothingElse(t *testing.T) {
 	l := locktest.Open(t, RedisWatchdog, catalog.Deps{})
 	labtest.Must(t, l.In.Redis.LPush(t.Context(), l.Key, "another's").Err())
-	if n, err := watchdogRenew.Run(t.Context(), l.In.Redis, []string{l.Key}, "mine", 1000).Int64(); err != nil || n != 0 {
-		t.Errorf("the renewer is told %d, %v; want 0", n, err)
-	}
+	labtest.Value(watchdogRenew.Run(t.Context(), l.In.Redis, []string{l.Key}, "mine", 1000).Int64()).Same(t, 0,
+		"the renewer is told")
 }
 
 // A buyer's turn in the process comes when the buyer's time is up. The buyer asks Redis once.

@@ -24,6 +24,7 @@ import (
 	"seckill/internal/game"
 	"seckill/internal/judge"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/labapi"
 	"seckill/internal/point"
 	"seckill/internal/stats"
@@ -85,9 +86,7 @@ func startFakeWith(t *testing.T, token string) *fake {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := f.server.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, f.server.Close(ctx), nil, "close the server")
 		f.host.Close()
 		service.Close()
 	})

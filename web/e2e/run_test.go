@@ -2,12 +2,12 @@ package e2e
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"seckill/internal/judge"
+	"seckill/internal/lab/labtest"
 	"seckill/loadtest"
 )
 
@@ -193,9 +193,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	for _, want := range []string{"naive: HELD", "Nothing was oversold, lost or invented.",
 		"seckill load --strategy naive --", "--seed ", "seckill test · ",
 		"MariaDB 10.11.14", "default-src 'none'"} {
-		if !strings.Contains(file, want) {
-			t.Errorf("the saved file does not say %q", want)
-		}
+		labtest.Contains(t, file, want, "the saved file")
 	}
 	if !ask[bool](tb, `!/<(script|link|button|a) |src="(?!data:)|url\(/.test(Object.values(window.saved)[0])`) {
 		t.Error("the saved file needs something else")

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -259,11 +260,43 @@ func (r Result[T]) Check(t testing.TB, want error, text string, args ...any) {
 	Check(t, r.err, want, text, args...)
 }
 
+// Same calls the function Same with the value of the call, or Check if the call has failed.
+func (r Result[T]) Same(t testing.TB, want T, text string, args ...any) {
+	t.Helper()
+	if r.err != nil {
+		Check(t, r.err, nil, text, args...)
+		return
+	}
+	Same(t, r.value, want, text, args...)
+}
+
+// Fails calls the function Fails with the error of the call.
+func (r Result[T]) Fails(t testing.TB, part, text string, args ...any) {
+	t.Helper()
+	Fails(t, r.err, part, text, args...)
+}
+
+// Fails fails the test unless err is an error whose message contains part. The text says what the test did.
+func Fails(t testing.TB, err error, part, text string, args ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("%s: %v, want an error with %q", fmt.Sprintf(text, args...), err, part)
+	}
+}
+
+// Contains fails the test if the text got does not contain part. The text what names the text got.
+func Contains(t testing.TB, got, part, what string, args ...any) {
+	t.Helper()
+	if !strings.Contains(got, part) {
+		t.Errorf("%s does not contain %q:\n%.2000s", fmt.Sprintf(what, args...), part, got)
+	}
+}
+
 // Same fails the test if the value got is not equal to the value want. The text says what was compared.
 func Same[T any](t testing.TB, got, want T, text string, args ...any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: %v, want %v", fmt.Sprintf(text, args...), got, want)
+		t.Errorf("%s: %+v, want %+v", fmt.Sprintf(text, args...), got, want)
 	}
 }
 
