@@ -389,7 +389,7 @@ var asks = actorKind{
 			if err != nil {
 				return err
 			}
-			p.service = s.Handler()
+			p.service = s.Handler
 		}
 		// The service reads the SKU from the database at its first request without calling a tap.Tap. So prepare
 		// sends a first request before the schedule begins. It asks for more than the stock, and thus sells nothing.

@@ -29,7 +29,7 @@ func TestWhoMayReset(t *testing.T) {
 	f := sells()
 	tokenless := labtest.Value(httpapi.New(httpapi.Config{Instance: in, Settings: settings, Default: fakeName,
 		Infos: []catalog.Info{f.info()}})).Must(t)
-	public, private, none := s.Handler(), s.AdminHandler(), tokenless.Handler()
+	public, private, none := s.Handler, s.AdminHandler, tokenless.Handler
 	for i, c := range []struct {
 		listener                 http.Handler
 		what, peer, host, header string
@@ -110,7 +110,7 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	ask(t, s, "GET", "/admin/v1/faults/state", "", "Authorization: Bearer guessed").want(t, "fault points for buyers",
 		403, "forbidden")
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", 200, "")
-	listener := httptest.NewServer(s.Handler())
+	listener := httptest.NewServer(s.Handler)
 	defer listener.Close()
 	client := point.Client{URL: listener.URL, Token: adminToken}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -38,9 +38,9 @@ func TestCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			calls := labtest.Calls{TB: t, SQL: func(statement string) error { return s.Instance.DB.Exec(statement).Error }}
 			calls.Ask = func(method, path, body string, headers []string) labtest.Answer {
-				h := s.Handler()
+				h := s.Handler
 				if strings.HasPrefix(path, "/admin/") {
-					h = s.AdminHandler()
+					h = s.AdminHandler
 				}
 				r := handled(t, h, newRequest(method, path, body, headers...))
 				if name == "refusals" && method == "POST" && strings.HasPrefix(path, "/api/v1/seckill") &&

@@ -197,7 +197,7 @@ func ask(t testing.TB, s *httpapi.Server, method, target, body string, headers .
 
 func do(t testing.TB, s *httpapi.Server, r *http.Request) reply {
 	t.Helper()
-	return handled(t, s.Handler(), r)
+	return handled(t, s.Handler, r)
 }
 
 func handled(t testing.TB, h http.Handler, r *http.Request) reply {

@@ -48,17 +48,19 @@ type Config struct {
 // A Server answers the requests of the API. The caller of New opens and closes Config.Instance.
 type Server struct {
 	Config
-	ledger          *ledger.Store
-	public, private *gin.Engine // public serves everybody; private serves the admin listener, which needs no token
-	metrics         *metrics
+	ledger *ledger.Store
+	// Handler answers all calls, and its admin calls need the token. AdminHandler is for the admin listener, where
+	// callers need no token.
+	Handler, AdminHandler http.Handler
+
+	metrics *metrics
 	strategies
 	sales
-	audits   audits
+	auditing chan struct{} // holds an element for each audit that reads the orders, at most two
 	refusals *ledger.Refusals
 	inFlight atomic.Int64 // purchases that have no answer yet
 }
 
-// strategies has the strategies of a Server. Each is a seller.
 type strategies struct {
 	sellers    []*seller        // all strategies, in the order of the catalog
 	catalogued []catalog.Seller // the same sellers in the form that the audit reads
@@ -70,7 +72,7 @@ type strategies struct {
 type sales struct {
 	open     sync.Map           // maps a SKU to its run, if this process has read that the sale has started
 	starts   singleflight.Group // lets buyers of a SKU share one read of the start of its sale
-	underWay sync.Map           // the requestKeys of the requests on which this process works now
+	underWay sync.Map           // the requests on which this process works now (see sell)
 	// A reset locks the mutex number id modulo 16, so resets of one SKU run one at a time.
 	resets [16]sync.Mutex
 	stale  chan struct{} // holds a token if sweep must look for orders of earlier runs
@@ -87,7 +89,7 @@ func New(c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB)}
+	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), auditing: make(chan struct{}, 2)}
 	s.byName, s.stale = map[string]*seller{}, make(chan struct{}, 1)
 	s.refusals = ledger.NewRefusals(s.ledger)
 	s.metrics = newMetrics(s)
@@ -104,15 +106,9 @@ func New(c Config) (*Server, error) {
 	if s.standard, err = s.available(c.Default); err != nil {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
-	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
+	s.Handler, s.AdminHandler = s.route(), s.route(s.handle(s.asAdmin))
 	return s, nil
 }
-
-// Handler returns the handler of all calls. Admin calls need the token.
-func (s *Server) Handler() http.Handler { return s.public }
-
-// AdminHandler returns the handler of all calls for the admin listener, where callers need no token.
-func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r := web.NewRouter()
@@ -155,7 +151,6 @@ func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc {
 // PurchaseTimeout, or when the caller hangs up.
 type answerer func(context.Context, *gin.Context) (any, error)
 
-// answer returns the handler that answers with the value of h.
 func (s *Server) answer(h answerer) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
@@ -184,7 +179,6 @@ func noQuery(c *gin.Context) error {
 	return err
 }
 
-// showCall handles GET /. Its answer shows how to buy.
 func (s *Server) showCall(c *gin.Context) error {
 	c.String(http.StatusOK, `A flash sale. Buy one unit of SKU 1 as user 42, with the strategy %s:
 

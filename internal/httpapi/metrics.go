@@ -76,7 +76,6 @@ func (s *Server) ready(c *gin.Context) {
 	c.JSON(status, gin.H{"ready": status == http.StatusOK, "strategy": s.Default, "backends": backends})
 }
 
-// processStart is the time at which this process began to count.
 var processStart = time.Now()
 
 // stats answers with those figures of /metrics that the load generator reads.

@@ -36,7 +36,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	}
 	parameter := regexp.MustCompile(`[:*](\w+)`)
 	slices.Sort(described)
-	for _, handler := range []http.Handler{s.Handler(), s.AdminHandler()} {
+	for _, handler := range []http.Handler{s.Handler, s.AdminHandler} {
 		routed := labtest.Map(handler.(*gin.Engine).Routes(), func(route gin.RouteInfo) string {
 			return route.Method + " " + parameter.ReplaceAllString(route.Path, "{$1}")
 		})

@@ -59,7 +59,6 @@ func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, e
 	return stock.Num, err
 }
 
-// cutSockets closes this process's connections to every backend.
 func (s *Server) cutSockets(_ context.Context, c *gin.Context) (any, error) {
 	return gin.H{"closed": s.Instance.Dialer.Cut()}, nil
 }

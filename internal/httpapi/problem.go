@@ -43,7 +43,6 @@ func codeOf(err error) string {
 	return judge.CodeOf(err).Code
 }
 
-// writeProblem answers a call with the problem for err.
 func (s *Server) writeProblem(c *gin.Context, err error) {
 	var p *web.Problem
 	switch {
@@ -55,22 +54,17 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 			"keep it open until you have the answer.")
 	default:
 		p = newProblem(err, judge.CodeOf(err).Detail)
-		s.logFailure(c, p)
+		// If the caller has hung up, the error may be a consequence, so it is not logged.
+		if p.Status >= http.StatusInternalServerError && !hungUp(c) {
+			level := slog.LevelWarn
+			if p.Status == http.StatusInternalServerError {
+				level = slog.LevelError
+			}
+			s.log(c, level, p.Code, "error", p.Err)
+		}
 	}
 	p.Write(c.Writer)
 	c.Abort()
-}
-
-// logFailure logs an error of the service. If the caller has hung up, logFailure does nothing, because the error may be
-// a consequence.
-func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
-	switch {
-	case hungUp(c):
-	case p.Status == http.StatusInternalServerError:
-		s.log(c, slog.LevelError, p.Code, "error", p.Err)
-	case p.Status > http.StatusInternalServerError:
-		s.log(c, slog.LevelWarn, p.Code, "error", p.Err)
-	}
 }
 
 func notFound(c *gin.Context) error {

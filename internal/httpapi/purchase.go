@@ -19,7 +19,6 @@ import (
 	"seckill/internal/web"
 )
 
-// A purchaseBody is the JSON body of a purchase.
 type purchaseBody struct {
 	SKU      *int64 `json:"sku_id"`
 	User     *int64 `json:"user_id"`
@@ -43,13 +42,6 @@ type Answer struct {
 	Replayed bool            // true if an earlier call wrote the order of this request
 }
 
-// The metrics count these outcomes, the outcomes of an Answer, and the codes of problems.
-const (
-	outcomeReplayed = "replayed"
-	outcomeHungUp   = "gone" // the buyer closed the connection before the service answered
-)
-
-// purchase handles POST /seckill.
 func (s *Server) purchase(c *gin.Context, sl *seller) (Answer, error) {
 	var body purchaseBody
 	r, err := readPurchase(c, sl, &body, &body)
@@ -95,7 +87,7 @@ func (s *Server) sell(c *gin.Context, r purchaseRequest) (Answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
 	if r.keyed {
-		key := requestKey{r.SKU, r.User, r.RequestID}
+		key := seckill.Purchase{SKU: r.SKU, User: r.User, RequestID: r.RequestID}
 		if _, underWay := s.underWay.LoadOrStore(key, true); underWay {
 			return Answer{}, judge.ErrInProgress
 		}
@@ -121,13 +113,6 @@ func (s *Server) sell(c *gin.Context, r purchaseRequest) (Answer, error) {
 // maxRuns bounds the attempts of sell. Each reset of the sale during a purchase makes sell start over.
 const maxRuns = 3
 
-// A requestKey identifies a request among those on which this process works.
-type requestKey struct {
-	sku, user int64
-	id        string
-}
-
-// deduct calls the strategy. It counts the strategy's commands and measures how long it takes.
 func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) {
 	sl, begun := r.seller, time.Now()
 	defer func() {
@@ -269,7 +254,6 @@ func readPurchase(c *gin.Context, sl *seller, body any, b *purchaseBody) (purcha
 
 const keyHeader = "Idempotency-Key"
 
-// readKey returns the caller's Idempotency-Key, or "" if there is none.
 func readKey(c *gin.Context) (string, error) {
 	switch keys := c.Request.Header[keyHeader]; {
 	case len(keys) == 0:

@@ -20,7 +20,6 @@ const (
 	maxHold     = 3600
 )
 
-// A reservation is a reservation as the API shows it in JSON.
 type reservation struct {
 	ID        string                   `json:"reservation_id"` // the id of the reservation's order
 	SKU       int64                    `json:"sku_id"`
@@ -129,7 +128,6 @@ func (s *Server) showReservation(ctx context.Context, c *gin.Context) (any, erro
 
 var noReservation = newProblem(seckill.ErrUnknownOrder, "There is no such reservation.")
 
-// namedReservation reads the reservation whose id is in the call's path.
 func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (judge.Order, error) {
 	id := c.Param("id")
 	if !web.IsKey(id) {

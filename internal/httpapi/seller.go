@@ -91,11 +91,11 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 		a, err := buy(c, sl)
 		switch {
 		case err == nil && a.Replayed:
-			outcome = outcomeReplayed
+			outcome = "replayed"
 		case err == nil:
 			outcome = string(a.Outcome)
 		case hungUp(c):
-			outcome = outcomeHungUp
+			outcome = "gone" // the buyer closed the connection before the service answered
 		default:
 			outcome = codeOf(err)
 		}

@@ -28,7 +28,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			background.Go(func() { w.Work(working) })
 		}
 	}
-	err := s.serve(ctx, l, s.Handler())
+	err := s.serve(ctx, l, s.Handler)
 	endSweep()
 	endWork()
 	background.Wait()
@@ -37,7 +37,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // ServeAdmin does what Serve does, for the admin listener. The address of l must have passed CheckAdminAddr.
 func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
-	return s.serve(ctx, l, s.AdminHandler())
+	return s.serve(ctx, l, s.AdminHandler)
 }
 
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
@@ -84,7 +84,6 @@ func (s *Server) sweep(ctx context.Context) {
 	}
 }
 
-// sweepSoon makes sweep look for orders of earlier runs once more.
 func (s *Server) sweepSoon() {
 	select {
 	case s.stale <- struct{}{}:

@@ -183,7 +183,7 @@ func TestShutdownHasALimit(t *testing.T) {
 // not blame a backend.
 func TestHalfClosed(t *testing.T) {
 	f, begun := lingers(seckill.ErrUnavailable)
-	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler())
+	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler)
 	defer s.Close()
 	conn := labtest.Value(net.Dial("tcp", s.Listener.Addr().String())).Must(t)
 	defer conn.Close()

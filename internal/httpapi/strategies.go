@@ -63,7 +63,6 @@ func (s *Server) listStrategies(context.Context, *gin.Context) (any, error) {
 	}}, nil
 }
 
-// showStrategy describes one strategy, with its source and its lessons.
 func (s *Server) showStrategy(_ context.Context, c *gin.Context) (any, error) {
 	sl, err := s.find(c.Param("name"))
 	if err != nil {

@@ -30,7 +30,6 @@ func prefersAsync(h http.Header) bool {
 	return false
 }
 
-// writeAccepted answers with the status 202: the purchase is accepted.
 func writeAccepted(c *gin.Context, p seckill.Purchase) {
 	c.Header("Preference-Applied", respondAsync)
 	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": judge.OutcomeAccepted,
@@ -42,18 +41,8 @@ func askOf(user, sku int64, requestID string) string {
 	return fmt.Sprintf("/api/v1/orders?user_id=%d&request_id=%s&sku_id=%d", user, url.QueryEscape(requestID), sku)
 }
 
-// The states of a request.
-const (
-	requestPending = "pending" // the request is accepted, and neither its order nor its refusal is written yet
-	requestOrdered = "ordered" // the request has an order, which is in the list of orders
-	requestRefused = "refused" // the request has a final refusal
-	requestNone    = "none"    // the request has no order, and no strategy knows the request
-	requestUnknown = "unknown" // the request has no order, and a backend that may know the request does not answer
-)
-
-// A requestState reports the state of a request.
 type requestState struct {
-	Status    string     `json:"status"`
+	Status    string     `json:"status"`               // pending, ordered, refused, none or unknown: see openapi.json
 	Code      string     `json:"code,omitempty"`       // the code of the refusal; empty if the request is not refused
 	Detail    string     `json:"detail,omitempty"`     // the text of the refusal; empty if the request is not refused
 	RefusedAt *time.Time `json:"refused_at,omitempty"` // when the refusal was written, by the database's clock
@@ -62,7 +51,7 @@ type requestState struct {
 // findState adds to l the state of the request that the filter f names. If l has no order yet, findState asks
 // the ledger again, and waits for a transaction that is writing the order.
 func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter, l *list) {
-	l.Request = &requestState{Status: requestOrdered}
+	l.Request = &requestState{Status: "ordered"}
 	if len(l.Orders) > 0 {
 		return
 	}
@@ -76,19 +65,19 @@ func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter,
 	switch {
 	case err == nil && known.Status == judge.Refused:
 		refusal, _ := judge.FindCode(known.Reason)
-		l.Request = &requestState{requestRefused, refusal.Code, refusal.Detail, &known.CreatedAt}
+		l.Request = &requestState{"refused", refusal.Code, refusal.Detail, &known.CreatedAt}
 	case err == nil:
 		l.Orders = []judge.Order{known}
 	case errors.Is(err, seckill.ErrUnknownOrder):
-		l.Request.Status = requestNone
+		l.Request.Status = "none"
 	case errors.Is(err, seckill.ErrPending):
-		l.Request.Status = requestPending
+		l.Request.Status = "pending"
 	case seckill.NothingTaken(err) && !isTransient(err):
 		refusal := judge.CodeOf(err)
-		l.Request = &requestState{requestRefused, refusal.Code, refusal.Detail, nil}
+		l.Request = &requestState{"refused", refusal.Code, refusal.Detail, nil}
 	default:
 		s.log(c, slog.LevelWarn, "cannot look up a request", "error", err)
-		l.Request.Status = requestUnknown
+		l.Request.Status = "unknown" // a backend that may know the request does not answer
 	}
 }
 
