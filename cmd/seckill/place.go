@@ -163,5 +163,6 @@ func (t TopologyFlag) checkTopology(whyNoLab string, given backend.Config) error
 	if whyNoLab != "" && t.Topology != "" && t.Topology != lab.Single {
 		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, whyNoLab)
 	}
-	return lab.CheckTopology(t.Topology, given)
+	_, err := lab.CheckTopology(t.Topology, given)
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -131,7 +132,7 @@ func (s *strike) holdLink(end func(*lab.Relay), directions ...int) (*Injection, 
 // loseLeader kills the leader of several servers and waits until the other servers have elected a
 // new leader. Undo starts the killed server again.
 func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
-	if !s.servers.IsIntact() {
+	if slices.ContainsFunc(s.servers.Nodes, func(p *lab.Process) bool { return !p.Alive() }) {
 		return nil, fmt.Errorf("one of the servers beside %s is lost already", s.process.Name)
 	}
 	p, run := s.process, s.process.Done()

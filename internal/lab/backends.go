@@ -83,6 +83,10 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 		start = (*Lab).startAlike
 	}
 	e, err := start(l, ctx, k, program)
+	if err == nil {
+		e.setDefaults()
+		err = e.repair(ctx)
+	}
 	if err != nil && l.IsArranged(k.Name) {
 		err = fmt.Errorf("start %s with topology %s: %w", k.Title, l.topology.name, err)
 	}
@@ -90,7 +94,6 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 		l.discardBackend(k.Name)
 		return backend.Status{}, err
 	}
-	e.setDefaults(k.Name)
 	version := e.Nodes[0].version
 	if l.IsArranged(k.Name) {
 		version += fmt.Sprintf(" (%s of %d)", l.topology.name, len(e.Nodes))
@@ -138,7 +141,6 @@ func addresses(processes []*Process) []string {
 	return addrs
 }
 
-// logins returns the addresses of processes with their passwords.
 func logins(processes []*Process) []string {
 	var all []string
 	for _, p := range processes {
@@ -156,7 +158,7 @@ func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 	}
 	l.options.OnWait(err)
 	for ctx.Err() == nil {
-		time.Sleep(askGivenInterval)
+		time.Sleep(300 * time.Millisecond)
 		status, latest := l.checkGiven(ctx, k)
 		if latest == nil {
 			return status, nil
@@ -197,7 +199,6 @@ type kind struct {
 
 func withoutLogin(addr string) string { return addr }
 
-// makeKinds returns the table of all backends.
 func (l *Lab) makeKinds() map[string]kind {
 	redis := func(name string) func(context.Context, Program, int) ([]*Process, error) {
 		return func(ctx context.Context, program Program, n int) ([]*Process, error) {

@@ -35,9 +35,6 @@ type running struct {
 	ended   string        // how the process ended; set before done is closed
 }
 
-// exitedWell is the value of running.ended of a process that succeeded.
-const exitedWell = "exit status 0"
-
 //go:embed keeper.sh
 var keeperScript string
 

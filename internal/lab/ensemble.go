@@ -17,7 +17,6 @@ type Ensemble struct {
 	Nodes []*Process
 	Roles []string // the roles whose nodes an experiment may kill; nil if no node can be lost
 
-	backend  string
 	reserved chan struct{} // holds one element while the ensemble is reserved
 
 	// FindNode returns a node that has the given role now, such as the current leader.
@@ -26,7 +25,7 @@ type Ensemble struct {
 	// writes will be lost. For servers that vote it does nothing, because they acknowledge only what the majority has.
 	StopReplication func(context.Context) error
 
-	// repair restores the roles and the replication when every node runs again. It may be nil.
+	// repair restores the roles and the replication when every node runs. By default it waits for the Leader.
 	repair func(context.Context) error
 	// setClients changes a configuration so that clients reach the nodes, and try the
 	// preferred node before the other nodes. If setClients is nil, clients use the addresses of the nodes.
@@ -70,13 +69,22 @@ func (l *Lab) FindEnsemble(name string) *Ensemble {
 }
 
 // setDefaults sets the fields of an ensemble that its startFunc has left out.
-func (e *Ensemble) setDefaults(name string) {
-	e.backend, e.reserved = name, make(chan struct{}, 1)
+func (e *Ensemble) setDefaults() {
+	e.reserved = make(chan struct{}, 1)
 	if e.FindNode == nil { // all nodes have the same role, so any node will do
 		e.FindNode = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
 	}
 	if e.StopReplication == nil {
 		e.StopReplication = func(context.Context) error { return nil }
+	}
+	if e.repair == nil {
+		e.repair = func(ctx context.Context) error {
+			if len(e.Roles) == 0 {
+				return nil
+			}
+			_, err := e.Leader(ctx)
+			return err
+		}
 	}
 }
 
@@ -95,12 +103,12 @@ func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 			restarting.Go(func() error { return p.Restart(failed) })
 		}
 	}
-	if err = restarting.Wait(); err == nil && e.repair != nil {
+	if err = restarting.Wait(); err == nil {
 		err = e.repair(ctx)
 	}
 	if err != nil {
 		release()
-		return nil, fmt.Errorf("repair the ensemble of %s: %w", e.backend, err)
+		return nil, fmt.Errorf("repair the ensemble of %s: %w", e.Nodes[0].server.backend, err)
 	}
 	return release, nil
 }
@@ -112,11 +120,6 @@ func (e *Ensemble) Repair(ctx context.Context) error {
 		release()
 	}
 	return err
-}
-
-// IsIntact reports whether every node runs.
-func (e *Ensemble) IsIntact() bool {
-	return !slices.ContainsFunc(e.Nodes, func(p *Process) bool { return !p.Alive() })
 }
 
 // Leader returns the node whose loss has the largest effect. It waits for the end of an election.
@@ -132,7 +135,7 @@ func (e *Ensemble) Config(c backend.Config, preferred *Process) backend.Config {
 	if i := slices.Index(e.Nodes, preferred); i > 0 {
 		addrs[0], addrs[i] = addrs[i], addrs[0]
 	}
-	e.Nodes[0].lab.setPrivate(&c, e.backend, addrs...)
+	e.Nodes[0].lab.setPrivate(&c, e.Nodes[0].server.backend, addrs...)
 	return c
 }
 

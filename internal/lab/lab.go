@@ -93,7 +93,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 			links: map[linkKey]*Relay{}}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
-	if l.topology, err = findTopology(o.Topology, o.Given); err != nil {
+	if l.topology, err = CheckTopology(o.Topology, o.Given); err != nil {
 		return nil, err
 	}
 	if o.Embedded && l.topology.name != Single {

@@ -23,13 +23,11 @@ func (l *Lab) mysqlServers(ctx context.Context, program Program, n int) ([]*Proc
 	return l.launchServers(ctx, n, 1, func(int, [][]int) server { return l.mysqlProcess(m, backend.NameMySQL) })
 }
 
-// mysqlServer returns a server whose data folder has the given name.
 func (l *Lab) mysqlServer(program Program, name string) mysqlServer {
 	return mysqlServer{path: program.Path, data: filepath.Join(l.folder, name), mariadb: isMariaDB(program.Path),
 		root: os.Geteuid() == 0, volatile: l.options.Volatile}
 }
 
-// mysqlProcess describes how to run a server.
 func (l *Lab) mysqlProcess(m mysqlServer, name string) server {
 	return server{
 		name: name, backend: backend.NameMySQL,
@@ -118,7 +116,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		<-run.done
 		return err
 	}
-	if run.ended != exitedWell {
+	if run.ended != "exit status 0" {
 		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), log)
 	}
 	return nil

@@ -53,8 +53,6 @@ const (
 	answerTimeout = 30 * time.Second
 	checkInterval = 10 * time.Millisecond
 	checkTimeout  = time.Second
-
-	askGivenInterval = 300 * time.Millisecond
 )
 
 // launchServers starts n servers, each with portsEach free ports. The function build describes the i-th server. Some
@@ -259,7 +257,6 @@ func (p *Process) Restart(ctx context.Context) error {
 	return p.startProcess(ctx)
 }
 
-// endBy sends a signal and waits until the process has ended.
 func (p *Process) endBy(ctx context.Context, s syscall.Signal) error {
 	run := p.currentRun()
 	if err := p.signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -99,7 +99,6 @@ func withRedis(ctx context.Context, address string, do func(*redis.Client) error
 	return do(client)
 }
 
-// forEachAlive calls the function do for each server that runs.
 func forEachAlive(ctx context.Context, servers []*Process, do func(*Process, *redis.Client) error) error {
 	for _, p := range servers {
 		if !p.Alive() {

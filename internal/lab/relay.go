@@ -204,32 +204,28 @@ func (l *Lab) configOf(service string) (backend.Config, error) {
 // linkTo returns the link with this key. If the link does not exist, linkTo makes it and points it to the address.
 func (l *Lab) linkTo(key linkKey, address string) (*Relay, error) {
 	l.mu.Lock()
-	r := l.links[key]
-	l.mu.Unlock()
-	if r != nil {
+	defer l.mu.Unlock()
+	if r := l.links[key]; r != nil {
 		return r, nil
 	}
-	r, err := l.newRelay()
+	r, err := ListenRelay()
 	if err != nil {
 		return nil, err
 	}
 	r.PointTo(address)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.links[key] = r
+	l.links[key], l.closers = r, append(l.closers, r.Close)
 	return r, nil
 }
 
 // newRelay returns a new relay. The lab's Stop closes it.
 func (l *Lab) newRelay() (*Relay, error) {
 	r, err := ListenRelay()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.closers = append(l.closers, r.Close)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closers = append(l.closers, r.Close)
-	return r, nil
+	return r, err
 }
 
 // Link returns the link between a service process and a server, or nil if the process reaches the server directly. The

@@ -147,12 +147,6 @@ type ServiceSettings struct {
 	Poll     int `json:"poll_ms"`  // the average pause of a polling lock
 }
 
-// serveArgs returns the settings as arguments of `seckill serve`.
-func (s ServiceSettings) serveArgs() []string {
-	ms := func(n int) string { return fmt.Sprint(n, "ms") }
-	return []string{"--lock-lease", ms(s.Lease), "--lock-wait", ms(s.Wait), "--lock-poll", ms(s.Poll)}
-}
-
 // ServiceSettings returns the settings of the last successful call of Serve.
 func (l *Lab) ServiceSettings() ServiceSettings {
 	l.mu.Lock()
@@ -179,7 +173,9 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 
 // startServices starts missing processes and ends superfluous ones. If restartAll is true, it restarts all others.
 func (l *Lab) startServices(ctx context.Context, s ServiceSettings, restartAll bool) error {
-	args := append(slices.Clone(l.options.ServiceArgs), s.serveArgs()...)
+	ms := func(n int) string { return fmt.Sprint(n, "ms") }
+	args := append(slices.Clone(l.options.ServiceArgs),
+		"--lock-lease", ms(s.Lease), "--lock-wait", ms(s.Wait), "--lock-poll", ms(s.Poll))
 	if l.options.Given.MySQLDSN != "" {
 		args = append(args, "--mysql-conns", strconv.Itoa(max(2, givenConnections/(poolsOfService*s.Services))))
 	}

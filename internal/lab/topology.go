@@ -31,7 +31,6 @@ type topology struct {
 // A startFunc starts the servers of a backend.
 type startFunc func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error)
 
-// allTopologies returns the table of topologies.
 func allTopologies() []topology {
 	redis := func(start startFunc) map[string]startFunc { return map[string]startFunc{backend.NameRedis: start} }
 	return []topology{
@@ -50,9 +49,9 @@ func allTopologies() []topology {
 // TopologyNames are the topologies that a user can choose.
 var TopologyNames = []string{Single, Cluster, Ensembles, Sentinel, Ring, Galera}
 
-// findTopology returns the topology with the given name; "" means Single. It returns an error if the topology would
-// start servers of a backend whose address is given.
-func findTopology(name string, given backend.Config) (topology, error) {
+// CheckTopology returns the topology with the given name; "" means Single. It returns an error if no topology has this
+// name, or if the topology would start servers of a backend whose address is given.
+func CheckTopology(name string, given backend.Config) (topology, error) {
 	all := allTopologies()
 	i := slices.IndexFunc(all, func(t topology) bool { return t.name == cmp.Or(name, Single) })
 	if i < 0 {
@@ -66,13 +65,6 @@ func findTopology(name string, given backend.Config) (topology, error) {
 		}
 	}
 	return all[i], nil
-}
-
-// CheckTopology returns an error if no topology has this name, or if the topology would start servers of a backend
-// whose address is given.
-func CheckTopology(name string, given backend.Config) error {
-	_, err := findTopology(name, given)
-	return err
 }
 
 // Topology returns the name of the lab's topology.

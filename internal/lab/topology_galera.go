@@ -61,8 +61,7 @@ func (l *Lab) startGalera(ctx context.Context, k kind, program Program) (_ *Ense
 		}
 		g.relays = append(g.relays, relay)
 	}
-	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, FindNode: g.firstSynced, repair: g.pointRelays,
-		setClients: g.setClients}, g.pointRelays(ctx)
+	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, FindNode: g.firstSynced, setClients: g.setClients}, nil
 }
 
 // nodeServer describes a node. A node has three ports: for clients, for the cluster, and for receiving the data.
@@ -131,12 +130,6 @@ func (g *galera) firstSynced(ctx context.Context, _ string) (first *Process, err
 		return nil
 	})
 	return first, err
-}
-
-// pointRelays waits until a node is synced, and points the relays as firstSynced does.
-func (g *galera) pointRelays(ctx context.Context) error {
-	_, err := g.firstSynced(ctx, AnyOne)
-	return err
 }
 
 // setClients gives clients the address of one node. A read waits until this node has all transactions that other nodes

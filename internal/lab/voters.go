@@ -25,9 +25,6 @@ const electionTimeout = 20 * time.Second
 // startVoters starts three servers, which elect a leader.
 func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, groupSize)
-	if err != nil {
-		return nil, err
-	}
 	awaitLeader := func(ctx context.Context) (leader *Process, err error) {
 		err = Await(ctx, electionTimeout, func(ctx context.Context) error {
 			leader = nil
@@ -46,7 +43,6 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 		})
 		return leader, err
 	}
-	_, err = awaitLeader(ctx)
 	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
 		FindNode: func(ctx context.Context, role string) (*Process, error) {
 			leader, err := awaitLeader(ctx)
@@ -58,10 +54,6 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 				return nil, errors.New("the leader has no follower")
 			}
 			return nodes[i], nil
-		},
-		repair: func(ctx context.Context) error {
-			_, err := awaitLeader(ctx)
-			return err
 		}}, err
 }
 

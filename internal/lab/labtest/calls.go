@@ -57,7 +57,6 @@ var (
 	headed   = regexp.MustCompile(`^ *\[([A-Z][A-Za-z-]*: [^\]]*)\]`)
 )
 
-// call makes the call that a line describes, or runs its statement.
 func (c *Calls) call(line string) {
 	if statement, is := strings.CutPrefix(line, "sql "); is {
 		if err := c.SQL(statement); err != nil {
