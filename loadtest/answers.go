@@ -116,7 +116,6 @@ func hasType(contentType, mediaType string) bool {
 // quoteStart returns the start of a text, quoted, so that it fits into one line of a report.
 func quoteStart(text []byte) string { return fmt.Sprintf("%.120q", text) }
 
-// A problemBody is the body of the service's error answers.
 type problemBody struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`

@@ -18,7 +18,6 @@ type finalReply struct {
 	reservedUntil time.Duration
 }
 
-// makeRequest makes request i and records its result.
 func (w *worker) makeRequest(i int, when timing) {
 	p := w.load.plan.purchaseOf(i)
 	if p.copied {
@@ -53,7 +52,6 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	return d/2 + time.Duration(p.drawShare(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
-// makePurchase makes all calls of one purchase.
 func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	final, doubt := w.callWithRetries(p, attempt{kind: judge.CallBuy, sent: sent, send: w.caller.sendPurchase})
 	// If the request is sent several times at once, the reservation may come from a call that was sent earlier.
@@ -149,21 +147,13 @@ func (f finalReply) orMoreCertain(second finalReply) finalReply {
 	return f
 }
 
-// payOrCancel cancels an order, or pays or cancels a reservation, as the plan says.
 func (w *worker) payOrCancel(p purchase, final finalReply) {
-	reserved := final.Outcome == judge.OutcomeReserved
-	about := func(send func(purchase, string) reply) func(purchase) reply {
-		return func(p purchase) reply {
-			r := send(p, final.OrderID)
-			r.OrderID, r.Remaining = final.OrderID, 0
-			return r
-		}
-	}
-	tally := w.load.tally
+	p.orderID = final.OrderID
+	reserved, tally := final.Outcome == judge.OutcomeReserved, w.load.tally
 	switch {
 	case final.Outcome != judge.OutcomeSold && !reserved:
 	case p.cancels:
-		cancel := attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: about(w.caller.sendCancellation)}
+		cancel := attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: w.caller.sendCancellation}
 		r, doubt := w.callWithRetries(p, cancel)
 		tally.recordCancellation(p, r.reply, doubt, !reserved)
 		if p.copied { // The buyer cancels a second time, which must not give the units back again.
@@ -174,10 +164,10 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 	case p.forgets:
 		tally.updateResult(func(r *Result) { r.Reservations.Forgotten++ })
 		if p.returns {
-			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p, about(w.caller.sendCancellation)) })
+			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p) })
 		}
 	default:
-		pay := attempt{judge.CallPay, w.load.sinceStart(), final.reservedUntil, about(w.caller.sendPayment)}
+		pay := attempt{judge.CallPay, w.load.sinceStart(), final.reservedUntil, w.caller.sendPayment}
 		r, doubt := w.callWithRetries(p, pay)
 		tally.recordPayment(p, r, doubt)
 	}
@@ -185,13 +175,13 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 
 // cancelExpired cancels an expired reservation, and then its order. Neither call may return units, because
 // the service has returned them.
-func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
+func (w *worker) cancelExpired(p purchase) {
 	// After this pause, the service has released the expired reservation.
 	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) {
 		return
 	}
 	for _, p.asOrder = range []bool{false, true} {
-		w.callWithRetries(p, attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: send})
+		w.callWithRetries(p, attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: w.caller.sendCancellation})
 	}
 	w.load.tally.updateResult(func(r *Result) { r.Reservations.Returned++ })
 }

@@ -219,7 +219,7 @@ type scripted struct {
 	takes   time.Duration // time that a payment takes
 }
 
-func (s *scripted) sendPayment(purchase, string) reply {
+func (s *scripted) sendPayment(purchase) reply {
 	time.Sleep(s.takes)
 	return s.pays
 }

@@ -170,7 +170,6 @@ const (
 	reservationsPath = "/api/v1/reservations"
 )
 
-// sendPurchase sends one purchase and returns the buyer's reply.
 func (b *buyer) sendPurchase(p purchase) reply {
 	c, s := b.client, b.client.scenario
 	header := "Content-Type: " + typeJSON + "\r\n"
@@ -188,7 +187,6 @@ func (b *buyer) sendPurchase(p purchase) reply {
 		interpret: c.expectSale(p).readPurchase})
 }
 
-// expectSale returns the values that a successful answer to p must have.
 func (c *client) expectSale(p purchase) expectedSale {
 	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, judge.OutcomeSold}
 	if c.scenario.Reserve > 0 {
@@ -198,7 +196,7 @@ func (c *client) expectSale(p purchase) expectedSale {
 }
 
 // sendCancellation cancels what the buyer got: a reservation if the scenario has reservations, otherwise an order.
-func (b *buyer) sendCancellation(p purchase, id string) reply {
+func (b *buyer) sendCancellation(p purchase) reply {
 	interpret, path := readCancellation, ordersPath
 	if b.client.scenario.Reserve > 0 {
 		interpret = readRelease
@@ -206,12 +204,12 @@ func (b *buyer) sendCancellation(p purchase, id string) reply {
 			path = reservationsPath
 		}
 	}
-	return b.sendCall(p, call{method: http.MethodDelete, path: path + "/" + url.PathEscape(id), interpret: interpret})
+	path += "/" + url.PathEscape(p.orderID)
+	return b.sendCall(p, call{method: http.MethodDelete, path: path, interpret: interpret})
 }
 
-// sendPayment pays a reservation.
-func (b *buyer) sendPayment(p purchase, id string) reply {
-	path := reservationsPath + "/" + url.PathEscape(id) + "/pay"
+func (b *buyer) sendPayment(p purchase) reply {
+	path := reservationsPath + "/" + url.PathEscape(p.orderID) + "/pay"
 	return b.sendCall(p, call{method: http.MethodPost, path: path, interpret: readPayment})
 }
 

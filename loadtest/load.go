@@ -14,8 +14,8 @@ const interruptGrace = time.Second
 // The type *buyer implements it.
 type caller interface {
 	sendPurchase(p purchase) reply
-	sendCancellation(p purchase, id string) reply
-	sendPayment(p purchase, id string) reply
+	sendCancellation(p purchase) reply
+	sendPayment(p purchase) reply
 	// askOutcome asks for the outcome of an accepted purchase. It returns false if the service has not decided yet.
 	askOutcome(p purchase) (reply, bool)
 	// connectTo opens a connection to a target before the load begins. The parameter turn selects the
@@ -66,7 +66,6 @@ type worker struct {
 	caller caller
 }
 
-// takeWorker returns an idle worker, or a new one.
 func (l *load) takeWorker() *worker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +92,6 @@ func (l *load) goWithWorker(f func(*worker)) {
 	})
 }
 
-// connectWorkers makes n workers, and opens a connection for each.
 func (l *load) connectWorkers(n int) {
 	var connecting sync.WaitGroup
 	for i := range n {

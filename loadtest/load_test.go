@@ -22,13 +22,13 @@ type atOnce struct{}
 func (atOnce) sendPurchase(purchase) reply {
 	return reply{Outcome: judge.OutcomeSold, OrderID: "JBSWY3DPEHPK3PXPJBSWY3DPEH", Remaining: 7}
 }
-func (atOnce) sendCancellation(purchase, string) reply {
+func (atOnce) sendCancellation(purchase) reply {
 	return reply{Outcome: judge.OutcomeCancelled}
 }
-func (atOnce) sendPayment(purchase, string) reply { return reply{Outcome: judge.OutcomeSold} }
-func (atOnce) askOutcome(purchase) (reply, bool)  { return reply{}, false }
-func (atOnce) connectTo(int)                      {}
-func (atOnce) closeConnections()                  {}
+func (atOnce) sendPayment(purchase) reply        { return reply{Outcome: judge.OutcomeSold} }
+func (atOnce) askOutcome(purchase) (reply, bool) { return reply{}, false }
+func (atOnce) connectTo(int)                     {}
+func (atOnce) closeConnections()                 {}
 
 // A slow service runs in the fake time of a test. It answers a purchase after the time takes, but
 // gives no answer while it stalls, from stall to until.

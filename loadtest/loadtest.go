@@ -242,7 +242,6 @@ func (r *run) sendMeasured(ctx context.Context, l *load) time.Duration {
 	return took
 }
 
-// judgeSale audits the sale with the ledger and the recorded answers.
 func (r *run) judgeSale(ctx context.Context) {
 	if reports := r.auditSKUs(ctx); reports != nil {
 		sum := judge.SumReports(reports)
@@ -311,21 +310,23 @@ func (r *run) reportProgress() func() {
 		last, lastAt = p.Requests, now
 		r.config.OnProgress(p)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
 	var showing sync.WaitGroup
 	showing.Go(func() {
 		tick := time.NewTicker(progressInterval)
 		defer tick.Stop()
-		for ctx.Err() == nil {
+		for {
 			select {
 			case <-tick.C:
-			case <-ctx.Done():
+				show()
+			case <-ended:
+				show()
+				return
 			}
-			show()
 		}
 	})
 	return func() {
-		stop()
+		close(ended)
 		showing.Wait()
 	}
 }

@@ -77,6 +77,7 @@ type purchase struct {
 	sku, quantity int64
 	user          int64
 	key           string        // the idempotency key, made by plan.keyOf
+	orderID       string        // the order or reservation that the buyer got, and now pays or cancels
 	turn          int           // the number of the call within its request; each call goes to the next target
 	copied        bool          // true if the request is sent several times at once
 	cancels       bool          // true if the buyer cancels the order or the reservation
@@ -90,7 +91,6 @@ type purchase struct {
 // calls are cut off before their commit and some after.
 const maxPatience = 20 * time.Millisecond
 
-// purchaseOf returns the purchase that request i makes.
 func (p *plan) purchaseOf(i int) purchase {
 	s, original := p.scenario, p.originalOf(i)
 	sku := s.SKU + int64(p.skuIndexOf(original))
@@ -140,7 +140,6 @@ func SeedAfter(seed uint64, n int) uint64 { return seed + uint64(n)*userFactor }
 // another SKU to the same users.
 func (p *plan) keyOf(i int, sku int64) string { return p.keyPrefix(sku) + strconv.Itoa(i) }
 
-// keyPrefix returns the common start of the keys of all requests for a SKU.
 func (p *plan) keyPrefix(sku int64) string {
 	return fmt.Sprintf("load-%x-%d-%d-", p.scenario.Seed, sku, p.runs[sku-p.scenario.SKU])
 }

@@ -50,7 +50,6 @@ var metricsByName = map[string]func(*Result) float64{
 	"dropped":  func(r *Result) float64 { return float64(r.Dropped) },
 }
 
-// timeMetrics are the metrics whose unit is a time.
 var timeMetrics = []string{"p50", "p90", "p99", "p99.9", "max", "sold_p99"}
 
 func toMillis(micros int64) float64 { return float64(micros) / 1000 }
@@ -88,7 +87,6 @@ func ParseRequirement(text string) (Requirement, error) {
 	return r, nil
 }
 
-// checkResult returns a Check that says whether the result r meets the requirement.
 func (q Requirement) checkResult(r *Result) Check {
 	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
 	order := cmp.Compare(c.Actual, q.Value)

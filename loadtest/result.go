@@ -221,7 +221,6 @@ func newProblem(code string, params params, format string, args ...any) Problem 
 	return Problem{fmt.Sprintf(format, args...), code, params}
 }
 
-// addProblem adds a reason why the run proves nothing to the result.
 func (r *run) addProblem(code string, params params, format string, args ...any) {
 	r.result.Problems = append(r.result.Problems, newProblem(code, params, format, args...))
 }

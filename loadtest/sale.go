@@ -359,7 +359,6 @@ func anyInFlight(ctx context.Context, services []service) bool {
 	})
 }
 
-// sameSnapshot reports whether the stock and the orders of two readings are the same.
 func sameSnapshot(a, b judge.Snapshot) bool {
 	return a.Stock.Run == b.Stock.Run && a.Stock.Num == b.Stock.Num && a.Stock.Version == b.Stock.Version &&
 		slices.EqualFunc(a.Orders, b.Orders, func(a, b judge.Order) bool {

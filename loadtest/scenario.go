@@ -361,7 +361,6 @@ func (s Scenario) CheckRanges(ranges map[string]Range) []error {
 // ErrConfig and a *seckill.FieldError.
 func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
-// checkReset returns an error if the run would reset the sale of the lab's shop.
 func (s Scenario) checkReset() error {
 	if last := s.SKU + int64(s.withDefaults().SKUs) - 1; s.SKU <= seckill.ShopSKU && seckill.ShopSKU <= last {
 		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, "+
@@ -370,7 +369,6 @@ func (s Scenario) checkReset() error {
 	return nil
 }
 
-// checkPossible returns an error if the run is impossible.
 func (s Scenario) checkPossible() error {
 	s = s.withDefaults()
 	if s.Strategy == "" {
@@ -380,10 +378,8 @@ func (s Scenario) checkPossible() error {
 		return fieldError("profile", "one_of", params{"values": profiles},
 			"there is no profile %q; there are %s, %s, %s", s.Profile, Closed, Spike, Constant)
 	}
-	for field, value := range s.numericFields() {
-		if value == 0 && (field == "rate" || field == "duration") {
-			return fieldError(field, "missing", nil, "the profile %s needs --rate and --duration, such as 100 and 10s", Constant)
-		}
+	if err := s.checkFields(); err != nil {
+		return err
 	}
 	if errs := s.CheckRanges(Ranges); errs != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, errs[0])
@@ -391,9 +387,6 @@ func (s Scenario) checkPossible() error {
 	if last := s.SKU + int64(s.SKUs) - 1; last > maxSKU {
 		return fieldError("skus", "range", params{"min": 1, "max": maxSKU - s.SKU + 1},
 			"the last would be SKU %d, and %d is the limit", last, int64(maxSKU))
-	}
-	if err := s.checkFields(); err != nil {
-		return err
 	}
 	for _, text := range s.Restock {
 		if _, _, err := parseRestock(text); err != nil {
@@ -416,15 +409,18 @@ func (s Scenario) checkPossible() error {
 	return nil
 }
 
-// checkFields returns an error if a field is set that other fields make useless or wrong.
+// checkFields returns an error if a field is set that other fields make useless or wrong, or if they need a field.
 func (s Scenario) checkFields() error {
 	notUsed := fmt.Sprintf("the profile %q does not use it", s.Profile)
+	needed := fmt.Sprintf("the profile %s needs --rate and --duration, such as 100 and 10s", Constant)
 	for _, rule := range []struct {
 		broken           bool
 		field, code, why string
 	}{
 		{s.Rate != 0 && s.Profile != Constant, "rate", "unused", notUsed},
 		{s.Duration != 0 && s.Profile != Constant, "duration", "unused", notUsed},
+		{s.Rate == 0 && s.Profile == Constant, "rate", "missing", needed},
+		{s.Duration == 0 && s.Profile == Constant, "duration", "missing", needed},
 		{s.Zipf != 0 && s.SKUs < 2, "zipf", "unused", "a sale of one SKU does not use it"},
 		{s.Async && s.Reserve != 0, "async", "unused", "reservations do not use it: they are answered at once"},
 		{s.Reserve%time.Second != 0, "reserve", "range", s.Reserve.String() + ": give whole seconds"},
@@ -438,12 +434,11 @@ func (s Scenario) checkFields() error {
 	return nil
 }
 
-// demandField returns the name of the field that sets the number of buyers.
 func (s Scenario) demandField() string {
-	if _, used := s.numericFields()["buyers"]; used {
-		return "buyers"
+	if s.Profile == Constant {
+		return "rate"
 	}
-	return "rate"
+	return "buyers"
 }
 
 // checkDemand returns an error if the buyers want so few units that nothing can be oversold, or each

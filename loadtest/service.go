@@ -186,7 +186,6 @@ type stats struct {
 	} `json:"strategies"`
 }
 
-// readAllStats returns the counts of every target.
 func (r *run) readAllStats(ctx context.Context) ([]stats, error) {
 	var all []stats
 	for _, s := range r.services {

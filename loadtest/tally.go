@@ -167,7 +167,7 @@ func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 // keepCall keeps a call for the judge. The caller holds t.mu.
 func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
-	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
+	call.Outcome, call.OrderID, call.Remaining = r.Outcome, cmp.Or(r.OrderID, p.orderID), r.Remaining
 	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
 	switch r.Code {
 	// There was no answer, so the call has no time of an answer.

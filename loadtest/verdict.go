@@ -359,7 +359,6 @@ func (r *Result) findBottleneck() []Problem {
 	return nil
 }
 
-// cpuTime returns the processor time that this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
