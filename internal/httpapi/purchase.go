@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -58,11 +59,26 @@ func (s *Server) purchase(c *gin.Context, sl *seller) (Answer, error) {
 	case err != nil:
 		return Answer{}, err
 	case a.Outcome == judge.OutcomeAccepted:
-		writeAccepted(c, r.Purchase)
+		c.Header("Preference-Applied", respondAsync)
+		c.JSON(http.StatusAccepted, gin.H{"request_id": r.RequestID, "status": judge.OutcomeAccepted,
+			"ask": askOf(r.User, r.SKU, r.RequestID)})
 	default:
 		writeAnswer(c, a, a.Receipt)
 	}
 	return a, nil
+}
+
+// respondAsync is the preference of RFC 7240 with which a buyer asks for an answer in two steps. The first answer,
+// with the status 202, says that the purchase is accepted. The buyer asks for the order in a later call.
+const respondAsync = "respond-async"
+
+func prefersAsync(h http.Header) bool {
+	for preference := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
+		if strings.EqualFold(strings.TrimSpace(preference), respondAsync) {
+			return true
+		}
+	}
+	return false
 }
 
 // writeAnswer writes the answer a to a purchase. body is the order or the reservation, to be written as JSON.

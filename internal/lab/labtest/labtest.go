@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +39,18 @@ func Main(m *testing.M) int {
 	defer stopShared()
 	KeepCompiledSQLite()
 	return m.Run()
+}
+
+// HearSignals lets the child processes of this program receive SIGHUP, SIGINT and SIGQUIT. This program ignores some of
+// these signals if nohup or a script in the background has started it. Child processes would inherit this. They do not
+// inherit caught signals, so HearSignals catches the ignored signals and does nothing about them. Main calls
+// HearSignals.
+func HearSignals() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // KeepCompiledSQLite keeps SQLite's compiled WebAssembly in the user's cache. Otherwise every program would compile it
@@ -151,6 +165,43 @@ func newDatabase(dsn string) (own string, drop func(), err error) {
 func Config(t testing.TB, needs ...backend.Capability) backend.Config {
 	t.Helper()
 	return Start(t, needs...).Config().Only(needs...)
+}
+
+// NewLab starts a lab with a topology for one test only, so that the test may kill servers.
+func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: backends, Topology: topology})
+	if err != nil {
+		t.Fatalf("start %v with topology %s: %v (run: deploy/deps.sh)", backends, topology, err)
+	}
+	t.Cleanup(func() {
+		if err := l.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// Nodes returns one configuration for each node of a lab's database. Clients with this configuration use this node.
+func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
+	t.Helper()
+	var each []backend.Config
+	e := Value(l.Ensemble(t.Context(), backend.NameMySQL)).Must(t)
+	for _, p := range e.Nodes {
+		each = append(each, e.Config(l.Config(), p))
+	}
+	return each
+}
+
+// WithRedisOf returns the configuration of the shared lab with these capabilities, but with the Redis of the lab l.
+func WithRedisOf(t testing.TB, l *lab.Lab, needs ...backend.Capability) backend.Config {
+	t.Helper()
+	others := slices.DeleteFunc(needs, func(c backend.Capability) bool { return c == backend.Redis })
+	c, own := Config(t, others...), l.Config()
+	c.RedisAddrs, c.RedisSentinels, c.RedisRing = own.RedisAddrs, own.RedisSentinels, own.RedisRing
+	return c
 }
 
 // InOtherDatabase returns config with a new database of the same MySQL server. The database is dropped when the test
