@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,6 @@ func (t *thread) nextCall() *call {
 	return first
 }
 
-// sleepingCall returns the call of t that backs off, or nil.
 func (t *thread) sleepingCall() *call {
 	for _, c := range t.calls {
 		if c.state == asleep {
@@ -104,7 +104,6 @@ func (t *thread) sleepingCall() *call {
 	return nil
 }
 
-// add adds c to the calls of its thread.
 func (c *call) add() {
 	t := c.thread
 	if c.fan > 1 && c.state == ready {
@@ -116,7 +115,6 @@ func (c *call) add() {
 	t.calls = append(t.calls, c)
 }
 
-// remove removes a finished call from its thread.
 func (c *call) remove() {
 	t := c.thread
 	t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c })
@@ -131,7 +129,6 @@ func (a *actor) isDone() bool { return a.program().ended }
 
 func (a *actor) isActive() bool { return !a.isDone() && !a.outcome.Dead }
 
-// eachCall runs the function visit for every call of the actor.
 func (a *actor) eachCall(visit func(*call)) {
 	for _, t := range a.threads {
 		for _, c := range slices.Clone(t.calls) {
@@ -183,8 +180,7 @@ type callState int
 
 const (
 	ready   callState = iota // waits until the scheduler lets it continue
-	sent                     // the command is on its way to the server, or inside the server
-	waiting                  // waits inside the process; no command was sent
+	sent                     // the command is on its way to the server or inside the server, or the wait has begun
 	passing                  // the command was sent at once, without a choice of the scheduler
 	blocked                  // cannot continue: its server lists it as waiting, or no event is about to end the wait
 	asleep                   // backs off
@@ -201,7 +197,6 @@ func (c *call) isWait() bool { return c.command.Backend == tap.Waiting }
 
 func (c *call) String() string { return c.thread.Name + ": " + c.command.Text }
 
-// text returns the normalized text of the command, as Step.Command shows it.
 func (c *call) text(names *Normalizer) string {
 	text := c.command.Text
 	if !c.isWait() {
@@ -218,8 +213,7 @@ const (
 	timeHasCome = renewerMark + "its time has come"
 )
 
-// report is called by the actor's goroutines. It makes the scheduler's goroutine call the function note. This function
-// may use the actor's fields.
+// report makes the scheduler's goroutine call the function note, which may use the actor's fields.
 func (a *actor) report(note func()) {
 	select {
 	case a.run.reports <- note:
@@ -255,14 +249,11 @@ func (c *call) awaitTurn() error {
 }
 
 func (t *thread) Before(ctx context.Context, command *tap.Command) error {
-	if command.Name == "back-off" {
-		return nil // The method Sleep reports back-offs.
-	}
 	c := t.newCall(ctx, command)
 	command.Private = c
 	switch {
 	case command.Backend == tap.Waiting:
-		c.state = waiting
+		c.state = sent
 	case command.Name == "ROLLBACK" && ctx.Err() != nil:
 		// When the context of a transaction ends, database/sql sends the ROLLBACK at once from a goroutine of its
 		// own. So the scheduler cannot choose when this ROLLBACK is sent.
@@ -276,10 +267,7 @@ func (t *thread) Before(ctx context.Context, command *tap.Command) error {
 }
 
 func (t *thread) After(ctx context.Context, command *tap.Command, err error) error {
-	c, ok := command.Private.(*call)
-	if !ok { // the method Before has created no call, because the command is a back-off
-		return err
-	}
+	c := command.Private.(*call)
 	if c.refused {
 		err = errors.Join(err, t.run.world.probes.SetRight(context.Background(), "+"+t.run.scenario.Denies))
 	}
@@ -292,21 +280,11 @@ func (t *thread) After(ctx context.Context, command *tap.Command, err error) err
 		return errReplyLost
 	}
 	if err == nil && c.isWait() && !t.isBackground && t.run.scenario.Wakes {
-		return t.stopAtWakeUp(ctx)
+		// Instead of this step, the fault Leaves may happen. The buyer then leaves although, for instance, it has just
+		// been granted the lock.
+		return cmp.Or(takeStep(ctx, "wakes up", doNothing), context.Cause(ctx))
 	}
 	return err
-}
-
-// stopAtWakeUp adds a step after the end of a wait, before the buyer reacts to this end. Instead of the step, the
-// fault Leaves may happen. The buyer then leaves although, for instance, it has just been granted the lock.
-func (t *thread) stopAtWakeUp(ctx context.Context) error {
-	c := t.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
-	t.report(c.addUnlessDead)
-	if err := c.awaitTurn(); err != nil {
-		return err
-	}
-	t.report(func() { t.run.callReturned(c, nil) })
-	return context.Cause(ctx)
 }
 
 // Sleep ignores the duration d. The scheduler ends the back-off when another actor may have changed something.

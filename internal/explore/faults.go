@@ -12,6 +12,7 @@ import (
 	"seckill/internal/explore/policy"
 	"seckill/internal/judge"
 	"seckill/internal/lock"
+	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
 
@@ -57,9 +58,9 @@ var faultKinds = map[Fault]faultKind{
 				step.Command, err = r.endSession(ctx, a)
 			} else {
 				if a == nil {
-					a = r.leaseholder()
+					a = r.lastLeaseholder()
 				}
-				step.Command, err = r.endLease(ctx, a)
+				step.Command, err = r.endLease(ctx, a, false)
 			}
 			if !queued || r.lastThread == a.program() {
 				r.lastThread = nil // so that the next step does not count as a preemption
@@ -267,8 +268,7 @@ func writesRow(c *call) bool {
 	return c.command.Backend == tap.SQL && (c.command.Name == "INSERT" || c.command.Name == "UPDATE")
 }
 
-// drop removes c, whose command is not sent, and returns err, the error that the sender gets. The text result
-// becomes the result of the step.
+// drop makes the sender of c get err instead of an answer. The command is not sent.
 func (r *run) drop(c *call, result string, err error) error {
 	r.schedule.Steps[c.step].Result = result
 	c.remove()
@@ -322,8 +322,7 @@ func (r *run) leaseholders() []*actor {
 	return list
 }
 
-// leaseholder returns the last of the leaseholders, or nil.
-func (r *run) leaseholder() *actor {
+func (r *run) lastLeaseholder() *actor {
 	if all := r.leaseholders(); len(all) > 0 {
 		return all[len(all)-1]
 	}
@@ -337,9 +336,20 @@ func (r *run) leaseholder() *actor {
 //  1. at the lock's server: the lock's key, its row, or the session or lease of the holder's process,
 //  2. in the database: the connection that holds the lock or, without a lock, an open transaction,
 //  3. with Scenario.Clears: the lock itself, which an operator removes.
-func (r *run) endLease(ctx context.Context, of *actor) (string, error) {
+//
+// If keepAlive is true, endLease ends no session and no connection, because the holder's process keeps them alive.
+func (r *run) endLease(ctx context.Context, of *actor, keepAlive bool) (what string, err error) {
 	w := r.world
-	did, err := r.expireAtServers(ctx, of)
+	var holder *probe.Holder
+	if of != nil {
+		holder = &of.holder
+	}
+	var did []string
+	if !keepAlive || !w.keepsSessions() {
+		if did, err = w.probes.Expire(ctx, w.sku, holder); err != nil {
+			return "", err
+		}
+	}
 	if did != nil && w.admin.Etcd != nil {
 		// The client of the process notices the end of the lease only later. This would disturb a later schedule, so
 		// no later schedule uses the process.
@@ -348,38 +358,17 @@ func (r *run) endLease(ctx context.Context, of *actor) (string, error) {
 		}
 	}
 	inDatabase := !w.hasLock() || slices.Contains(w.info.Needs, backend.RowLocks)
-	if err == nil && did == nil && of != nil && inDatabase {
-		var n int
-		if n, err = w.probes.Kill(ctx, of.process.sqlPorts()); n > 0 {
+	if did == nil && of != nil && inDatabase && !keepAlive {
+		n, err := w.probes.Kill(ctx, of.process.sqlPorts())
+		if err != nil {
+			return "", err
+		}
+		if n > 0 {
 			of.process.tainted = true
 			did = append(did, "the server closes the holder's connections")
 		}
 	}
-	if err != nil {
-		return "", err
-	}
 	return r.passLease(ctx, of, did)
-}
-
-// letLeaseRunOut is called when no actor can continue. It does the same as endLease, but it ends no session and no
-// connection, because a live process keeps its sessions and connections alive.
-func (r *run) letLeaseRunOut(ctx context.Context) (string, error) {
-	of := r.leaseholder()
-	var did []string
-	if !r.world.keepsSessions() {
-		var err error
-		if did, err = r.expireAtServers(ctx, of); err != nil {
-			return "", err
-		}
-	}
-	return r.passLease(ctx, of, did)
-}
-
-func (r *run) expireAtServers(ctx context.Context, of *actor) ([]string, error) {
-	if of == nil {
-		return r.world.probes.Expire(ctx, r.world.sku, nil)
-	}
-	return r.world.probes.Expire(ctx, r.world.sku, &of.holder)
 }
 
 // passLease moves the clocks ahead by the time of a lease. The list ended describes what has ended at a server.
@@ -408,8 +397,7 @@ func (r *run) passLease(ctx context.Context, of *actor, ended []string) (what st
 // leaseEndJump returns how far the processes' clocks move when a lease ends.
 func (w *World) leaseEndJump() time.Duration { return w.settings.LockLease + time.Second }
 
-// killActor marks one buyer of a dying process as dead. The process's connections are closed, so
-// none of its commands reaches a server any more.
+// killActor marks one buyer of a process as dead whose connections are closed already.
 func (r *run) killActor(a *actor) {
 	a.outcome.Dead, a.lock = true, notHeld
 	a.delayed = nil // the delayed commands are lost together with the process

@@ -214,7 +214,7 @@ func (r *run) runUntilDeath(ctx context.Context, choose chooser) error {
 			return err
 		}
 	}
-	what, err := r.endLease(ctx, r.leaseholder())
+	what, err := r.endLease(ctx, r.lastLeaseholder(), false)
 	if what == "" {
 		what = "clocks move on by a lease"
 	}

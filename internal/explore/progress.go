@@ -62,7 +62,6 @@ func (r *run) startAttempt(a *actor) {
 	a.attempt = &attempt{firstMove: len(r.moves), used: map[string]bool{}, before: before}
 }
 
-// recordMove records that an actor has sent a command.
 func (r *run) recordMove(a *actor, c *tap.Command) {
 	a.attempt.used[c.Backend] = true
 	a.attempt.sent = append(a.attempt.sent, c.Name)
@@ -137,7 +136,7 @@ func (r *run) awaitLateReport(ctx context.Context) bool {
 // an actor continue:
 //
 //  1. The servers end the sessions of a dead process.
-//  2. A lease runs out (letLeaseRunOut).
+//  2. A lease runs out (endLease).
 //  3. All limited waits and back-offs end, at most maxIdleTries times.
 //  4. The actors that wait give up.
 func (r *run) passTime(ctx context.Context) error {
@@ -148,7 +147,7 @@ func (r *run) passTime(ctx context.Context) error {
 		}
 	}
 	unserved := slices.DeleteFunc(slices.Clone(r.actors), (*actor).isDone)
-	what, err := r.letLeaseRunOut(ctx)
+	what, err := r.endLease(ctx, r.lastLeaseholder(), true)
 	if what == "" && err == nil && r.idleTries < maxIdleTries {
 		r.idleTries++
 		what, err = r.endWaits(ctx)

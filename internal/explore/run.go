@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/explore/policy"
 	"seckill/internal/probe"
-	"seckill/internal/tap"
 )
 
 // A run is a schedule that is in progress. Only the scheduler's goroutine uses its fields, except
@@ -69,9 +68,6 @@ func (r *run) callReturned(c *call, err error) {
 		r.noteWoken(c.thread.actor)
 	}
 	if c.isWait() || c.state == passing {
-		if c.command.Name == "wakes" {
-			r.schedule.Steps[c.step].Result = ""
-		}
 		return
 	}
 	if c.thread.isBackground {
@@ -125,15 +121,15 @@ func (r *run) apply(ctx context.Context, o policy.Option, chosen bool) error {
 	}
 	r.forced = r.forced || !chosen
 	step := Step{Choice: o.Choice, ByItself: !chosen}
-	if o.Fault == TimePasses {
-		return r.passTime(ctx)
-	}
 	r.lastSent = o.Choice.String()
-	if o.Fault != "" {
-		return r.applyFault(ctx, step)
+	switch o.Fault {
+	case TimePasses:
+		return r.passTime(ctx)
+	case "":
+		r.takeTurn(step)
+		return nil
 	}
-	r.takeTurn(step)
-	return nil
+	return r.applyFault(ctx, step)
 }
 
 // takeTurn sends the next command of the step's buyer, or wakes the buyer's renewer.
@@ -171,7 +167,6 @@ func (r *run) applyFault(ctx context.Context, step Step) error {
 	return err
 }
 
-// addStep adds a step to the schedule and returns its index.
 func (r *run) addStep(step Step) int {
 	r.schedule.Steps = append(r.schedule.Steps, step)
 	return len(r.schedule.Steps) - 1
@@ -244,7 +239,6 @@ func (r *run) preempts(t *thread) bool {
 	return t != r.lastThread && r.runnable()[0] == r.lastThread
 }
 
-// options returns all choices that are possible now.
 func (r *run) options() []policy.Option {
 	var list []policy.Option
 	runnable := r.runnable()
@@ -308,14 +302,11 @@ func (r *run) touches(t *thread) string {
 			return ""
 		}
 	}
-	switch c.Backend {
-	case tap.SQL:
-		if c.Name == "BEGIN" { // BEGIN alone reads and changes nothing, so it conflicts with nothing
-			return "nothing of " + t.choice().String()
-		}
-		return tap.SQL
-	case tap.Redis, tap.ZooKeeper, tap.Etcd:
-		return c.Backend
+	switch {
+	case c.Name == "BEGIN": // BEGIN alone reads and changes nothing, so it conflicts with nothing
+		return "nothing of " + t.choice().String()
+	case c.Backend == Work:
+		return ""
 	}
-	return ""
+	return c.Backend
 }

@@ -188,8 +188,7 @@ func (r *run) unanswered() (waits, commands []*call) {
 func anyIsOver(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
-		// A wake-up (stopAtWakeUp) ends by itself. A wait also ends if its actor has died, left or given up.
-		if c.command.IsOver == nil || c.thread.outcome.Dead || c.ctx.Err() != nil {
+		if c.thread.outcome.Dead || c.ctx.Err() != nil { // the wait ends because its actor has died, left or given up
 			anyOver = true
 			continue
 		}

@@ -193,14 +193,10 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 		}
 	}
 	w.placed, w.extraUnits = map[string]seckill.Receipt{}, map[string]int64{}
-	resets := int64(0)
 	for _, b := range s.Buyers {
 		if b.Action == Resets {
-			w.extraUnits[b.Name] = resets
-			resets++
+			w.extraUnits[b.Name] = int64(len(w.extraUnits))
 		}
-	}
-	for _, b := range s.Buyers {
 		if prepare := actorKinds[b.Action].prepare; prepare != nil {
 			if err := prepare(ctx, w, first, b); err != nil {
 				return err

@@ -16,8 +16,8 @@ import (
 //  3. IsOver sends another value to checks. The waiter receives this value only if it found nothing in
 //     step 2. If it found an event, the wait is over and IsOver returns, too.
 
-// A Sleeper is a Tap with a clock of its own. Its Sleep replaces the real back-off, and
-// Command.FireTimer replaces the real timer of a wait.
+// A Sleeper is a Tap with a clock of its own. Its Sleep replaces the real back-off, which it does not see as a
+// command, and Command.FireTimer replaces the real timer of a wait.
 type Sleeper interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
@@ -121,12 +121,12 @@ func realTimer(limit time.Duration) <-chan time.Time {
 
 // Sleep waits for d. If ctx ends first, Sleep returns the cause of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
+	if s, ok := From(ctx).(Sleeper); ok {
+		return s.Sleep(ctx, d)
+	}
 	return Do(ctx, Waiting, func() *Command {
 		return &Command{Name: "back-off", Text: d.String()}
 	}, func(ctx context.Context) error {
-		if s, ok := From(ctx).(Sleeper); ok {
-			return s.Sleep(ctx, d)
-		}
 		_, err := awaitEvent(ctx, nil, time.After(d), nil)
 		return err
 	}, nil)
