@@ -48,7 +48,8 @@ func (c Comparison) summary() Comparison {
 }
 
 func (c *Comparison) isComplete() bool {
-	return c.Settings.Check() == nil && c.Result != nil && c.Result.Settings.Check() == nil
+	return c.Settings.Check() == nil && c.Result != nil && c.Result.Settings.Check() == nil &&
+		!slices.Contains(c.Result.Entries, nil)
 }
 
 // readComparison reads the settings of a comparison, and finds the strategies that they name. A field that the body

@@ -1,13 +1,19 @@
 package labapi
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"seckill/internal/game"
 	"seckill/internal/web"
@@ -77,7 +83,7 @@ func openStore[T any](server *Server, types entryType[T]) *store[T] {
 	var kept []*entry[T]
 	for id, value := range readEntries[T](server.History, s.kind) {
 		e := &entry[T]{value: value}
-		if !s.record(&e.value).isFinal() || !s.isComplete(&e.value) || !fillLists(reflect.ValueOf(&e.value)) {
+		if !s.record(&e.value).isFinal() || !s.isComplete(&e.value) || fillLists(&e.value) != nil {
 			continue // this program did not write the file, so ignore it and do not remove it
 		}
 		s.record(&e.value).ID = id // people may rename files, so the id is taken from the file's name
@@ -232,4 +238,69 @@ func (s *store[T]) changedSince(revision int) []T {
 		}
 	}
 	return changed
+}
+
+// A History is the path of a folder that keeps the results of a lab after the lab has ended. Each entry is a JSON file
+// that people can copy, send and delete. The first entry creates the folder. If the path is "", no results are kept.
+// Several labs may use one folder at the same time.
+type History string
+
+// historyFormat is the number of the file format that this program writes and reads.
+const historyFormat = 1
+
+type historyFile[T any] struct {
+	Format int `json:"seckill_history"`
+	Entry  T   `json:"entry"`
+}
+
+func (h History) fileName(kind, id string) string {
+	return filepath.Join(string(h), kind+"-"+id+".json")
+}
+
+func (h History) writeEntry(kind, id string, entry any) error {
+	if h == "" {
+		return nil
+	}
+	text, err := json.Marshal(historyFile[any]{historyFormat, entry})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(h), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(h.fileName(kind, id), text, 0o600)
+}
+
+// removeEntry removes the file of an entry. It ignores errors, for example if a person has removed the file.
+func (h History) removeEntry(kind, id string) {
+	if h != "" {
+		_ = os.Remove(h.fileName(kind, id))
+	}
+}
+
+// readEntries returns the entries of a kind by their ids. It ignores files of other programs or versions. It also
+// ignores incomplete files, which remain if a lab was killed or the disk was full.
+func readEntries[T any](h History, kind string) map[string]T {
+	all := map[string]T{}
+	files, _ := os.ReadDir(string(h)) // without a folder, there are no entries
+	for _, file := range files {
+		id, found := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), kind+"-")
+		if !found || !file.Type().IsRegular() { // skip a named pipe, because reading it would block
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(string(h), file.Name()))
+		var read historyFile[T]
+		if err == nil && json.Unmarshal(text, &read) == nil && read.Format == historyFormat {
+			all[id] = read.Entry
+		}
+	}
+	return all
+}
+
+// fillLists replaces each missing list and map in an entry by an empty one, because pages cannot read null instead of a
+// list.
+func fillLists(entry any) error {
+	text, err := jsonv2.Marshal(entry, jsonv1.DefaultOptionsV1(), jsonv2.FormatNilSliceAsNull(false),
+		jsonv2.FormatNilMapAsNull(false))
+	return errors.Join(err, json.Unmarshal(text, entry))
 }
