@@ -115,7 +115,7 @@ func (o Options) measureTrials(ctx context.Context, trials []*Trial) error {
 	turns := stats.Turns(o.Rounds, len(trials))
 	for done, turn := range turns {
 		s := trials[turn.Subject]
-		o.Progress(done, len(turns), s.Lock+", "+describeContenders(s.Contenders))
+		o.Progress(done, len(turns), s.String())
 		if s.Error != "" {
 			continue
 		}
@@ -130,18 +130,13 @@ func (o Options) measureTrials(ctx context.Context, trials []*Trial) error {
 			return errors.Join(failed, context.Cause(ctx))
 		case err != nil:
 			s.Error = err.Error()
-			failed = errors.Join(failed, fmt.Errorf("%s, %s: %w", s.Lock, describeContenders(s.Contenders), err))
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", s, err))
 		}
 	}
 	return failed
 }
 
-func describeContenders(contenders int) string {
-	if contenders == 1 {
-		return "uncontended"
-	}
-	return fmt.Sprint(contenders, " contenders")
-}
+func (s *Trial) String() string { return s.Lock + ", " + tables.Count(s.Contenders, "contender") }
 
 // Overlaps returns the names of the locks that had two holders at a time.
 func (r *Report) Overlaps() []string {

@@ -5,7 +5,6 @@
 package stats
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -130,12 +129,7 @@ func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
 func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.roundedSpread() }
 
 // String returns the ratio as text, with its interval if there is one.
-func (r Ratio) String() string {
-	if r.High == 0 {
-		return tables.Number(r.Times)
-	}
-	return fmt.Sprintf("%s (%s–%s)", tables.Number(r.Times), tables.Number(r.Low), tables.Number(r.High))
-}
+func (r Ratio) String() string { return r.Spread().String() }
 
 // MaxRounds is the maximum number of rounds for which RatioOf can compute an interval.
 const MaxRounds = 20

@@ -82,9 +82,6 @@ func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]by
 }
 
 func isJSON(contentType string) bool {
-	if contentType == "application/json" { // nearly every call sends this text, so do not parse it
-		return true
-	}
 	t, params, err := mime.ParseMediaType(contentType)
 	charset := params["charset"]
 	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))

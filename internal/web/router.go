@@ -6,17 +6,14 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
 )
 
-var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
-
 // NewRouter returns a gin engine that writes no debug output and does not redirect.
 func NewRouter() *gin.Engine {
-	quiet()
+	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
