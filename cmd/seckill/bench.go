@@ -112,16 +112,16 @@ func (c *BenchLocksCmd) Validate() error {
 	if c.Options.Hold < 0 || c.Options.Hold > time.Second {
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
 	}
-	var err error
 	all := slices.DeleteFunc(strategies.All(), func(i catalog.Info) bool { return i.Locker == nil })
-	if len(c.Locks) == 0 {
-		c.Options.Locks = slices.DeleteFunc(all, catalog.Info.Broken)
-	} else if c.Options.Locks, err = pickNamed("--locks", c.Locks, all, nameOf); err != nil {
+	if err := checkNames("--locks", c.Locks, tables.Map(all, nameOf)); err != nil {
 		return err
 	}
-	_, crowd := pickNamed("--crowd", c.Options.Crowd, c.Options.Locks, nameOf)
-	_, gated := pickNamed("--gated", c.Options.Gated, c.Options.Locks, nameOf)
-	return errors.Join(crowd, gated, c.checkBench(bench.LocksName, c.Options))
+	if len(c.Locks) == 0 {
+		c.Locks = tables.Map(slices.DeleteFunc(all, catalog.Info.Broken), nameOf)
+	}
+	c.Options.Locks = tables.Map(c.Locks, strategies.Named)
+	return errors.Join(checkNames("--crowd", c.Options.Crowd, c.Locks), checkNames("--gated", c.Options.Gated, c.Locks),
+		c.checkBench(bench.LocksName, c.Options))
 }
 
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {

@@ -94,14 +94,14 @@ func readChaos(file string) (*chaos.Result, error) {
 // chosenFaults returns the faults that --faults names. The name "all" means every fault, and also a sale
 // without a fault.
 func chosenFaults(named []string) ([]fault.Name, error) {
-	all := []fault.Name{chaos.None}
+	all := []string{string(chaos.None)}
 	for _, f := range fault.All {
-		all = append(all, f.Name)
+		all = append(all, string(f.Name))
 	}
 	if slices.Equal(named, []string{"all"}) {
-		return all, nil
+		named = all
 	}
-	return pickNamed("--faults", named, all, func(name fault.Name) string { return string(name) })
+	return tables.Map(named, func(name string) fault.Name { return fault.Name(name) }), checkNames("--faults", named, all)
 }
 
 func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
@@ -126,7 +126,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if err := c.Output.writeReport(stdout, r.Report()); err != nil {
 		return err
 	}
-	return exitError(r.ExitStatus())
+	return exitStatus(r.ExitStatus())
 }
 
 func listFaults(w io.Writer) error {

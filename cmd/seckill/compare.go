@@ -28,6 +28,7 @@ type CompareCmd struct {
 	Output
 	PlaceFlags // has the flags for the database, which the verdict and the baselines need
 
+	preset compare.Preset
 	chosen []catalog.Info
 }
 
@@ -48,25 +49,20 @@ Exit status: %d correct strategies held, %d oversold, %d lost, %d blocked,
 // BeforeApply sets the values of the preset that the flags name.
 func (c *CompareCmd) BeforeApply(line *kong.Context) error {
 	name, _ := givenFlags(line)["preset"].(string)
-	p, err := compare.PresetNamed(cmp.Or(name, compare.Presets()[0].Name))
-	if err != nil {
-		return err
-	}
-	c.Settings = p.Settings
+	var err error
+	c.preset, err = compare.PresetNamed(cmp.Or(name, compare.Presets()[0].Name))
+	c.Settings = c.preset.Settings
 	c.Settings.Seed, c.Settings.Strategies = rand.Uint64(), nil
-	return nil
+	return err
 }
 
 // Validate checks the flags and the files to write.
 func (c *CompareCmd) Validate() error {
 	s := &c.Settings
-	p, err := compare.PresetNamed(c.Preset)
-	if err != nil {
-		return err
-	}
 	if len(s.Strategies) == 0 {
-		s.Strategies = p.Strategies
+		s.Strategies = c.preset.Strategies
 	}
+	var err error
 	if c.chosen, err = chosenStrategies(s.Strategies); err != nil {
 		return err
 	}
@@ -103,7 +99,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	if err := c.Output.writeReport(stdout, result.Report()); err != nil {
 		return err
 	}
-	return exitError(result.ExitStatus())
+	return exitStatus(result.ExitStatus())
 }
 
 // runComparison runs the sale of o with each chosen strategy and each baseline.

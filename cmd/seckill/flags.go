@@ -1,11 +1,8 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -179,29 +176,10 @@ func printHelp(options kong.HelpOptions, line *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, line)
 }
 
-// TokenFlags has the flag for the token that a caller needs for admin calls.
-type TokenFlags struct {
-	Token string `env:"SECKILL_TOKEN" placeholder:"TOKEN" help:"${Token}"`
-}
-
 // checkToken returns an error if the token cannot be sent in a header.
 func checkToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("--token must be of visible ASCII characters, as a header has")
 	}
 	return nil
-}
-
-// serviceToken returns the token of a service. If --token is not set, serviceToken makes a token and writes
-// it into a file that the operator can read. The function cleanUp removes this file.
-func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
-	if f.Token != "" {
-		return f.Token, "", func() {}, nil
-	}
-	folder, err := os.MkdirTemp("", "seckill-serve-*") // Only this user can open the folder, because its mode is 0700.
-	if err != nil {
-		return "", "", nil, fmt.Errorf("make a folder for the admin token: %w (give SECKILL_TOKEN)", err)
-	}
-	token, file = rand.Text(), filepath.Join(folder, "token")
-	return token, file, func() { os.RemoveAll(folder) }, os.WriteFile(file, []byte(token+"\n"), 0o600)
 }

@@ -124,7 +124,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if err := c.Output.writeReport(stdout, written); err != nil {
 		return fmt.Errorf("%w (the verdict was: %s)", err, result.Verdict)
 	}
-	return exitError(result.ExitStatus())
+	return exitStatus(result.ExitStatus())
 }
 
 // planFault plans a fault for a thorough run in a lab of its own. When a quarter of the stock is sold,

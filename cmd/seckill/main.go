@@ -36,18 +36,11 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version of this program."`
 }
 
-// An exitStatus is an error that ends the program with this exit status. The command has already printed its message.
+// An exitStatus is an error that ends the program with this exit status, which may be 0. The command has already
+// printed its message.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
-// exitError returns the error for an exit status, or nil for 0.
-func exitError(status int) error {
-	if status == 0 {
-		return nil
-	}
-	return exitStatus(status)
-}
 
 const (
 	statusFailed = 1 // the command could not do its work

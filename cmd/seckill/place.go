@@ -32,7 +32,7 @@ func (p *place) closeAll() {
 
 // PlaceFlags are the flags for the services and servers of a sale.
 type PlaceFlags struct {
-	TokenFlags `group:"rare"`
+	Token string `group:"rare" env:"SECKILL_TOKEN" placeholder:"TOKEN" help:"${Token}"`
 	TopologyFlag
 	// With --target, Given has the database from which the verdict is read. Without --target, the run starts
 	// a lab. The lab uses the servers in Given, and starts the others itself.

@@ -106,8 +106,7 @@ func (c *ProveCmd) Validate() error {
 	if c.Parts > 0 { // the process that has started this one has checked the other flags
 		return nil
 	}
-	sameName := func(id string) string { return id }
-	if _, err := pickNamed("--questions", c.Options.Questions, prove.QuestionIDs(), sameName); err != nil {
+	if err := checkNames("--questions", c.Options.Questions, prove.QuestionIDs()); err != nil {
 		return err
 	}
 	if c.old, err = c.readMerge(); err != nil {

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -31,9 +34,9 @@ type ServeCmd struct {
 	Given           backend.Config `embed:""`
 	ConnectionFlags `group:"rare"`
 	Settings        catalog.Settings `embed:""`
-	TokenFlags
-	AdminAddr   string `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"${AdminAddr}"`
-	FaultPoints bool   `group:"rare" env:"SECKILL_FAULT_POINTS" help:"${FaultPoints}"`
+	Token           string           `env:"SECKILL_TOKEN" placeholder:"TOKEN" help:"${Token}"`
+	AdminAddr       string           `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"${AdminAddr}"`
+	FaultPoints     bool             `group:"rare" env:"SECKILL_FAULT_POINTS" help:"${FaultPoints}"`
 
 	PurchaseTimeout time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"${Shutdown}"`
@@ -122,11 +125,18 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		}
 		defer admin.Close()
 	}
-	token, tokenFile, forget, err := c.serviceToken()
-	if err != nil {
-		return err
+	tokenFile := ""
+	if c.Token == "" {
+		folder, err := os.MkdirTemp("", "seckill-serve-*") // Only this user can open the folder, because its mode is 0700.
+		if err != nil {
+			return fmt.Errorf("make a folder for the admin token: %w (give SECKILL_TOKEN)", err)
+		}
+		defer os.RemoveAll(folder)
+		c.Token, tokenFile = rand.Text(), filepath.Join(folder, "token")
+		if err := os.WriteFile(tokenFile, []byte(c.Token+"\n"), 0o600); err != nil {
+			return err
+		}
 	}
-	defer forget()
 	config := c.Given
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.Session
@@ -152,7 +162,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		points = &point.Points{Done: ctx.Done()}
 	}
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,
+		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: c.Token, Log: log,
 		Settings: c.Settings, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {

@@ -95,20 +95,15 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
-// pickNamed returns the elements of the list with the chosen names, in the order of these names.
-func pickNamed[T any](flag string, chosenNames []string, list []T, nameOf func(T) string) ([]T, error) {
-	var chosen []T
-	for n, name := range chosenNames {
-		name = strings.TrimSpace(name)
-		i := slices.IndexFunc(list, func(one T) bool { return nameOf(one) == name })
+// checkNames returns an error if a flag has a name that is not known, or a name twice.
+func checkNames(flag string, chosen, known []string) error {
+	for i, name := range chosen {
 		switch {
-		case i < 0:
-			known := strings.Join(tables.Map(list, nameOf), ", ")
-			return nil, fmt.Errorf("%s: there is no %q; there are: %s", flag, name, known)
-		case slices.Contains(chosenNames[:n], name):
-			return nil, fmt.Errorf("%s names %s twice", flag, name)
+		case !slices.Contains(known, name):
+			return fmt.Errorf("%s: there is no %q; there are: %s", flag, name, strings.Join(known, ", "))
+		case slices.Contains(chosen[:i], name):
+			return fmt.Errorf("%s names %s twice", flag, name)
 		}
-		chosen = append(chosen, list[i])
 	}
-	return chosen, nil
+	return nil
 }
