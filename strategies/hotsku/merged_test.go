@@ -53,12 +53,17 @@ func (c *crowd) buy(t *testing.T) []answer {
 	t.Helper()
 	m := c.Processes[0].(*merged)
 	release, told := make(chan struct{}), make([]answer, len(c.others))
+	held, hold := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
-		ctx := taptest.Before(t.Context(), "", func() { <-release })
+		defer hold()
+		ctx := taptest.Before(t.Context(), "", func() {
+			hold()
+			<-release
+		})
 		labtest.Value(m.Deduct(ctx, c.first)).Check(t, nil, "the first buyer")
 	})
-	m.await(t, c.SKU, 0)
+	<-held.Done() // now the first buyer's batch has no room for others
 	var leave []context.CancelFunc
 	for i, p := range c.others {
 		ctx, cancel := context.WithCancel(tap.With(t.Context(), &c.seen))
@@ -77,17 +82,14 @@ func (c *crowd) buy(t *testing.T) []answer {
 	return told
 }
 
-const noBatch = -1
-
-// await returns when a batch is at work and the given number of buyers wait. For noBatch it returns
-// when no batch is at work.
+// await returns when a batch is at work and the given number of buyers wait.
 func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	t.Helper()
 	labtest.Soon(t, fmt.Sprint(waiting, " buyers wait"), func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		l := s.groups[sku]
-		return l == nil && waiting == noBatch || l != nil && len(l.waiting) == waiting
+		return l != nil && len(l.waiting) == waiting
 	})
 }
 

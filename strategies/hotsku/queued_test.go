@@ -89,14 +89,15 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := queue(1, time.Minute)
 		leaves := line7(t, s, 1)
-		told := make(chan error, 2)
-		lost := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return taptest.ErrLostReply }}
-		go func() { told <- s.waitForTurn(tap.With(t.Context(), lost), 7) }()
-		synctest.Wait()
-		go func() { told <- s.waitForTurn(t.Context(), 7) }()
-		synctest.Wait()
+		var told [2]error
+		lost := taptest.LoseReplies(t.Context(), func(*tap.Command) bool { return true })
+		for i, ctx := range []context.Context{lost, t.Context()} {
+			go func() { told[i] = s.waitForTurn(ctx, 7) }()
+			synctest.Wait()
+		}
 		leaves(0)
-		if first, second := <-told, <-told; first == nil || second != nil {
+		synctest.Wait()
+		if first, second := told[0], told[1]; first == nil || second != nil {
 			t.Errorf("told %v and %v, want the turn to pass from the first to the second", first, second)
 		}
 	})
