@@ -35,7 +35,7 @@ func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fau
 
 func (l *paperLab) Faults() []fault.Status {
 	return []fault.Status{{Kind: fault.KillService, Available: true}, {Kind: fault.RestartMySQL, Available: true},
-		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"}}
+		{Kind: "restart_redis", Available: true, Uses: "Redis"}, {Kind: "pause_mysql", Missing: "it is embedded"}}
 }
 func (l *paperLab) Serve(context.Context, lab.ServiceSettings) error {
 	return l.serves
@@ -161,11 +161,11 @@ func TestCells(t *testing.T) {
 		"no load":     {took, nil, nil, "proves nothing", false, loadtest.ExitNotValid},
 		"a first part that proves nothing": {took, parts(sale(judge.NotValid, 0, 0), held()), nil,
 			"proves nothing", false, loadtest.ExitNotValid},
-		"not available here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "", false, loadtest.ExitNotValid},
-		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "", false, loadtest.ExitNotValid},
+		"not available here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{"pause_mysql"} }, "", false, loadtest.ExitNotValid},
+		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{"restart_redis"} }, "", false, loadtest.ExitNotValid},
 		"not its servers": {paperLab{}, nil, func(o *Options) {
 			o.Strategies = []catalog.Info{{Name: "quorum", Needs: []backend.Capability{backend.RedisQuorum}}}
-			o.Faults = []fault.Name{fault.RestartRedis}
+			o.Faults = []fault.Name{"restart_redis"}
 		}, "", false, loadtest.ExitNotValid},
 		"a broken one, caught": {took, parts(sale(judge.Oversold, 800, 800), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, loadtest.ExitHeld},
@@ -224,7 +224,7 @@ func TestCourseOfACell(t *testing.T) {
 // The number of units left may be unreadable only after a fault that emptied the server with the
 // stock. The sale then stops.
 func TestStockIsGone(t *testing.T) {
-	for name, want := range map[fault.Name]string{fault.RestartRedis: "stopped", fault.KillService: wordNotValid} {
+	for name, want := range map[fault.Name]string{"restart_redis": "stopped", fault.KillService: wordNotValid} {
 		l := &paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
 		c := runParts(t, l, func(o *Options) {
 			o.Faults, o.Strategies[0].Needs = []fault.Name{name}, []backend.Capability{backend.Redis}
@@ -244,8 +244,8 @@ func TestTheNumberIsCorrected(t *testing.T) {
 		second judge.Verdict
 		want   string
 	}{
-		{fault.RestartRedis, judge.Held, "held"},
-		{fault.RestartRedis, judge.Lost, "lost"},
+		{"restart_redis", judge.Held, "held"},
+		{"restart_redis", judge.Lost, "lost"},
 		{fault.KillService, judge.Held, "lost"},
 	} {
 		l := &paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}

@@ -31,56 +31,34 @@ type Fault struct {
 	harm   harm
 }
 
+// These are the names of faults that other packages inject by themselves.
 const (
-	// PauseHolder, HangHolder, KillHolder and CutHolder wait for a purchase that has read the stock and has
-	// not yet committed.
-	PauseHolder Name = "pause_holder"
-	// HangHolder stops only the purchase. The purchase's process goes on and renews leases and sessions.
-	HangHolder Name = "hang_holder"
-	KillHolder Name = "kill_holder"
-	CutHolder  Name = "cut_holder"
-
-	// PauseService stops a process, like a long garbage collection or the suspension of its machine. The sockets
-	// stay open.
-	PauseService Name = "pause_service"
 	KillService  Name = "kill_service"
-
-	RestartRedis Name = "restart_redis"
-	// RestartMySQL kills MySQL and starts it again. This does not test fsync, because the operating system keeps its
-	// buffers when a process is killed. A command that MySQL had received and not answered has an unknown outcome.
 	RestartMySQL Name = "restart_mysql"
-	RestartEtcd  Name = "restart_etcd"
-	// PauseMySQL stops the process of MySQL for a while. The sockets stay open. So after the pause, MySQL
-	// executes the commands that arrived during the pause.
-	PauseMySQL Name = "pause_mysql"
-	LockRow    Name = "lock_row_mysql"
-
-	LoseEtcd      Name = "lose_etcd"
-	FailoverRedis Name = "failover_redis"
-	// LoseMySQL kills one node of a Galera cluster. Services use another node until the killed one is back.
-	LoseMySQL Name = "lose_mysql"
 )
 
 // All lists the faults in the order in which pages and tables show them.
 var All = []Fault{
-	{Name: PauseHolder, Question: catalog.LeaseEnd, Lasts: true,
+	// The faults of a holder wait for a purchase that has read the stock and has not yet committed.
+	{Name: "pause_holder", Question: catalog.LeaseEnd, Lasts: true,
 		target: holderAt(point.BeforeCommit), harm: pauseHolderProcess,
 		Describe: "the process that holds the lock stands still before it commits"},
-	{Name: HangHolder, Question: catalog.LeaseEnd, Lasts: true,
+	{Name: "hang_holder", Question: catalog.LeaseEnd, Lasts: true,
 		target: holderAt(point.BeforeCommit), harm: hangPurchase,
 		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on"},
-	{Name: KillHolder, Question: catalog.DeadHolder, target: holderAt(point.BeforeWrite), harm: killProcess,
+	{Name: "kill_holder", Question: catalog.DeadHolder, target: holderAt(point.BeforeWrite), harm: killProcess,
 		Describe: "the process that holds the lock is killed between its read and its write"},
-	{Name: CutHolder, Question: catalog.LeaseEnd, Lasts: true,
+	{Name: "cut_holder", Question: catalog.LeaseEnd, Lasts: true,
 		target: holderAt(point.BeforeCommit), harm: cutConnections,
 		Describe: "the process that holds the lock loses its connections"},
 
-	{Name: PauseService, Question: catalog.LeaseEnd, Lasts: true, target: aimedProcess, harm: pauseProcess,
+	// The sockets of a paused process stay open, as in a long garbage collection or while its machine is suspended.
+	{Name: "pause_service", Question: catalog.LeaseEnd, Lasts: true, target: aimedProcess, harm: pauseProcess,
 		Describe: "a service process stands still, whatever it is doing"},
 	{Name: KillService, Question: catalog.DeadHolder, target: aimedProcess, harm: killProcess,
 		Describe: "a service process is killed, whatever it is doing"},
 
-	{Name: RestartRedis, Question: catalog.NodeLoss, target: serverOf(backend.NameRedis), harm: restartEmptyRedis,
+	{Name: "restart_redis", Question: catalog.NodeLoss, target: serverOf(backend.NameRedis), harm: restartEmptyRedis,
 		Describe: "Redis crashes, and comes back without its data"},
 	{Name: "pause_redis", Question: catalog.LeaseEnd, Lasts: true,
 		target: serverOf(backend.NameRedis), harm: pauseProcess,
@@ -89,18 +67,21 @@ var All = []Fault{
 		Describe: "one of the five Redis nodes of a quorum hangs: it takes connections, and answers nothing"},
 	{Name: "lose_redlock", Question: catalog.NodeLoss, Lasts: true, target: serverOf(quorumNode), harm: killProcess,
 		Describe: "one of the five Redis nodes of a quorum is killed, and comes back without its data"},
+	// This does not test fsync, because the operating system keeps its buffers when a process is killed. A command
+	// that MySQL had received and not answered has an unknown outcome.
 	{Name: RestartMySQL, Question: catalog.LostReply, target: serverOf(backend.NameMySQL), harm: restartServer,
 		Describe: "MySQL is killed, and recovers with its data"},
-	{Name: PauseMySQL, Question: catalog.LateCommand, Lasts: true,
+	// After the pause, MySQL executes the commands that arrived during the pause.
+	{Name: "pause_mysql", Question: catalog.LateCommand, Lasts: true,
 		target: serverOf(backend.NameMySQL), harm: pauseProcess,
 		Describe: "MySQL stands still"},
-	{Name: LockRow, Question: catalog.LateCommand, Lasts: true,
+	{Name: "lock_row_mysql", Question: catalog.LateCommand, Lasts: true,
 		target: serverOf(backend.NameMySQL), harm: lockStockRow,
 		Describe: "another session holds the row for longer than statements wait for it"},
 	{Name: "restart_zookeeper", Question: catalog.LeaseEnd,
 		target: serverOf(backend.NameZooKeeper), harm: restartServer,
 		Describe: "ZooKeeper is killed, and comes back with its data"},
-	{Name: RestartEtcd, Question: catalog.LeaseEnd, target: serverOf(backend.NameEtcd), harm: restartServer,
+	{Name: "restart_etcd", Question: catalog.LeaseEnd, target: serverOf(backend.NameEtcd), harm: restartServer,
 		Describe: "etcd is killed, and comes back with its data"},
 
 	// These faults hit the link between one service process and a server. The other processes still reach the server.
@@ -125,10 +106,10 @@ var All = []Fault{
 	{Name: "lose_zookeeper", Question: catalog.NodeLoss, Lasts: true,
 		target: leaderOf(backend.NameZooKeeper, lab.Ensembles), harm: loseLeader,
 		Describe: "one of three ZooKeeper servers is killed, the leader"},
-	{Name: LoseEtcd, Question: catalog.NodeLoss, Lasts: true,
+	{Name: "lose_etcd", Question: catalog.NodeLoss, Lasts: true,
 		target: leaderOf(backend.NameEtcd, lab.Ensembles), harm: loseLeader,
 		Describe: "one of three etcd servers is killed, the leader"},
-	{Name: FailoverRedis, Question: catalog.NodeLoss, Lasts: true,
+	{Name: "failover_redis", Question: catalog.NodeLoss, Lasts: true,
 		target: leaderOf(backend.NameRedis, lab.Sentinel), harm: failOverRedis,
 		Describe: "replication to Redis' replicas stops, " +
 			"then the primary dies and one of them takes over without the last writes"},
@@ -136,7 +117,8 @@ var All = []Fault{
 	{Name: "lose_shard", Question: catalog.NodeLoss, Lasts: true,
 		target: leaderOf(backend.NameRedis, lab.Ring), harm: killProcess,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: LoseMySQL, Question: catalog.LostReply, Lasts: true,
+	// Services use another node of the Galera cluster until the killed one is back.
+	{Name: "lose_mysql", Question: catalog.LostReply, Lasts: true,
 		target: leaderOf(backend.NameMySQL, lab.Galera), harm: loseLeader,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
 }

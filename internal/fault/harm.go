@@ -226,7 +226,7 @@ func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	// The SELECT may have waited for a row lock, so waits are counted only after the SELECT, when buyers wait.
 	waits, errWaits := rowLockWaits(ctx, in.DB)
 	if err = errors.Join(err, errWaits); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())
+		return nil, errors.Join(fmt.Errorf("lock the stock row: %w", err), tx.Rollback().Error, in.Close())
 	}
 	begun := time.Now()
 	return s.newInjection(true, func(ctx context.Context, e *Effect) error {

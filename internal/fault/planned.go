@@ -73,7 +73,7 @@ type Injector struct {
 	faults []Happening
 	all    sync.WaitGroup
 
-	begin func()        // sets the field begun and closes the channel ready; later calls do nothing
+	begin sync.Once     // sets the field begun and closes the channel ready
 	begun time.Time     // the time of the first requests
 	ready chan struct{} // closed when begun is set
 }
@@ -83,16 +83,17 @@ type Injector struct {
 func NewInjector(ctx context.Context, inject InjectFunc, sales []Sale, onChange func(i int, h Happening)) *Injector {
 	in := &Injector{inject: inject, sales: sales, onChange: onChange, ready: make(chan struct{})}
 	in.running, in.stop = context.WithCancel(ctx)
-	in.begin = sync.OnceFunc(func() {
-		in.begun = time.Now()
-		close(in.ready)
-	})
 	return in
 }
 
 // Begin starts the clock of the planned faults. It is called when the first requests are sent. Further calls do
 // nothing.
-func (in *Injector) Begin() { in.begin() }
+func (in *Injector) Begin() {
+	in.begin.Do(func() {
+		in.begun = time.Now()
+		close(in.ready)
+	})
+}
 
 // ErrEnded is the error with which Add refuses a fault after End.
 var ErrEnded = errors.New("the sales have ended")
@@ -129,7 +130,6 @@ func (in *Injector) Faults() []Happening {
 	return slices.Clone(in.faults)
 }
 
-// update records the progress of the i-th fault.
 func (in *Injector) update(i int, h Happening) {
 	in.mu.Lock()
 	in.faults[i] = h

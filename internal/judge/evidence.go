@@ -93,25 +93,18 @@ const (
 
 const never = time.Duration(math.MaxInt64)
 
-// hasTimes reports whether it is known when the call was sent.
 func (c *Call) hasTimes() bool { return c.Sent != 0 || c.Answered != 0 }
 
 // answeredAt returns when the call was answered. It returns the constant never if there was no answer, or if
 // the time of the answer is not known.
 func (c *Call) answeredAt() time.Duration {
-	if c.Answered == 0 {
-		return never
-	}
-	return c.Answered
+	return cmp.Or(c.Answered, never)
 }
 
 // maySucceed reports whether the call succeeded or its outcome is unknown.
 func (c *Call) maySucceed() bool {
-	switch c.Outcome {
-	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeRestocked, OutcomeUnknown, OutcomeAccepted:
-		return true
-	}
-	return false
+	return c.succeeded() || slices.Contains(
+		[]Outcome{OutcomeCancelled, OutcomeRestocked, OutcomeUnknown, OutcomeAccepted}, c.Outcome)
 }
 
 // succeeded reports whether the answer said that the buyer has the units, bought or reserved.
@@ -296,7 +289,6 @@ func (e *evidence) findStock() {
 	}
 }
 
-// hasMixedStores reports whether orders were sold from several stock stores.
 func (e *evidence) hasMixedStores() bool { return len(e.stores) > 1 }
 
 // unitsHeld returns the units of active orders, paid or not, and of restocks that are not in the stock yet.
@@ -347,7 +339,6 @@ func (e *evidence) matchCalls() {
 	}
 }
 
-// groupRequests sorts the calls to buy, and groups them into requests.
 func (e *evidence) groupRequests() {
 	slices.SortStableFunc(e.purchases, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID),
@@ -391,13 +382,10 @@ func (rec *orderRecord) addCalls(calls []*Call) {
 // returnedAt returns when a buyer was first told that rec is cancelled. By then its units had certainly been
 // given back. It returns never if no buyer was told so, or if rec is still active.
 func (rec *orderRecord) returnedAt() time.Duration {
-	first := never
-	for _, c := range rec.cancellations {
-		if c.Outcome == OutcomeCancelled && rec.Status != Active {
-			first = min(first, c.answeredAt())
-		}
+	if rec.Status == Active {
+		return never
 	}
-	return first
+	return firstToldAt(rec.cancellations, OutcomeCancelled)
 }
 
 // returnedAnyTime reports whether the units of rec were given back at an unknown time.
@@ -405,7 +393,17 @@ func (rec *orderRecord) returnedAnyTime() bool {
 	return rec.Status == Expired || rec.Status == Cancelled && len(rec.cancellations) == 0
 }
 
-// anyOutcome reports whether at least one of the calls has one of the outcomes.
+// firstToldAt returns when one of the calls first got one of the outcomes. It returns never if no call did.
+func firstToldAt(calls []*Call, outcomes ...Outcome) time.Duration {
+	first := never
+	for _, c := range calls {
+		if slices.Contains(outcomes, c.Outcome) {
+			first = min(first, c.answeredAt())
+		}
+	}
+	return first
+}
+
 func anyOutcome(calls []*Call, outcomes ...Outcome) bool {
 	return slices.ContainsFunc(calls, func(c *Call) bool { return slices.Contains(outcomes, c.Outcome) })
 }
@@ -433,7 +431,6 @@ func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 	return holders
 }
 
-// highestUnit returns the highest unit that o holds.
 func (o *Order) highestUnit() int64 { return o.Remaining + o.Quantity }
 
 // Known reports whether the orders show which units they hold. They do not if units were given back, or if
@@ -461,7 +458,6 @@ func (holders *Holders) UnitsSoldTwice() int64 {
 	return units
 }
 
-// findShared returns examples of pairs of orders that hold the same unit.
 func (holders *Holders) findShared() examples {
 	var found examples
 	holders.visitShared(func(a, b *Order, _ int64) {

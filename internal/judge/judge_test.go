@@ -900,7 +900,7 @@ func TestSum(t *testing.T) {
 		Violations: []Violation{}}
 	b := Report{Verdict: Lost, SKU: 2, Initial: 10,
 		Totals:     Totals{Sold: 9, Orders: 9, Reserved: 3, Expired: 4},
-		Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
+		Violations: []Violation{{Rule: RuleLostUnits, Message: "gone", Params: Params{}}}}
 	got := SumReports([]Report{a, b})
 	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 ||
 		got.Orders != 17 || got.Reserved != 3 || got.Expired != 4 ||

@@ -44,13 +44,18 @@ type Op struct {
 	held         int64  // units that other purchases may have held for a while during the operation
 }
 
-// stockModel returns the model of a stock that serves one buyer at a time.
-func stockModel(initial int64) porcupine.Model {
-	m := porcupine.NondeterministicModel{
+// searchSequence searches for at most limit for a sequence in which a stock that serves one buyer at a time gives all
+// answers. If limit is 0, it searches until it knows.
+func searchSequence(initial int64, ops []Op, limit time.Duration) porcupine.CheckResult {
+	stock := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
 		Step: func(state, input, _ any) []any { return nextStocks(state.(int64), input.(Op)) },
 	}
-	return m.ToModel()
+	var history []porcupine.Operation
+	for _, o := range ops {
+		history = append(history, porcupine.Operation{ClientId: o.Client, Input: o, Call: o.Call, Return: o.Return})
+	}
+	return porcupine.CheckOperationsTimeout(stock.ToModel(), history, limit)
 }
 
 // nextStocks returns how many units may be left after the operation o, if the given number of units was left before. It
@@ -74,15 +79,6 @@ func nextStocks(left int64, o Op) []any {
 		after = append(after, left)
 	}
 	return after
-}
-
-// porcupineOperations returns the operations in the form of package porcupine.
-func porcupineOperations(ops []Op) []porcupine.Operation {
-	var all []porcupine.Operation
-	for _, o := range ops {
-		all = append(all, porcupine.Operation{ClientId: o.Client, Input: o, Call: o.Call, Return: o.Return})
-	}
-	return all
 }
 
 // A Linearity is the result of CheckLinearizable.
@@ -123,7 +119,7 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	}
 	ops = firstWindow(slices.Clone(ops), maxWindow)
 	f := Linearity{Checked: len(ops)}
-	switch porcupine.CheckOperationsTimeout(stockModel(initial), porcupineOperations(ops), limit) {
+	switch searchSequence(initial, ops, limit) {
 	case porcupine.Ok:
 		f.Linearizable, f.Decided = true, true
 	case porcupine.Illegal:

@@ -124,9 +124,6 @@ func SumReports(reports []Report) Report {
 		for _, v := range r.Violations {
 			v.Message = fmt.Sprintf("SKU %d: %s", r.SKU, v.Message)
 			v.Params = maps.Clone(v.Params)
-			if v.Params == nil {
-				v.Params = Params{}
-			}
 			v.Params["sku"] = r.SKU
 			all.Violations = append(all.Violations, v)
 		}
@@ -177,13 +174,10 @@ func (e *examples) addOrder(o *Order) {
 }
 
 // nameParams returns a map that has the names in params as keys and the args as values. Args without a name are left
-// out. If params is empty, nameParams returns nil.
+// out.
 func nameParams(params string, args []any) Params {
-	var all Params
+	all := Params{}
 	for i, name := range strings.Fields(params) {
-		if all == nil {
-			all = Params{}
-		}
 		all[name] = args[i]
 	}
 	return all
@@ -227,12 +221,10 @@ func (s *Served) worseOf(o *Served) *Served {
 	return s
 }
 
-// A span is a stretch of time.
 type span struct{ from, to time.Duration }
 
 func (s span) length() time.Duration { return s.to - s.from }
 
-// A change is a sale or a return of units.
 type change struct {
 	at    time.Duration
 	units int64 // units sold if positive, units returned if negative
@@ -299,7 +291,7 @@ func (e *evidence) collectTraffic() *traffic {
 	}
 	for i := range e.requests {
 		r := &e.requests[i]
-		final := r.firstToldAt(OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeDuplicate)
+		final := firstToldAt(r.calls, OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeDuplicate)
 		until := min(final, cmp.Or(holds[r.user], never))
 		for _, c := range r.calls {
 			if c.hasTimes() && c.Outcome != OutcomeDuplicate && c.Sent < until {
@@ -313,17 +305,8 @@ func (e *evidence) collectTraffic() *traffic {
 }
 
 // acknowledgedAt returns when a call of r was first told of its order. It returns never if no call was.
-func (r *request) acknowledgedAt() time.Duration { return r.firstToldAt(OutcomeSold, OutcomeReserved) }
-
-// firstToldAt returns when a call of r first got one of the given outcomes. It returns never if no call did.
-func (r *request) firstToldAt(outcomes ...Outcome) time.Duration {
-	first := never
-	for _, c := range r.calls {
-		if slices.Contains(outcomes, c.Outcome) {
-			first = min(first, c.answeredAt())
-		}
-	}
-	return first
+func (r *request) acknowledgedAt() time.Duration {
+	return firstToldAt(r.calls, OutcomeSold, OutcomeReserved)
 }
 
 func (t *traffic) addSale(rec *orderRecord, patience time.Duration) {

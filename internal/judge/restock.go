@@ -32,13 +32,7 @@ func (e *evidence) callsAbout(o *Order) []*Call {
 
 // restockedAt returns when the units of the restock o had certainly arrived. It returns never if no answer said so.
 func (e *evidence) restockedAt(o *Order) time.Duration {
-	first := never
-	for _, c := range e.callsAbout(o) {
-		if c.Outcome == OutcomeRestocked {
-			first = min(first, c.answeredAt())
-		}
-	}
-	return first
+	return firstToldAt(e.callsAbout(o), OutcomeRestocked)
 }
 
 // unitsRestockedAfter returns how many units may have arrived after the purchase c was sent. Even if these

@@ -178,8 +178,7 @@ func (e *evidence) check(rules []Rule) {
 	}
 }
 
-// listing returns the check of a rule whose message has no arguments. The function look adds the examples that break
-// the rule to broken.
+// listing returns the check of a rule whose message has no arguments.
 func listing(look func(e *evidence, broken *examples)) check {
 	return func(e *evidence, tell func(examples, ...any)) {
 		var broken examples
@@ -189,7 +188,6 @@ func listing(look func(e *evidence, broken *examples)) check {
 	}
 }
 
-// addOrders adds to broken the orders that break a rule. The function breaksRule returns true for such an order.
 func (e *evidence) addOrders(broken *examples, breaksRule func(*orderRecord) bool) {
 	for _, rec := range e.records {
 		if breaksRule(rec) {
@@ -198,8 +196,7 @@ func (e *evidence) addOrders(broken *examples, breaksRule func(*orderRecord) boo
 	}
 }
 
-// own limits a rule to orders of the buyers in Calls. The returned function reports whether an order is one of these
-// and breaksRule returns true for it.
+// own limits a rule to orders of the buyers in Calls.
 func own(breaksRule func(*orderRecord) bool) func(*orderRecord) bool {
 	return func(rec *orderRecord) bool { return rec.isOurs && breaksRule(rec) }
 }
@@ -218,8 +215,7 @@ func undone(acknowledgement Outcome, breaksRule func(*orderRecord) bool) check {
 	})
 }
 
-// perRequest returns the check of a rule about single requests. The function breaksRule returns true for a request that
-// breaks the rule.
+// perRequest returns the check of a rule about single requests.
 func perRequest(breaksRule func(*evidence, *request) bool) check {
 	return listing(func(e *evidence, broken *examples) {
 		for i := range e.requests {
@@ -230,7 +226,6 @@ func perRequest(breaksRule func(*evidence, *request) bool) check {
 	})
 }
 
-// isMalformed reports whether o has no units or an unknown state.
 func (o *Order) isMalformed() bool {
 	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
 }
@@ -370,7 +365,6 @@ func lostUnits(e *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// wasSold reports whether a call of r succeeded.
 func (r *request) wasSold() bool { return slices.ContainsFunc(r.calls, (*Call).succeeded) }
 
 func hasWrongReceipt(rec *orderRecord) bool {
@@ -497,7 +491,6 @@ func (e *evidence) mayBeUndone(r *request) bool {
 	return slices.Contains(slices.Collect(maps.Values(e.StockStoreOf)), seckill.InRedis)
 }
 
-// unitsMaybeUndone returns the units of all requests for which mayBeUndone returns true.
 func (e *evidence) unitsMaybeUndone() int64 {
 	units := int64(0)
 	for i := range e.requests {
@@ -517,7 +510,6 @@ func nothingSold(e *evidence, tell func(examples, ...any)) {
 	}
 }
 
-// isLostRequest reports whether r was accepted, and has neither an order nor a refusal.
 func isLostRequest(e *evidence, r *request) bool {
 	i := slices.IndexFunc(r.calls, func(c *Call) bool { return c.Outcome == OutcomeAccepted })
 	return i >= 0 && r.order == nil && !e.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])

@@ -105,7 +105,7 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 		if err == nil || f.Available == (f.Missing != "") || !f.Available && !strings.Contains(err.Error(), f.Missing) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
-		ofProcesses := f.Holder || f.Kind == fault.PauseService || f.Kind == fault.KillService
+		ofProcesses := f.Holder || f.Kind == "pause_service" || f.Kind == fault.KillService
 		if f.Available != ofProcesses || !ofProcesses && !strings.Contains(f.Missing, "start the lab with") {
 			t.Errorf("%+v: want only those of service processes, and what to do about the others", f)
 		}
@@ -140,7 +140,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	killed := make(chan error, many)
 	for i := range many {
 		together.Go(func() error {
-			_, err := fault.Lab{Lab: l}.Inject(t.Context(), fault.RestartRedis, fault.Aim{})
+			_, err := fault.Lab{Lab: l}.Inject(t.Context(), "restart_redis", fault.Aim{})
 			return err
 		})
 		go func() {

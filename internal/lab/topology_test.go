@@ -75,7 +75,7 @@ func TestSentinelsFailOver(t *testing.T) {
 	in := labtest.Open(t, l.Config())
 	must(t, "write", in.Redis.Set(t.Context(), "copied", "", 0).Err())
 	must(t, "wait for both replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
-	failover, err := fault.Lab{Lab: l}.Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
+	failover, err := fault.Lab{Lab: l}.Inject(t.Context(), "failover_redis", fault.Aim{})
 	must(t, "begin the failover", err)
 	must(t, "write what is not copied", in.Redis.Set(t.Context(), "lost", "", 0).Err())
 	effect := failover.Effect
@@ -109,7 +109,7 @@ func TestServersOfThreeAreLost(t *testing.T) {
 		}
 		return false
 	}
-	lost, err := fault.Lab{Lab: l}.Inject(t.Context(), fault.LoseEtcd, fault.Aim{})
+	lost, err := fault.Lab{Lab: l}.Inject(t.Context(), "lose_etcd", fault.Aim{})
 	must(t, "lose one", err)
 	if !lost.Effect.TookEffect || l.Backends()[0].OK || !writes("with two", 20*time.Second) {
 		t.Errorf("one of three is lost: %+v, %+v; want it shown and not missed", lost.Effect, l.Backends())
@@ -125,7 +125,7 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if writes("with one", time.Second) {
 		t.Error("two of three etcd servers are not missed")
 	}
-	labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), fault.RestartEtcd, fault.Aim{})).Fails(t, "not one server",
+	labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), "restart_etcd", fault.Aim{})).Fails(t, "not one server",
 		"the restart of one server")
 }
 

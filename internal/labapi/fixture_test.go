@@ -80,10 +80,10 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 const unluckyPoll = 13
 
 func (*fakeLab) Faults() []fault.Status {
-	return []fault.Status{{Kind: fault.PauseService, Available: true, Lasts: true},
+	return []fault.Status{{Kind: "pause_service", Available: true, Lasts: true},
 		{Kind: fault.KillService, Available: true},
-		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true},
-		{Kind: fault.RestartRedis, Missing: "redis was given"}}
+		{Kind: "pause_holder", Available: true, Holder: true, Lasts: true},
+		{Kind: "restart_redis", Missing: "redis was given"}}
 }
 
 func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
@@ -91,7 +91,7 @@ func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*
 	switch {
 	case aim.Service == 2:
 		return nil, errors.New("it is dead already")
-	case kind == fault.PauseHolder:
+	case kind == "pause_holder":
 		l.did <- fmt.Sprint("wait for a holder of ", aim.Strategy, " of SKU ", aim.SKU)
 		select {
 		case effect.Service = <-l.holders:

@@ -113,10 +113,10 @@ func (f *fake) Serve(context.Context, lab.ServiceSettings) error { return nil }
 
 func (f *fake) Faults() []fault.Status {
 	return []fault.Status{
-		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true},
+		{Kind: "pause_service", Available: true, Service: true, Lasts: true},
 		{Kind: fault.KillService, Available: true, Service: true},
-		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true, Question: "oversell"}, // the fake claims it
-		{Kind: fault.RestartRedis, Missing: "redis is not one server of the lab",
+		{Kind: "pause_holder", Available: true, Holder: true, Lasts: true, Question: "oversell"}, // the fake claims it
+		{Kind: "restart_redis", Missing: "redis is not one server of the lab",
 			Lack: &fault.Lack{Code: fault.LackServer, Params: map[string]any{"name": "redis"}}},
 		{Kind: "partition_zookeeper", Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
 	}
@@ -124,7 +124,7 @@ func (f *fake) Faults() []fault.Status {
 
 func (f *fake) Inject(_ context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
 	effect := fault.Effect{TookEffect: true, CouldMatter: true, Service: aim.Service}
-	if kind == fault.PauseHolder {
+	if kind == "pause_holder" {
 		effect.Service, effect.UnitsLeft, effect.At = 2, new(int64), point.BeforeWrite
 		effect.Holder = &point.Holder{User: 7, LockKey: "a-lock"}
 		*effect.UnitsLeft = 1
