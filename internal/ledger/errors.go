@@ -21,12 +21,10 @@ func before(err error) error {
 		return err
 	}
 	switch {
-	case sqlerr.IsRowLocked(err):
-		return fmt.Errorf("%w: waited for a row: %w", seckill.ErrBusy, err)
+	case sqlerr.IsRowLocked(err), isFileLocked(err):
+		return fmt.Errorf("%w: waited for a lock of the database: %w", seckill.ErrBusy, err)
 	case sqlerr.IsRolledBack(err):
 		return fmt.Errorf("%w: %w", seckill.ErrConflict, err)
-	case isFileLocked(err):
-		return fmt.Errorf("%w: waited for the database: %w", seckill.ErrBusy, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 	}
@@ -38,7 +36,6 @@ func undone(err error) bool {
 	return sqlerr.IsRolledBack(err) || sqlerr.IsRowLocked(err) || isFileLocked(err)
 }
 
-// isFileLocked reports whether another connection has locked the file of a SQLite database.
 func isFileLocked(err error) bool {
 	return errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }

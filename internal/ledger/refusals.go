@@ -42,7 +42,6 @@ type Refusals struct {
 	waiting []*pendingRefusal
 }
 
-// A pendingRefusal is a refusal that waits for its INSERT.
 type pendingRefusal struct {
 	Refusal
 	id     int64     // the id of the refusal's row

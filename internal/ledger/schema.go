@@ -17,7 +17,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// schema creates the tables stock and orders.
+// schema creates the tables.
 //
 // The primary key of orders is (sku_id, run, id), so the orders of one run lie together, sorted by age.
 // An audit, a list, and the removal of an old run each read one range of this key. The program makes an
@@ -67,15 +67,13 @@ var schema = []string{
 	CONSTRAINT orders_request_in_run UNIQUE (request_id, user_id, sku_id, run),
 	CONSTRAINT orders_one_active_in_run UNIQUE (user_id, sku_id, run, active)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
-}
 
-// splitSchema creates the tables of stocks in pieces (StockStore.Split). On SQLite no strategy uses them,
-// because SQLite locks the whole database.
-//
-// A SKU keeps its few rows of stock_buckets for ever, and a reset writes the new run into them. Rows of
-// stock_units belong to one run. The index stock_units_free has all columns with which a buyer looks
-// for a free unit, in the same order, so the buyer locks no other row during the search.
-var splitSchema = []string{
+	// The next two tables have stocks in pieces (StockStore.Split). On SQLite no strategy uses them, because SQLite
+	// locks the whole database.
+	//
+	// A SKU keeps its few rows of stock_buckets for ever, and a reset writes the new run into them. Rows of
+	// stock_units belong to one run. The index stock_units_free has all columns with which a buyer looks
+	// for a free unit, in the same order, so the buyer locks no other row during the search.
 	`CREATE TABLE IF NOT EXISTS stock_buckets (
 	sku_id BIGINT NOT NULL,
 	bucket BIGINT NOT NULL,
@@ -90,6 +88,23 @@ var splitSchema = []string{
 	order_id BIGINT NULL,
 	PRIMARY KEY (sku_id, run, id),
 	KEY stock_units_free (sku_id, run, order_id, id)
+) ENGINE=InnoDB`,
+
+	// A reservation is an active order with a row in this table. Like every order it holds its units, and
+	// the user can have no other order. The row has the state, the deadline by the database's clock, and
+	// the number of units given back. If one call bought and paid, there is no deadline, and ends_at is
+	// the beginning of 1970. Orders of strategies without reservations have no row in this table.
+	`CREATE TABLE IF NOT EXISTS reservations (
+	sku_id   BIGINT NOT NULL,
+	run      BIGINT NOT NULL,
+	id       BIGINT NOT NULL,
+	strategy VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	state    VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	quantity BIGINT NOT NULL,
+	released BIGINT NOT NULL DEFAULT 0,
+	ends_at  DATETIME(6) NOT NULL,
+	PRIMARY KEY (sku_id, run, id),
+	KEY reservations_due (strategy, state, ends_at)
 ) ENGINE=InnoDB`,
 }
 
@@ -121,7 +136,7 @@ func Migrate(ctx context.Context, db *gorm.DB) error {
 }
 
 func migrate(db *gorm.DB) error {
-	all := slices.Concat(schema, splitSchema, reservationSchema)
+	all := slices.Clone(schema)
 	if db.Name() == "sqlite" {
 		for i := range all {
 			all[i] = forSQLite(all[i])

@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"iter"
 	mathrand "math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -90,7 +90,6 @@ func retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// runOnce runs f once in a transaction, and commits it.
 func runOnce(db *gorm.DB, view *sql.TxOptions, f func(tx *gorm.DB) error) error {
 	tx := db.Begin(view)
 	if tx.Error != nil {
@@ -241,6 +240,60 @@ func (s *Store) insert(
 		Remaining: remaining, Strategy: s.strategy}, nil
 }
 
+// SellBy sells by a stored procedure that begins and ends the transaction itself. The argument call is a CALL statement
+// with seven placeholders: the order's id and public id, the request's id, the user, the SKU, the quantity and the
+// strategy. The procedure answers with an outcome and, if it sold, the units left.
+//
+// The CALL takes the units and commits in one command. If the CALL gets no answer, SellBy returns ErrUnknown, as Tx
+// does for a COMMIT. A deadlock rolls everything back, so SellBy tries again.
+func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (string, seckill.Receipt, error) {
+	var outcome string
+	var r seckill.Receipt
+	err := runAlone(s.DB(ctx), func(tx *gorm.DB) error {
+		id := newOrderID()
+		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
+		answer := tx.Statement.ConnPool.QueryRowContext(ctx, call,
+			id, r.OrderID, p.RequestID, p.User, p.SKU, p.Quantity, s.strategy)
+		return notRecorded(answer.Scan(&outcome, &r.Remaining))
+	})
+	return outcome, r, err
+}
+
+// RecordAlone does what Record does, for a strategy that writes nothing else. It writes and commits the order with
+// one command; a transaction needs three commands. If the command gets no answer, RecordAlone returns ErrUnknown.
+func (s *Store) RecordAlone(
+	ctx context.Context, p seckill.Purchase, run, remaining int64,
+) (seckill.Receipt, error) {
+	var r seckill.Receipt
+	err := runAlone(s.DB(ctx), func(tx *gorm.DB) (err error) {
+		r, err = s.Record(tx, p, run, remaining)
+		return err
+	})
+	return r, err
+}
+
+// runAlone runs one command that commits by itself, on a connection of its own. If the command fails and may
+// have left a transaction open, runAlone closes the connection. Otherwise the next transaction on this
+// connection would also commit what the procedure left open.
+func runAlone(db *gorm.DB, command func(tx *gorm.DB) error) error {
+	sent := false
+	err := retry(db.Statement.Context, func() error {
+		sent = false
+		return db.Connection(func(tx *gorm.DB) error {
+			sent = true
+			err := command(tx)
+			if err != nil && !seckill.NothingTaken(err) && !undone(err) {
+				_ = tx.Statement.ConnPool.(*sql.Conn).Raw(func(any) error { return driver.ErrBadConn })
+			}
+			return err
+		})
+	})
+	if !sent {
+		return before(err)
+	}
+	return after("the command", err)
+}
+
 // An order's id is a time in microseconds, followed by nodeBits random bits. In one process every
 // id is greater than the one before. Two processes can make the same id in the same microsecond.
 // The primary key then refuses the second order, and retry runs its transaction again. A
@@ -324,7 +377,6 @@ func (s *Store) ReturnUnits(tx *gorm.DB, o Order) error {
 	return s.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
 }
 
-// noOrder translates the ErrNoRow of a query for an order into ErrUnknownOrder.
 func noOrder(err error) error {
 	if errors.Is(err, ErrNoRow) {
 		return seckill.ErrUnknownOrder
@@ -402,10 +454,14 @@ func (s *Store) Schedule(
 	ctx context.Context, id int64, name string, stock int64, starts *judge.Moment,
 ) (judge.Stock, error) {
 	var st judge.Stock
-	if err := createSKU(s.DB(ctx), id); err != nil {
-		return st, err
+	// This statement does not share a transaction with the UPDATE. Otherwise two callers who find no row would
+	// both lock the gap, and each would wait for the other.
+	err := s.DB(ctx).Exec(insertIgnore(s.db)+
+		" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error
+	if err != nil {
+		return st, before(err)
 	}
-	err := s.Tx(ctx, func(tx *gorm.DB) error {
+	err = s.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, "+
 			"version = version + 1, fence = 0, run = run + 1 WHERE id = ?", name, stock, stock, starts, id)
 		if err != nil {
@@ -416,92 +472,10 @@ func (s *Store) Schedule(
 	return st, err
 }
 
-// createSKU inserts the row if it is missing, in a statement of its own. If it shared a transaction with the
-// UPDATE, two callers who find no row would both lock the gap, and each would wait for the other.
-func createSKU(db *gorm.DB, id int64) error {
-	return before(db.Exec(
-		insertIgnore(db)+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
-}
-
 // insertIgnore returns the beginning of an INSERT that skips rows which exist already.
 func insertIgnore(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "INSERT OR IGNORE"
 	}
 	return "INSERT IGNORE"
-}
-
-// Snapshot reads one SKU's stock and the orders of its run in one consistent view.
-func (s *Store) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
-	var snap judge.Snapshot
-	err := s.View(ctx, sku, func(e judge.Evidence) {
-		snap = e.Snapshot
-		snap.Orders = []Order{}
-		for o := range e.ByAge {
-			snap.Orders = append(snap.Orders, *o)
-		}
-	})
-	if err == nil { // Refusals are final, so it is right to read them later than the orders.
-		err = before(s.DB(ctx).Raw("SELECT user_id, request_id FROM orders "+
-			"WHERE sku_id = ? AND run = ? AND status = ?", sku, snap.Stock.Run, Refused).Scan(&snap.Refused).Error)
-	}
-	return snap, err
-}
-
-// View does what Snapshot does, for a large sale. The function look gets Evidence.ByAge and ByUnit, which
-// read the orders one at a time. The orders include those of higher runs. Such orders prove that somebody put
-// the stock row back to an older state, so that the row cannot be trusted.
-func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) error {
-	var err error
-	read := func(tx *gorm.DB) error {
-		var snap judge.Snapshot
-		if err := s.ReadIn(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
-			return err
-		}
-		run := snap.Stock.Run
-		orders := func(which string) iter.Seq[*Order] {
-			return func(yield func(*Order) bool) {
-				err = errors.Join(err, eachOrder(tx, yield, "o.sku_id = ? AND o.run >= ? "+which, sku, run))
-			}
-		}
-		look(judge.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: run,
-			ByAge:  orders("ORDER BY o.run, o.id"),
-			ByUnit: orders("AND o.status = 'active' ORDER BY o.remaining + o.quantity DESC, o.run, o.id")})
-		return err
-	}
-	if s.atRest {
-		err = read(s.DB(ctx))
-	} else { // The default isolation is REPEATABLE READ, so every query sees the same state.
-		err = s.DB(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
-	}
-	return before(err)
-}
-
-// eachOrder reads orders with their reservations, one row at a time, and leaves refusals out.
-func eachOrder(db *gorm.DB, yield func(*Order) bool, where string, args ...any) error {
-	rows, err := db.Raw("SELECT o.id, o.public_id, o.request_id, o.run, o.user_id, o.sku_id, o.quantity, o.remaining, "+
-		"o.status, o.strategy, o.created_at, "+reservationColumns(db)+"FROM orders AS o LEFT JOIN reservations AS r "+
-		"ON r.sku_id = o.sku_id AND r.run = o.run AND r.id = o.id "+
-		"WHERE o.status <> 'refused' AND "+where, args...).Rows()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var o Order
-		var state sql.Null[seckill.ReservationState]
-		var released, ends, left sql.NullInt64
-		if err := rows.Scan(&o.ID, &o.PublicID, &o.RequestID, &o.Run, &o.UserID, &o.SKUID, &o.Quantity, &o.Remaining,
-			&o.Status, &o.Strategy, &o.CreatedAt, &state, &released, &ends, &left); err != nil {
-			return err
-		}
-		if state.Valid {
-			o.Reservation = &judge.Reservation{State: state.V, Ends: judge.Moment(ends.Int64),
-				Released: released.Int64, Left: left.Int64}
-		}
-		if !yield(&o) {
-			return nil
-		}
-	}
-	return rows.Err()
 }

@@ -158,7 +158,6 @@ func (s *redisCounterMySQL) findOrder(
 	return o.Receipt(), nil
 }
 
-// settleDuplicate closes a purchase whose user or request has an order.
 func (s *redisCounterMySQL) settleDuplicate(
 	ctx context.Context, p seckill.Purchase, sale string,
 ) {

@@ -54,7 +54,6 @@ func (s *redisMulti) Deduct(
 	return r, err // the order exists, or may exist: keep the units
 }
 
-// takenUnits is the result of one attempt to take units.
 type takenUnits struct {
 	left, run int64
 	sale      string

@@ -3,7 +3,6 @@ package etcdlock
 import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/lock"
 )
 
 // EtcdFenced is the queue of `etcd` with a stock row that refuses the write of
@@ -21,8 +20,6 @@ var EtcdFenced = catalog.Info{
 	Needs:      []backend.Capability{backend.Etcd},
 	Also:       []string{"etcd.go", "session.go", "contender.go"},
 	Fenced:     true,
-	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil
-	},
-	Key: stockPath,
+	Locker:     Etcd.Locker,
+	Key:        stockPath,
 }

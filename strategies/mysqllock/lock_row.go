@@ -73,7 +73,6 @@ func (l *rowLock) Acquire(
 	return lease, nil
 }
 
-// beginLocked begins a transaction and returns it when it has the lock.
 func (l *rowLock) beginLocked(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,

@@ -104,7 +104,5 @@ func statementContext(
 		limit-time.Until(deadline) < 200*time.Millisecond {
 		return ctx, func() {}
 	}
-	return context.WithDeadlineCause(ctx, deadline, errOutOfTime)
+	return context.WithDeadline(ctx, deadline)
 }
-
-var errOutOfTime = errors.New("the buyer's own time is over")

@@ -79,7 +79,6 @@ func createTables(db *gorm.DB, tables ...string) error {
 	return nil
 }
 
-// isDuplicate reports whether err says that a row of this name exists.
 func isDuplicate(err error) bool {
 	return sqlerr.Number(err) == sqlerr.DuplicateEntry
 }
@@ -106,8 +105,6 @@ func repeatUndone(
 	}
 }
 
-// execUntilDone sends a statement, and sends it again as long as a deadlock
-// undoes it.
 func execUntilDone(
 	ctx context.Context, db *gorm.DB, statement string, args ...any,
 ) (rows int64, err error) {
@@ -117,8 +114,6 @@ func execUntilDone(
 	})
 }
 
-// acquireError returns the error of an Acquire whose statement failed with
-// err.
 func acquireError(ctx context.Context, err error) error {
 	switch {
 	case isRowHeld(err):

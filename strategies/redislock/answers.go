@@ -20,7 +20,6 @@ func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// A keyLock has the fields that all locks on one Redis server need.
 type keyLock struct {
 	redis   redis.UniversalClient
 	poll    time.Duration    // the pause between two attempts

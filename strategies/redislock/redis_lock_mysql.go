@@ -25,12 +25,8 @@ var RedisLockMySQL = catalog.Info{
 		"redis_lua.go", "compare_and_delete.lua", "answers.go"},
 	Key: stockKey,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		front, err := RedisLua.Locker(d)
-		if err != nil {
-			return nil, err
-		}
 		return &lockMySQL{&lock.Guarded{
-			Locker:      front,
+			Locker:      &luaLock{newKeyLock(d)},
 			Key:         stockKey,
 			Options:     RedisLua.LockOptions(d.Settings),
 			MaxLifetime: d.Settings.LockLease,
@@ -39,12 +35,14 @@ var RedisLockMySQL = catalog.Info{
 	},
 }
 
-type lockMySQL struct{ front *lock.Guarded }
+// The lock in Redis is that of the embedded Guarded, whose Reset waits for the
+// holder.
+type lockMySQL struct{ *lock.Guarded }
 
 func (s *lockMySQL) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = s.front.RunLocked(ctx, p.SKU, func(
+	err = s.RunLocked(ctx, p.SKU, func(
 		ctx context.Context, store *ledger.Store,
 	) error {
 		return store.Tx(ctx, func(tx *gorm.DB) error {
@@ -67,11 +65,11 @@ func (s *lockMySQL) Deduct(
 }
 
 func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
-	o, err := s.front.Ledger.Order(ctx, orderID)
+	o, err := s.Ledger.Order(ctx, orderID)
 	if err != nil {
 		return err
 	}
-	return s.front.RunLocked(ctx, o.SKUID, func(
+	return s.RunLocked(ctx, o.SKUID, func(
 		ctx context.Context, store *ledger.Store,
 	) error {
 		return store.Tx(ctx, func(tx *gorm.DB) error {
@@ -86,11 +84,6 @@ func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
 			return s.writeStock(tx, o.SKUID, num+o.Quantity)
 		})
 	})
-}
-
-// Reset takes the lock in Redis first, so it waits for the lock's holder.
-func (s *lockMySQL) Reset(ctx context.Context, sku, stock int64) error {
-	return s.front.Reset(ctx, sku, stock)
 }
 
 func (s *lockMySQL) lockRow(

@@ -181,7 +181,6 @@ func (l *watchdogLock) waitForRelease(
 	return nil // a message has arrived, or the wait is over
 }
 
-// timeUpError returns the error of a wait that is over.
 func timeUpError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

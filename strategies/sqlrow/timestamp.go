@@ -47,7 +47,6 @@ const (
 	microseconds = "2006-01-02 15:04:05.000000"
 )
 
-// A timestampedRow is a stock row with the time of its last change.
 type timestampedRow struct {
 	Num, Run int64
 	At       string

@@ -31,7 +31,6 @@ type version struct {
 	retries int
 }
 
-// A versionedRow is a stock row with its version number.
 type versionedRow struct{ Num, Version, Run int64 }
 
 func (s *version) Deduct(

@@ -137,7 +137,6 @@ func (l *zkLock) queue(
 	return hold, nil
 }
 
-// zkWaitUntilFirst waits until no node is ahead of ours.
 func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 	for {
 		fence, gone, err := me.watchAhead()

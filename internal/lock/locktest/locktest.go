@@ -13,7 +13,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 )
@@ -51,13 +50,6 @@ func (p *Process) Take(t testing.TB, o lock.Options) lock.Lease {
 		t.Fatalf("acquire %s: %v", p.Key, err)
 	}
 	return lease
-}
-
-// Busy checks that an attempt to take the lock fails because another contender holds it.
-func (p *Process) Busy(t testing.TB) {
-	t.Helper()
-	labtest.Value(p.Acquire(t.Context(), p.Key, lock.Options{Lease: Long})).Check(t, seckill.ErrBusy,
-		"%s is held, and another", p.Key)
 }
 
 // Free releases a lock. The test fails if the lock was not held any more.
