@@ -60,9 +60,8 @@ var mayImport = map[string][]string{
 var strategyMayImport = []string{"internal/seckill", "internal/backend", "internal/ledger", "internal/lock",
 	"internal/catalog", "internal/sqlerr", "internal/tap", "internal/zkclient"}
 
-// isTestSupport reports whether only tests import a package, by its name: it ends in
-// "test". Such a package may import any other, and so may the packages of this test and
-// of the browser's tests.
+// isTestSupport reports whether only tests import a package, by its name: it ends in "test". Such a package may import
+// any other, and so may the packages of this test and of the browser's tests.
 func isTestSupport(name string) bool {
 	return strings.HasSuffix(name, "test") || name == "internal" || name == "web/e2e"
 }
@@ -140,8 +139,7 @@ func TestNoClockBehindAPurchase(t *testing.T) {
 var readsEnvironment = regexp.MustCompile(`\b(?:os|syscall)\.(?:Getenv|LookupEnv|Environ|ExpandEnv|User(?:Home|Cache|Config)Dir|TempDir)\b|` +
 	`os\.(?:MkdirTemp|CreateTemp)\(""`)
 
-// The environment is read in cmd only; everything else is given what it needs.
-// Packages that serve tests may read it.
+// The environment is read in cmd only; everything else is given what it needs. Packages that serve tests may read it.
 func TestEnvironmentIsReadInCmdOnly(t *testing.T) {
 	const root = ".."
 	read := 0

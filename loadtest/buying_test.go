@@ -232,10 +232,9 @@ func (s *scripted) sendPurchase(p purchase) reply {
 	return s.replies[p.turn]
 }
 
-// Copies are sent at once to different targets, and a retry goes to the next target. If calls of
-// one request have different results, the most certain one counts. An answer about the sale counts
-// more than a missing answer. A missing answer counts more than a refusal of another call, because
-// the refusal does not say what the other call did.
+// Copies are sent at once to different targets, and a retry goes to the next target. If calls of one request have
+// different results, the most certain one counts. An answer about the sale counts more than a missing answer. A missing
+// answer counts more than a refusal of another call, because the refusal does not say what the other call did.
 func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	late, lost := replyToError(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}), replyToError(io.ErrUnexpectedEOF)
 	if late.Code != codeTimeout || lost.Code != codeLost {
@@ -289,8 +288,7 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	}
 }
 
-// A promising service first answers that it has accepted a purchase. It decides when it is asked
-// for the second time.
+// A promising service first answers that it has accepted a purchase. It decides when it is asked for the second time.
 type promising struct {
 	*fake
 	more    int // number of purchases that it accepts beyond the stock

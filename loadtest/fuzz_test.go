@@ -16,8 +16,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// If a requirement can be parsed, its text can be parsed again with the same result. An empty
-// result does not meet it.
+// If a requirement can be parsed, its text can be parsed again with the same result. An empty result does not meet it.
 func FuzzRequirement(f *testing.F) {
 	for _, text := range []string{"p99<50ms", "rate >= 1e3", "errors==0", "sold>=-1", "p50<=-1s", "late<NaN",
 		"rate<0x1p60", "max=1s"} {

@@ -200,9 +200,8 @@ func TestDropped(t *testing.T) {
 	})
 }
 
-// A payment may be refused because the reservation has expired. The refusal is marked as early if
-// the reserved time has not passed since the purchase was sent. A payment without an answer has no
-// time of an answer.
+// A payment may be refused because the reservation has expired. The refusal is marked as early if the reserved time has
+// not passed since the purchase was sent. A payment without an answer has no time of an answer.
 func TestExpiredBeforeTheDeadline(t *testing.T) {
 	reserved, expired := reply{Outcome: judge.OutcomeReserved, Code: "reserved",
 		OrderID: "o"}, reply{Outcome: judge.OutcomeExpired, Code: "expired"}
@@ -353,8 +352,7 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 			t.Errorf("%s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
-	// A purchase takes units in Redis before the ledger may refuse it. Until the refusal, other
-	// buyers see fewer units.
+	// A purchase takes units in Redis before the ledger may refuse it. Until the refusal, other buyers see fewer units.
 	const duplicate = judge.OutcomeDuplicate
 	refused, over, late := call(9, duplicate, 0, 3, 6), call(9, duplicate, 0, 1, 3), call(4, sold, 0, 7, 8)
 	fewer, more, soldOut := call(2, sold, 0, 4, 5), call(2, sold, 2, 4, 5), call(3, out, 0, 4, 5)

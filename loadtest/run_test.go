@@ -457,8 +457,7 @@ func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	}
 }
 
-// A process that is killed breaks some connections and then refuses others. The answers of other
-// processes still count.
+// A process that is killed breaks some connections and then refuses others. The answers of other processes still count.
 func TestRunWithATargetThatDies(t *testing.T) {
 	f := &fake{}
 	c := serve(t, f)

@@ -131,8 +131,7 @@ func (h *harness) heldOrLost(t *testing.T, what string, r judge.Report) {
 // other buyers hold or ask for the remaining units.
 func (h *harness) undersells() bool { return h.Info.Guarantees[catalog.SoldOut] == catalog.Breaks }
 
-// neverOversells reports whether the strategy is shipped as broken because it refuses units
-// that are there.
+// neverOversells reports whether the strategy is shipped as broken because it refuses units that are there.
 func (h *harness) neverOversells() bool {
 	return h.Info.Broken() && h.Info.Guarantees[catalog.Oversell] == catalog.Holds
 }
@@ -159,9 +158,8 @@ func (h *harness) beforeTheStart(t *testing.T) {
 	}
 }
 
-// Between the ledger's reset and the reset of a stock that is kept elsewhere, nothing of the last
-// sale's stock is sold, and no buyer is told sold out because of it. A reset that comes late or
-// twice changes nothing.
+// Between the ledger's reset and the reset of a stock that is kept elsewhere, nothing of the last sale's stock is sold,
+// and no buyer is told sold out because of it. A reset that comes late or twice changes nothing.
 func (h *harness) halfAReset(t *testing.T) {
 	r, ok := h.Processes[1].(seckill.Resetter)
 	if !ok || h.neverOversells() {
@@ -368,8 +366,7 @@ func (h *harness) round(t *testing.T, processes int, seed uint64) judge.Report {
 	return h.Judge(t, heard...)
 }
 
-// Giving back needs the same guard as taking: buyers who cancel at once must
-// not lose anybody's update.
+// Giving back needs the same guard as taking: buyers who cancel at once must not lose anybody's update.
 func (h *harness) cancelLoadRun(t *testing.T) {
 	if h.Info.Broken() {
 		t.Log("shipped as broken: nothing is promised here")
@@ -422,10 +419,9 @@ func insist(try func() error) (err error) {
 	return err
 }
 
-// atCommands runs one purchase for each command: the fault that meet makes hits the first command
-// of the first purchase, the second command of the second, and so on, until a purchase has no such
-// command. In make test there is a single purchase, whose fault hits the command that makes the
-// sale final.
+// atCommands runs one purchase for each command: the fault that meet makes hits the first command of the first
+// purchase, the second command of the second, and so on, until a purchase has no such command. In make test there is a
+// single purchase, whose fault hits the command that makes the sale final.
 func (h *harness) atCommands(t *testing.T, meet func(n int) (hit bool)) {
 	if !labtest.Verify {
 		n := h.final(t)
@@ -438,8 +434,7 @@ func (h *harness) atCommands(t *testing.T, meet func(n int) (hit bool)) {
 	}
 }
 
-// final returns the number of the command that makes a sale final: the COMMIT or, if there is none,
-// the last command.
+// final returns the number of the command that makes a sale final: the COMMIT or, if there is none, the last command.
 func (h *harness) final(t *testing.T) int {
 	t.Helper()
 	h.Reset(t, 5)
@@ -508,9 +503,8 @@ func (h *harness) replyLost(t *testing.T) {
 	})
 }
 
-// A reset comes in the middle of a purchase. Whatever the strategy, the purchase of the old sale
-// must not write into the new one. If the purchase has taken the row or the lock, the reset waits,
-// and the purchase ends in the old sale.
+// A reset comes in the middle of a purchase. Whatever the strategy, the purchase of the old sale must not write into
+// the new one. If the purchase has taken the row or the lock, the reset waits, and the purchase ends in the old sale.
 func (h *harness) resetMeanwhile(t *testing.T) {
 	h.atCommands(t, func(n int) (hit bool) {
 		h.Reset(t, 5)

@@ -92,8 +92,7 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// checkFiles checks that the sources which the page shows exist, and are narrow enough to stand
-// side by side.
+// checkFiles checks that the sources which the page shows exist, and are narrow enough to stand side by side.
 func checkFiles(t *testing.T, info catalog.Info) {
 	shown := info.Sources()
 	for i, name := range shown {

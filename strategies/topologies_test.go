@@ -24,8 +24,7 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// Processes write at several nodes of a Galera cluster. All tests share one cluster, because it
-// takes long to start.
+// Processes write at several nodes of a Galera cluster. All tests share one cluster, because it takes long to start.
 func TestSeveralNodes(t *testing.T) {
 	l := labtest.NewLab(t, lab.Galera, backend.NameMySQL)
 	configs := labtest.Nodes(t, l)
@@ -37,9 +36,8 @@ func TestSeveralNodes(t *testing.T) {
 	}
 }
 
-// A transaction whose COMMIT is refused has sold nothing, and is run again from its
-// first read. If every COMMIT is refused, the buyer gets a conflict, not an unknown
-// outcome.
+// A transaction whose COMMIT is refused has sold nothing, and is run again from its first read. If every COMMIT is
+// refused, the buyer gets a conflict, not an unknown outcome.
 func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 	const sku = 98_002
 	labtest.Must(t, ledger.Migrate(t.Context(), two[0].DB))
@@ -119,9 +117,8 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	labtest.Same(t, info.Unfit(lab.Galera) != "", info.OneNode, "%s is unfit for several nodes", info.Name)
 }
 
-// On a real Redis Cluster with two processes, the strategies in Redis hold or break as they
-// declare. So all keys that a strategy has for a SKU are on one node. make verify runs the whole
-// suite there, and on three shards.
+// On a real Redis Cluster with two processes, the strategies in Redis hold or break as they declare. So all keys that a
+// strategy has for a SKU are on one node. make verify runs the whole suite there, and on three shards.
 func TestSeveralRedis(t *testing.T) {
 	topologies := []string{lab.Cluster}
 	if labtest.Verify {

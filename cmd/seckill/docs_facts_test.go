@@ -31,8 +31,7 @@ func matrix(t *testing.T) func(strategy, question string) prove.Answer {
 	}
 }
 
-// The table of families counts the strategies by what seckill strategies says of each. The matrix
-// must say the same.
+// The table of families counts the strategies by what seckill strategies says of each. The matrix must say the same.
 func TestFamiliesOfTheGuarantees(t *testing.T) {
 	answer, told, families := matrix(t), map[string]string{}, map[string]map[string]int{}
 	for _, info := range strategies.All() {

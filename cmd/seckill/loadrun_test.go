@@ -135,9 +135,8 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 var quick = []string{"conditional", "naive", "mysql-counter", "redis-counter", "redis-counter-mysql", "bucketed",
 	"redis-stream"}
 
-// The test sends the default load of seckill load, with fewer buyers, to two processes. The verdict
-// must be what the strategy declares. In make verify, it must be the same with more copies and
-// without cancellations.
+// The test sends the default load of seckill load, with fewer buyers, to two processes. The verdict must be what the
+// strategy declares. In make verify, it must be the same with more copies and without cancellations.
 func TestLoadRunOverTwoProcesses(t *testing.T) {
 	store := books(t)
 	_, shared := sharedServices(t)

@@ -70,9 +70,8 @@ func named(ts *testscript.TestScript, args []string) *process {
 	return p
 }
 
-// awaits NAME PATTERN [VARIABLE...] waits until the process has written the pattern to standard
-// output or standard error. It ignores text that the script has read already. It sets the variables
-// to the groups of the pattern.
+// awaits NAME PATTERN [VARIABLE...] waits until the process has written the pattern to standard output or standard
+// error. It ignores text that the script has read already. It sets the variables to the groups of the pattern.
 func awaits(ts *testscript.TestScript, _ bool, args []string) {
 	p := named(ts, args)
 	pattern, err := regexp.Compile(args[1])
@@ -107,9 +106,8 @@ func signals(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(named(ts, args).Process.Signal(unix.SignalNum(args[1])))
 }
 
-// ends NAME STATUS [TEXT] waits until the process has ended. It checks the exit status against a
-// pattern, and that standard error has the text. If a signal ended the process, the status is the
-// signal's number with a minus.
+// ends NAME STATUS [TEXT] waits until the process has ended. It checks the exit status against a pattern, and that
+// standard error has the text. If a signal ended the process, the status is the signal's number with a minus.
 func ends(ts *testscript.TestScript, _ bool, args []string) {
 	p := named(ts, args)
 	select {
@@ -181,8 +179,7 @@ func alone(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Defer(ledgers.Unlock)
 }
 
-// services sets $TARGET to two service processes, and names their servers. No other script uses
-// them meanwhile.
+// services sets $TARGET to two service processes, and names their servers. No other script uses them meanwhile.
 func useServices(ts *testscript.TestScript, neg bool, _ []string) {
 	alone(ts, neg, nil)
 	l, urls := sharedServices(of(ts))

@@ -61,9 +61,8 @@ func environment(ts *testscript.TestScript) []string {
 	return strings.Split(strings.TrimSuffix(ts.ReadFile(ts.Getenv("WORK")+"/.env"), "\x00"), "\x00")
 }
 
-// exits STATUS TEXT ARGS... runs seckill to its end. It checks the exit status, and that stderr (or
-// stdout, if stderr is empty) has the text. An error must be one line. A wrong command line must
-// start nothing.
+// exits STATUS TEXT ARGS... runs seckill to its end. It checks the exit status, and that stderr (or stdout, if stderr
+// is empty) has the text. An error must be one line. A wrong command line must start nothing.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	status, stdout, stderr := runToEnd(ts, args[2:])
 	if strconv.Itoa(status) != args[0] {

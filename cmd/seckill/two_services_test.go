@@ -31,10 +31,9 @@ type trouble struct {
 	restartDatabase func(context.Context) error
 }
 
-// Two service processes sell while buyers send copies and repeat calls. The test kills and pauses
-// processes, ends their sessions, and restarts the database. Whatever was under way, each key must
-// have one final answer, and the ledger must agree with the answers. The test makes one sale in
-// make test, and sells for ten minutes in make verify.
+// Two service processes sell while buyers send copies and repeat calls. The test kills and pauses processes, ends their
+// sessions, and restarts the database. Whatever was under way, each key must have one final answer, and the ledger must
+// agree with the answers. The test makes one sale in make test, and sells for ten minutes in make verify.
 func TestTwoServicesInTrouble(t *testing.T) {
 	l, urls, processes := services(t, "--purchase-timeout=3s")
 	in := newTrouble(t, processes)

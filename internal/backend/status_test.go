@@ -142,9 +142,8 @@ func TestRedlockAsksAllNodesAtOnce(t *testing.T) {
 	labtest.Open(t, config)
 }
 
-// Open explains why it cannot use a Redis server. It quotes the server's answer. If there is no
-// answer, it asks whether the server is running. It does not need the command INFO, which some
-// administrators forbid.
+// Open explains why it cannot use a Redis server. It quotes the server's answer. If there is no answer, it asks whether
+// the server is running. It does not need the command INFO, which some administrators forbid.
 func TestOpenExplainsRedisErrors(t *testing.T) {
 	in := labtest.Instance(t, backend.Redis)
 	for user, rule := range map[string]string{"careful": "-@dangerous", "idle": "-ping"} {

@@ -52,8 +52,7 @@ var vague = catalog.Info{Name: "vague", Guarantees: sound.Guarantees.Breaks(cata
 // mortal breaks when the holder of its lock dies.
 var mortal = catalog.Info{Name: "mortal", Guarantees: sound.Guarantees.Breaks(catalog.DeadHolder)}
 
-// wrongAnswers returns a sale in which buyers got wrong answers, although its orders and stock
-// agree.
+// wrongAnswers returns a sale in which buyers got wrong answers, although its orders and stock agree.
 func wrongAnswers() *loadtest.Result { return sale(judge.Lost, 600, 600, judge.RuleNotLinearizable) }
 
 // sale returns the result of one part of a sale.

@@ -27,9 +27,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// open opens a world on servers that belong to this test program. A world asks its servers which
-// commands wait, so two worlds must not explore at the same time: no test of this package is
-// parallel.
+// open opens a world on servers that belong to this test program. A world asks its servers which commands wait, so two
+// worlds must not explore at the same time: no test of this package is parallel.
 func open(t testing.TB, info catalog.Info) *explore.World {
 	t.Helper()
 	w := labtest.Value(explore.Open(t.Context(), info, labtest.Config(t, info.Uses()...), explore.Options{})).Must(t)
@@ -80,8 +79,7 @@ func table(o *explore.Schedule) string {
 	return b.String()
 }
 
-// Strategies read the explorer's clock, which moves with the schedule, also when the service calls
-// them.
+// Strategies read the explorer's clock, which moves with the schedule, also when the service calls them.
 func TestTheServiceHasTheClockOfTheProcess(t *testing.T) {
 	w := open(t, counter.RedisCounterMySQL)
 	one := &explore.Scenario{Name: "one buyer with a key", Stock: 5, Buyers: []explore.Buyer{
@@ -105,10 +103,9 @@ func TestCopiesDoNotWakeEachOtherForEver(t *testing.T) {
 	}
 }
 
-// A buyer of conditional sends four commands: BEGIN, UPDATE, INSERT, COMMIT. Two buyers could
-// interleave them in 8!/(4!·4!) = 70 ways. But while one buyer is between UPDATE and COMMIT, the
-// other must wait for the row. The exact numbers prove that no schedule is missing, that none runs
-// twice, and that a waiting buyer takes no turn.
+// A buyer of conditional sends four commands: BEGIN, UPDATE, INSERT, COMMIT. Two buyers could interleave them in
+// 8!/(4!·4!) = 70 ways. But while one buyer is between UPDATE and COMMIT, the other must wait for the row. The exact
+// numbers prove that no schedule is missing, that none runs twice, and that a waiting buyer takes no turn.
 func TestTreesOfKnownSize(t *testing.T) {
 	for _, c := range []struct {
 		info   catalog.Info

@@ -46,9 +46,8 @@ func TestKeptExamplesStillBreak(t *testing.T) {
 // to the strategy zk-fenced, but the stock row refuses the write of the paused holder.
 const heldStory = "../../web/static/lessons/held.zk-fenced.lease-end.json"
 
-// bySKU matches numbers that differ from replay to replay: the lock segment of the SKU, the
-// sequence number of a queue's node, and a token from the server's transaction counter, which is not shown
-// from four digits on.
+// bySKU matches numbers that differ from replay to replay: the lock segment of the SKU, the sequence number of a
+// queue's node, and a token from the server's transaction counter, which is not shown from four digits on.
 var bySKU = regexp.MustCompile(`(center_lock_|-lock-|fence = )(\d+|…)`)
 
 func replayed(t *testing.T, w *explore.World, file string) {

@@ -33,8 +33,7 @@ func chooseAll(t *testing.T, l *explore.Live, v explore.View, choices ...explore
 	return v
 }
 
-// While a person thinks, no time passes, also not for commands that a strategy sends after its
-// purchase.
+// While a person thinks, no time passes, also not for commands that a strategy sends after its purchase.
 func TestThinkingTakesNoTime(t *testing.T) {
 	for _, c := range []struct {
 		info catalog.Info
@@ -128,8 +127,7 @@ func TestALeaverDoesNotHideACommand(t *testing.T) {
 	}
 }
 
-// On a busy machine, a woken goroutine may run late. The buyer that waits for this goroutine does
-// not count as stuck.
+// On a busy machine, a woken goroutine may run late. The buyer that waits for this goroutine does not count as stuck.
 func TestNewsThatComeLate(t *testing.T) {
 	w := open(t, deducting(func(ctx context.Context, _ *ledger.Store, _ int64) error {
 		news := make(chan bool)

@@ -94,8 +94,7 @@ func TestTracedLocksAreHeldInTurn(t *testing.T) {
 	}
 }
 
-// A shop would list the SKU of a trace. So the rows of the SKU are removed, even if the strategy
-// cannot open the sale.
+// A shop would list the SKU of a trace. So the rows of the SKU are removed, even if the strategy cannot open the sale.
 func TestTracedSKUIsRemoved(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL)
 	rows := func() (n int) {

@@ -51,8 +51,7 @@ func TestSchedulesReadAndWrite(t *testing.T) {
 	}
 }
 
-// An account without the right to create databases gets an error that says so. No attempt leaves a connection
-// open.
+// An account without the right to create databases gets an error that says so. No attempt leaves a connection open.
 func TestAccountMayNotCreateDatabases(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
 	admin := labtest.Admin(t, l)

@@ -15,8 +15,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Each file of testdata/calls is a conversation with its own server. labtest.Calls says how to read
-// it.
+// Each file of testdata/calls is a conversation with its own server. labtest.Calls says how to read it.
 func TestCalls(t *testing.T) {
 	server := onMySQL(t, backend.Redis)
 	reached, sold := 0, 0

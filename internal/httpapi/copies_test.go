@@ -162,9 +162,8 @@ func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 	labtest.Same(t, second, first, "the copy was answered")
 }
 
-// The reply to the script that accepts is lost. Then the answer is what the ledger has for the key.
-// A reservation is not answered as sold before it is paid, and an order that this call may have
-// made is not called a replay.
+// The reply to the script that accepts is lost. Then the answer is what the ledger has for the key. A reservation is
+// not answered as sold before it is paid, and an order that this call may have made is not called a replay.
 func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 	in := onMySQL(t, backend.Redis)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})

@@ -89,8 +89,7 @@ func embedded(t testing.TB) *backend.Instance {
 	return in
 }
 
-// onMySQL returns a new instance with the tables of the service, on the shared MySQL and the
-// backends of needs.
+// onMySQL returns a new instance with the tables of the service, on the shared MySQL and the backends of needs.
 func onMySQL(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	t.Helper()
 	in := labtest.Instance(t, append(needs, backend.SQL, backend.RowLocks)...)
@@ -172,8 +171,7 @@ const (
 	adminToken = "the-operators"
 )
 
-// newRequest returns a request from this machine and from the operator. The headers ("Name: value")
-// can say otherwise.
+// newRequest returns a request from this machine and from the operator. The headers ("Name: value") can say otherwise.
 func newRequest(method, target, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.RemoteAddr, r.Host = here, "127.0.0.1:8081"

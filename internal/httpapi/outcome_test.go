@@ -69,8 +69,7 @@ func TestWhatErrorsComeTo(t *testing.T) {
 	}
 }
 
-// record writes p's order into the ledger, like a strategy whose COMMIT succeeds and whose reply is
-// lost.
+// record writes p's order into the ledger, like a strategy whose COMMIT succeeds and whose reply is lost.
 func (f *fake) record(ctx context.Context, p seckill.Purchase) error {
 	return f.ledger.Tx(ctx, func(tx *gorm.DB) error {
 		_, err := f.ledger.Record(tx, p, ledger.AnyRun, 3)
@@ -144,8 +143,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 	}
 	ask(t, s, "POST", "/api/v1/seckill", purchase(7, 1), "Idempotency-Key: "+copied.RequestID).want(t,
 		"a copy whose request got the last unit meanwhile", 200, "")
-	// The same key for another SKU is another request. If the ledger cannot be read, there may be
-	// an order.
+	// The same key for another SKU is another request. If the ledger cannot be read, there may be an order.
 	ask(t, s, "PUT", "/api/v1/skus/2", `{"stock":4}`)
 	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		p.SKU = 2

@@ -179,8 +179,7 @@ func TestShutdownHasALimit(t *testing.T) {
 	labtest.Fails(t, s.end(), "1 purchases in flight", "Serve, when one purchase was cut off")
 }
 
-// A caller who closes the sending half of the connection and reads on is told so. The answer does
-// not blame a backend.
+// A caller who closes the sending half of the connection and reads on is told so. The answer does not blame a backend.
 func TestHalfClosed(t *testing.T) {
 	f, begun := lingers(seckill.ErrUnavailable)
 	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler)
@@ -198,8 +197,7 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// When a buyer hangs up, the strategy's context ends. An error that follows is not counted as a
-// failure.
+// When a buyer hangs up, the strategy's context ends. An error that follows is not counted as a failure.
 func TestABuyerHangsUp(t *testing.T) {
 	f, began := lingers(seckill.ErrUnavailable)
 	s := serve(t, f, httpapi.Config{PurchaseTimeout: time.Hour}) // the purchase ends with its buyer

@@ -58,8 +58,7 @@ func TestServerWithUnusualSettings(t *testing.T) {
 
 	t.Run("a wait that the server ends", func(t *testing.T) { waitsTwice(t, config, admin) })
 
-	// While the server is read-only, the log has the server's message, and no connection is used
-	// again.
+	// While the server is read-only, the log has the server's message, and no connection is used again.
 	config.MaxSQLConns = 1
 	pool := labtest.Value(labtest.Open(t, config).DB.DB()).Must(t)
 	id := func() (id int64) {
@@ -81,9 +80,8 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	ask(t, s, "POST", "/api/v1/seckill", last).want(t, "a purchase afterwards", 200, "")
 }
 
-// waitsTwice lets a buyer wait for the row of lock-row longer than the server allows for one
-// statement. The server then ends the whole transaction (innodb_rollback_on_timeout). The buyer
-// must still get the lock, and have it alone.
+// waitsTwice lets a buyer wait for the row of lock-row longer than the server allows for one statement. The server then
+// ends the whole transaction (innodb_rollback_on_timeout). The buyer must still get the lock, and have it alone.
 func waitsTwice(t *testing.T, config backend.Config, admin *sql.DB) {
 	config.RowLockWait = time.Second
 	info := strategies.Named("lock-row")

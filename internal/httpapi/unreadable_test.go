@@ -31,8 +31,7 @@ type reservation struct {
 	State string `json:"state"`
 }
 
-// failsAfter returns a context in which every command fails with cause after the first one that
-// begins with begins.
+// failsAfter returns a context in which every command fails with cause after the first one that begins with begins.
 func failsAfter(ctx context.Context, begins string, cause error) context.Context {
 	var over atomic.Bool
 	return tap.With(ctx, &taptest.Tap{

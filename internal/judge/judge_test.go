@@ -109,8 +109,7 @@ func cancelledOnly(e *Evidence) {
 	e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Calls = e.Snapshot.Orders[:1], 10, []Call{e.Calls[0], e.Calls[8]}
 }
 
-// inPieces returns a change: the sale of clean had a stock in pieces. So the orders' remaining
-// units name no units.
+// inPieces returns a change: the sale of clean had a stock in pieces. So the orders' remaining units name no units.
 func inPieces(counted int64) func(*Evidence) {
 	return func(e *Evidence) {
 		by("pieces", seckill.InBuckets, counted)(e)
@@ -124,8 +123,7 @@ func inPieces(counted int64) func(*Evidence) {
 	}
 }
 
-// copied returns a change: user 1 buys from 100 to 200 ms and sends a copy, long after user 8
-// cancelled.
+// copied returns a change: user 1 buys from 100 to 200 ms and sends a copy, long after user 8 cancelled.
 func copied(o Outcome, sent, answered int) func(*Evidence) {
 	return func(e *Evidence) {
 		e.told(1, CallBuy).at(100, 200)
@@ -134,8 +132,7 @@ func copied(o Outcome, sent, answered int) func(*Evidence) {
 	}
 }
 
-// replayed returns a change: user 1 is first told the given outcome, and of the order at the second
-// call.
+// replayed returns a change: user 1 is first told the given outcome, and of the order at the second call.
 func replayed(first Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		e.told(1, CallBuy).at(100, 200)
@@ -168,8 +165,7 @@ func doubtedAgain(sent, answered int, first Outcome) func(*Evidence) {
 	}
 }
 
-// sentTwice returns a change: a user sends a request of their own twice, and is told the same
-// outcome twice.
+// sentTwice returns a change: a user sends a request of their own twice, and is told the same outcome twice.
 func sentTwice(user int64, o Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		for range 2 {
@@ -257,8 +253,7 @@ func stillActive(e *Evidence) {
 	stock(12, 0)(e)
 }
 
-// A planted changes one thing in a sale. It lists the rules that this must break, in the order of
-// the report.
+// A planted changes one thing in a sale. It lists the rules that this must break, in the order of the report.
 type planted struct {
 	name   string
 	change func(*Evidence)
@@ -588,8 +583,7 @@ func TestJudgeReservations(t *testing.T) {
 	})
 }
 
-// verdicts lists the verdicts from the best to the worst. A run that proves nothing outranks what
-// it seems to prove.
+// verdicts lists the verdicts from the best to the worst. A run that proves nothing outranks what it seems to prove.
 var verdicts = []Verdict{Held, Lost, Oversold, NotValid}
 
 func judged(t *testing.T, sale func() *Evidence, plants []planted) {

@@ -25,8 +25,7 @@ func good() []Op {
 	}
 }
 
-// Each violation is planted by itself. It is found with the order of sales known, and by the
-// search.
+// Each violation is planted by itself. It is found with the order of sales known, and by the search.
 func TestPlantedViolations(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -62,9 +61,8 @@ func TestPlantedViolations(t *testing.T) {
 	}
 }
 
-// On any history the one pass decides the same as the search, which tries every order. That also
-// holds if sales do not show which units they took. If purchases were refused, the pass finds
-// nothing wrong that the search can explain.
+// On any history the one pass decides the same as the search, which tries every order. That also holds if sales do not
+// show which units they took. If purchases were refused, the pass finds nothing wrong that the search can explain.
 func TestOnePassAgreesWithTheSearch(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -131,8 +129,7 @@ func TestTimeIsUp(t *testing.T) {
 	}
 }
 
-// A window of a true history is linearizable, whatever crosses its end. A violation before its end
-// is found.
+// A window of a true history is linearizable, whatever crosses its end. A violation before its end is found.
 func TestWindow(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -108,10 +108,9 @@ func TestAStandstillEndsWithARestock(t *testing.T) {
 	}
 }
 
-// correct is the evidence of a service that keeps every promise, with buyers who send
-// copies and retries, buy again, cancel, and lose answers. Each call takes effect at one
-// moment: it was sent up to 20 ms before, or 200, and is answered as long after. One whose
-// answer is lost may have been sent long before, since a process was paused. The
+// correct is the evidence of a service that keeps every promise, with buyers who send copies and retries, buy again,
+// cancel, and lose answers. Each call takes effect at one moment: it was sent up to 20 ms before, or 200, and is
+// answered as long after. One whose answer is lost may have been sent long before, since a process was paused. The
 // service refuses as busy only while it sells to others, and repeats its final refusals.
 func correct(t *rapid.T) Evidence {
 	// below draws a number from 0 to n-1, all as likely: rapid prefers small ones, so

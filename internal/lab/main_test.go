@@ -66,8 +66,7 @@ func privateLab(t *testing.T) *lab.Lab {
 	return l
 }
 
-// serve imitates `seckill serve --addr HOST:PORT`. It answers requests with its environment, and
-// ends at a signal.
+// serve imitates `seckill serve --addr HOST:PORT`. It answers requests with its environment, and ends at a signal.
 func serve(args []string) {
 	if slices.Contains(args, "--broken") || slices.Contains(args, "13ms") {
 		fmt.Fprintln(os.Stderr, "serve:", strings.Join(args[2:], " "), "it is")

@@ -85,8 +85,7 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 
 func second1(_ judge.Order, err error) error { return err }
 
-// A reset comes between reading an order and giving its units back. The units go nowhere, and the
-// order stays.
+// A reset comes between reading an order and giving its units back. The units go nowhere, and the order stays.
 func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 	s, _ := onServer(t) // in SQLite nothing can come between the two steps
 	ctx := t.Context()

@@ -99,8 +99,7 @@ func buy(t *testing.T, s *saletest.Sale, at point.Name, p seckill.Purchase) {
 	labtest.Must(t, <-sold)
 }
 
-// Only one purchase is stopped, not those after it. It continues by itself when its time has
-// passed.
+// Only one purchase is stopped, not those after it. It continues by itself when its time has passed.
 func TestOneIsCaughtAndGoesOn(t *testing.T) {
 	var points point.Points
 	caught, letGo := hold(t, &points, point.Order{Point: point.BeforeWrite, Strategy: "x", SKU: 7, For: 50})

@@ -17,8 +17,7 @@ import (
 	"seckill/internal/prove"
 )
 
-// Each mutant must fail the question that the original passes. This proves that the question can
-// fail.
+// Each mutant must fail the question that the original passes. This proves that the question can fail.
 func TestQuestionsCatchMutants(t *testing.T) {
 	builds := [][]mutant{}
 	for _, m := range mutants(t) {
@@ -52,8 +51,7 @@ func together(builds [][]mutant, m mutant) [][]mutant {
 	return append(builds, []mutant{m})
 }
 
-// family returns the folder of the strategies that the mutant changes; "" if it also changes files
-// elsewhere.
+// family returns the folder of the strategies that the mutant changes; "" if it also changes files elsewhere.
 func (m *mutant) family() (folder string) {
 	for _, h := range m.hunks {
 		if of := filepath.Dir(h.file); filepath.Dir(of) != "strategies" || folder != "" && folder != of {

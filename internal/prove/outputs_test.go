@@ -176,8 +176,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Computed cells replace the old ones, other cells stay, and the rows are in the order of the
-// current strategies.
+// Computed cells replace the old ones, other cells stay, and the rows are in the order of the current strategies.
 func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	old := byHand()
 	now := &prove.Matrix{

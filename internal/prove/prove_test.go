@@ -51,8 +51,7 @@ func compute(t *testing.T, o prove.Options) *prove.Matrix {
 	return labtest.Value(prove.Run(t.Context(), o)).Must(t)
 }
 
-// The answers of a small matrix are those that the strategies declare, and each "breaks" that was
-// explored has a file.
+// The answers of a small matrix are those that the strategies declare, and each "breaks" that was explored has a file.
 func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	kept, told := map[string]game.Example{}, 0
 	infos := []catalog.Info{sqlrow.Naive, redislock.RedisToken, redislock.RedisLua}
@@ -183,9 +182,8 @@ func measure(t *testing.T, questions []string, names ...string) map[string]map[s
 	return cells
 }
 
-// How a buyer waits, in which order buyers are served, and what a hanging holder does to the next
-// buyer are properties of the lock, not of the stock row that every purchase writes. A strategy
-// without a lock has no answer.
+// How a buyer waits, in which order buyers are served, and what a hanging holder does to the next buyer are properties
+// of the lock, not of the stock row that every purchase writes. A strategy without a lock has no answer.
 func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 	names := []string{"conditional", "mutex-per-sku", "get-lock", "redis-lua"} // one for each answer
 	if labtest.Verify {
@@ -227,8 +225,7 @@ func TestTimeAfterDeathBeginsAtTheDeath(t *testing.T) {
 	}
 }
 
-// losers provides the test program's servers, and for each backend a group of servers of which one
-// can be lost.
+// losers provides the test program's servers, and for each backend a group of servers of which one can be lost.
 type losers struct {
 	servers
 	losing *lab.Lab
@@ -238,8 +235,7 @@ func (l losers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error
 	return l.losing.Ensemble(ctx, name)
 }
 
-// losing starts the servers that the strategies of these tests need. It starts ensembles at their
-// first use.
+// losing starts the servers that the strategies of these tests need. It starts ensembles at their first use.
 func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
 	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.NewLab(t, lab.Losable, []string{}...)}
 	return func(context.Context) (prove.Servers, error) { return l, nil }

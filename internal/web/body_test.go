@@ -60,8 +60,7 @@ func readOrder(contentType, body string) (o order, err error) {
 	return o, ReadJSON(httptest.NewRecorder(), r, &o)
 }
 
-// Either ReadJSON refuses a body with a Problem that blames the caller, or encoding/json reads the
-// same values from it.
+// Either ReadJSON refuses a body with a Problem that blames the caller, or encoding/json reads the same values from it.
 func FuzzReadJSON(f *testing.F) {
 	for _, body := range []string{`{"sku_id":1,"name":"a"}`, `{"sku_id":1,"sku_id":2}`, `{"SKU_ID":1}`, `{"sku_id":null}`, `{"sku_id":1e3}`,
 		`{"faults":[{"Kind":"x"},{"Kind":3}]}`, `{"name":"\ud800"}`, "{\"name\":\"\xff\"}", `{}{}`, `[`} {

@@ -1,7 +1,6 @@
-// Package contract tests the contract of lock.Locker. Every lock has a row in
-// locks_test.go, which says what the lock can do, and a Harness of its server. Both
-// decide which promises are tested. A promise that a lock is known to break is tested as
-// well: the suite fails unless it sees the promise broken.
+// Package contract tests the contract of lock.Locker. Every lock has a row in locks_test.go, which says what the lock
+// can do, and a Harness of its server. Both decide which promises are tested. A promise that a lock is known to break
+// is tested as well: the suite fails unless it sees the promise broken.
 package contract
 
 import (
@@ -53,8 +52,7 @@ type Harness struct {
 	Forget func(t testing.TB, key string)
 	// Foreign lists clients of other programs that lock the same key in their own way.
 	Foreign []Foreign
-	// Wire opens a process whose connection to the backend goes through a wire, which tests can
-	// cut.
+	// Wire opens a process whose connection to the backend goes through a wire, which tests can cut.
 	Wire func(t testing.TB, s catalog.Settings) (*locktest.Process, *labtest.Wire)
 	// Alone names a resource that all keys of the lock share, so that they slow each other
 	// down. The promises of such locks are tested one at a time.
@@ -151,8 +149,7 @@ type trial struct {
 	errors []string // errors in the test's surroundings
 }
 
-// failures returns why the test fails: flaws that were not declared, or a declared
-// flaw that the test did not see.
+// failures returns why the test fails: flaws that were not declared, or a declared flaw that the test did not see.
 func (c *trial) failures() []string {
 	switch {
 	case !c.known:
@@ -337,11 +334,10 @@ func (c *trial) told(l lock.Lease) {
 	}
 }
 
-// toldFirst checks, when the next holder has the lock, that the holder before has been told of the
-// loss. A session's holder counts from before its last request, and the server ends the session up
-// to half a second later, so the holder must know first. A lease ends for both in the same
-// millisecond, and a busy machine decides who notices first. There it is enough that the holder is
-// told while others try for the lock.
+// toldFirst checks, when the next holder has the lock, that the holder before has been told of the loss. A session's
+// holder counts from before its last request, and the server ends the session up to half a second later, so the holder
+// must know first. A lease ends for both in the same millisecond, and a busy machine decides who notices first. There
+// it is enough that the holder is told while others try for the lock.
 func (c *trial) toldFirst(key string, l lock.Lease) {
 	told := func() bool { return l.Context().Err() != nil }
 	if !told() && (!c.h.can(Expires) || c.late(key, told)) {

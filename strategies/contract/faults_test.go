@@ -142,10 +142,9 @@ type lossy struct {
 	until time.Duration // when the holder releases the lock; 0: not during the wait
 }
 
-// The reply to one command is lost, or the buyer leaves before or after it, or both.
-// After every such command the next contender gets the lock: at once if the attempt was
-// taken back, otherwise when the lease ends. The process sends nothing else, because a WATCH
-// whose reply is lost stays with the connection and makes the next EXEC there fail.
+// The reply to one command is lost, or the buyer leaves before or after it, or both. After every such command the next
+// contender gets the lock: at once if the attempt was taken back, otherwise when the lease ends. The process sends
+// nothing else, because a WATCH whose reply is lost stays with the connection and makes the next EXEC there fail.
 func lostReply(c *trial) {
 	loser := c.open(locktest.Long)
 	for _, a := range []lossy{{}, {held: true}, {held: true, until: 10 * time.Millisecond}} {
@@ -363,8 +362,7 @@ func maxHold(c *trial) {
 	c.free(next)
 }
 
-// While the backend is down, an attempt returns ErrUnavailable. When the backend is back, the lock
-// can be taken again.
+// While the backend is down, an attempt returns ErrUnavailable. When the backend is back, the lock can be taken again.
 func outage(c *trial) {
 	c.silence()
 	var wire *labtest.Wire

@@ -28,8 +28,7 @@ func releaseOnce(c *trial) {
 	c.free(second)
 }
 
-// A lock ends or changes hands around its holder's release: before the release, and before each
-// command of it.
+// A lock ends or changes hands around its holder's release: before the release, and before each command of it.
 func owner(c *trial) {
 	key := c.fresh()
 	gone := c.take(c.a, key, locktest.Long)
@@ -56,9 +55,8 @@ func owner(c *trial) {
 	}
 }
 
-// tryBeside tries to take the lock while another contender is stopped before a command. The other
-// one may have a row locked, so the attempt has a time limit. If the attempt gets a lease, the
-// lease must outlive that limit.
+// tryBeside tries to take the lock while another contender is stopped before a command. The other one may have a row
+// locked, so the attempt has a time limit. If the attempt gets a lease, the lease must outlive that limit.
 func (c *trial) tryBeside(key string) lock.Lease {
 	ctx, cancel := context.WithCancel(c.Context())
 	late := time.AfterFunc(300*time.Millisecond, cancel)

@@ -68,8 +68,7 @@ var locks = map[string]row{
 	"redis-lua":             {leased | Decides, nil},
 	"redis-registry":        {leased | Reenters, nil},
 	"redis-watchdog":        {leased | Renews | Limits | Reenters, nil},
-	// It renews at two thirds of the lease, so after one renewal that fails the next comes too
-	// late.
+	// It renews at two thirds of the lease, so after one renewal that fails the next comes too late.
 	"redis-blpop":      {leased | Renews | Limits, []Promise{RenewalFails}},
 	"redsync":          {leased | Decides, nil},
 	"redlock":          {Expires | Tells, nil},

@@ -278,8 +278,7 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 	return h
 }
 
-// contenders lists the nodes of the holder of a lock and of its waiters, in the order in which they
-// came.
+// contenders lists the nodes of the holder of a lock and of its waiters, in the order in which they came.
 func contenders(t testing.TB, c *zkclient.Client, key string) (nodes []string) {
 	t.Helper()
 	stat, err := c.Exists(context.Background(), key)
@@ -304,8 +303,7 @@ func contenders(t testing.TB, c *zkclient.Client, key string) (nodes []string) {
 	return nodes
 }
 
-// takeNode locks as another program would: with a name of its own in the queue, or with the single
-// node itself.
+// takeNode locks as another program would: with a name of its own in the queue, or with the single node itself.
 func takeNode(t testing.TB, c *zkclient.Client, key string, single bool) (free func(), ok bool) {
 	t.Helper()
 	ctx := context.Background()

@@ -19,8 +19,7 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// Two processes contend for the lock. Only the lock guards the count, so that the race detector
-// also checks the lock.
+// Two processes contend for the lock. Only the lock guards the count, so that the race detector also checks the lock.
 func exclusion(c *trial) {
 	processes := []*locktest.Process{c.a, c.b}
 	var inside atomic.Int32
@@ -193,8 +192,7 @@ func leaving(c *trial) {
 	c.nothingLeft(c.key)
 }
 
-// Of three contenders, the middle one leaves or dies. The last one must not take that for the end
-// of the holder.
+// Of three contenders, the middle one leaves or dies. The last one must not take that for the end of the holder.
 func givingUp(c *trial) {
 	leaver := c.b
 	if inSQL(c.b) {

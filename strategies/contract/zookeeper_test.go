@@ -107,8 +107,7 @@ func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 	}
 }
 
-// The session ends while the answer that grants the lock is on its way. The buyer queues again in
-// the next session.
+// The session ends while the answer that grants the lock is on its way. The buyer queues again in the next session.
 func TestZooKeeperSessionEndsBeforeTheAnswer(t *testing.T) {
 	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
 		b, wire := inZooKeeper(t, info).Wire(t, settings(300*time.Millisecond))

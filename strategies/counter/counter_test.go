@@ -89,9 +89,8 @@ func (sh *shop) refused(t *testing.T, user, quantity int64, want error) {
 	labtest.Value(sh.buy(t.Context(), user, quantity)).Check(t, want, "user %d wanted %d", user, quantity)
 }
 
-// reconnect drops the connections to a Redis that has ended meanwhile. A command on such a
-// connection gets no answer, and its sender cannot know why. reconnect returns when Redis answers,
-// or refuses connections.
+// reconnect drops the connections to a Redis that has ended meanwhile. A command on such a connection gets no answer,
+// and its sender cannot know why. reconnect returns when Redis answers, or refuses connections.
 func (sh *shop) reconnect(t *testing.T) {
 	t.Helper()
 	for range 1000 {
@@ -128,9 +127,8 @@ func (sh *shop) settled(t *testing.T, left int64) {
 
 func behindRow(info catalog.Info) bool { return info.Stock == seckill.InRowAndRedis }
 
-// Redis comes back without its data. Nobody sells from a number that is missing. If a stock row is
-// behind it, a new number is made from the row. (What happens if Redis comes back with an older
-// number is seen at a failover.)
+// Redis comes back without its data. Nobody sells from a number that is missing. If a stock row is behind it, a new
+// number is made from the row. (What happens if Redis comes back with an older number is seen at a failover.)
 func TestRedisComesBackEmpty(t *testing.T) {
 	onEach(t, func(t *testing.T, info catalog.Info) {
 		sh := open(t, info, 10)
@@ -156,9 +154,8 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	})
 }
 
-// The number is too high, because Redis has lost purchases. The row decides. When it refuses a
-// buyer, the number loses the units that the row lacks, or all that is too much if nobody else is
-// buying.
+// The number is too high, because Redis has lost purchases. The row decides. When it refuses a buyer, the number loses
+// the units that the row lacks, or all that is too much if nobody else is buying.
 func TestRefusalsCorrectTheNumber(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 3)
 	labtest.Must(t, sh.in.Redis.IncrBy(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.SKU), 5).Err())
@@ -172,8 +169,7 @@ func TestRefusalsCorrectTheNumber(t *testing.T) {
 	judged(t, sh.Judge(t, sh.told...), judge.Held)
 }
 
-// A cancellation that the database has certainly not done leaves nothing open, so nobody waits for
-// a lease.
+// A cancellation that the database has certainly not done leaves nothing open, so nobody waits for a lease.
 func TestARefusedCancellationLeavesNothingOpen(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 2)
 	r := sh.mustBuy(t, 1, 2)
@@ -188,8 +184,7 @@ func TestARefusedCancellationLeavesNothingOpen(t *testing.T) {
 	sh.settled(t, 0)
 }
 
-// A buyer who does not hear that Redis admitted them does not go on. The next buyer gets their
-// units at once.
+// A buyer who does not hear that Redis admitted them does not go on. The next buyer gets their units at once.
 func TestWhoHearsNothingHoldsNothing(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 6)
 	sh.mustBuy(t, 1, 1)
@@ -240,15 +235,13 @@ func TestALookAtOthersGetsNoAnswer(t *testing.T) {
 	}
 }
 
-// loses imitates a Redis that comes back without its data. The next buyer sets the number
-// again from the row.
+// loses imitates a Redis that comes back without its data. The next buyer sets the number again from the row.
 func loses(t *testing.T) (sh *shop, before seckill.Receipt) {
 	t.Helper()
 	sh = open(t, counter.RedisCounterMySQL, 5)
 	before = sh.mustBuy(t, 1, 2)
 	sh.flush(t)
-	// Two processes rebuild the number. The slower one has read the row already, and must not set
-	// the number any more.
+	// Two processes rebuild the number. The slower one has read the row already, and must not set the number any more.
 	late := &taptest.Nth{N: 3, OnBefore: func() { sh.mustBuy(t, 2, 1) }}
 	labtest.Value(sh.buy(tap.With(t.Context(), late), 9, 3)).Check(t, seckill.ErrSoldOut,
 		"the one who is late wanted 3 of 2")

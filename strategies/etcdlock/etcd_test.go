@@ -108,8 +108,7 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	locktest.Free(t, l)
 }
 
-// The lease ends while the answer that grants the lock is on its way. The buyer queues again under
-// the next lease.
+// The lease ends while the answer that grants the lock is on its way. The buyer queues again under the next lease.
 func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
 	b := newBench(t, long)
 	s := labtest.Value(b.sessions().current(t.Context())).Must(t)
@@ -198,8 +197,7 @@ func TestNamesAreUsedAgain(t *testing.T) {
 	}
 }
 
-// Before we watch the key ahead, it is deleted and created again under the same name. The new key
-// is behind us.
+// Before we watch the key ahead, it is deleted and created again under the same name. The new key is behind us.
 func TestKeyAheadComesAgain(t *testing.T) {
 	a, b := newBench(t, long), newBench(t, long)
 	holder := a.Take(t, lock.Options{})
@@ -215,8 +213,7 @@ func TestKeyAheadComesAgain(t *testing.T) {
 	locktest.Free(t, locktest.In(t, behind))
 }
 
-// A server may lag behind a state that we have already seen. Its answer is not enough, so the
-// majority is asked.
+// A server may lag behind a state that we have already seen. Its answer is not enough, so the majority is asked.
 func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 	b := newBench(t, long)
 	l := b.Locker.(*etcdLock)

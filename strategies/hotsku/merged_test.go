@@ -167,8 +167,7 @@ func TestMergedAnswersEach(t *testing.T) {
 	}
 }
 
-// Another process is faster each time after the batch has looked at the stock. In the end each
-// buyer buys separately.
+// Another process is faster each time after the batch has looked at the stock. In the end each buyer buys separately.
 func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	s, user := open(t, Merged, 11), int64(1000)
 	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(10)...)}
@@ -193,8 +192,7 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	s.Held(t)
 }
 
-// Another process sells after the batch has looked at the stock. The orders say what is left after
-// that sale.
+// Another process sells after the batch has looked at the stock. The orders say what is left after that sale.
 func TestMergedSaysWhatRemains(t *testing.T) {
 	s := open(t, Merged, 100)
 	c := crowd{sale: s, first: s.Purchase(1, 5), others: s.purchases(3, 1)}
@@ -279,8 +277,7 @@ func units(n int) []int64 {
 	return list
 }
 
-// The lesson of merged-early says that a buyer who cancels at once may hear that there is no such
-// order.
+// The lesson of merged-early says that a buyer who cancels at once may hear that there is no such order.
 func TestMergedEarlyIsCancelledTooEarly(t *testing.T) {
 	s := open(t, MergedEarly, 10)
 	told := make(chan error, 1)

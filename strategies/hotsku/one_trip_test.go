@@ -49,8 +49,7 @@ func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
 	return connection
 }
 
-// The procedure has branches that depend on what others do between its read of the row and its
-// UPDATE.
+// The procedure has branches that depend on what others do between its read of the row and its UPDATE.
 func TestOneTripMeanwhile(t *testing.T) {
 	for what, c := range map[string]struct {
 		do   func(s *sale, tx *gorm.DB) error

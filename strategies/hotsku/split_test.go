@@ -29,8 +29,7 @@ func TestBucketsAreLevelled(t *testing.T) {
 	s.Held(t)
 }
 
-// The search for a free unit locks the rows that it takes and no others, even if the server
-// would prefer another index.
+// The search for a free unit locks the rows that it takes and no others, even if the server would prefer another index.
 func TestAHeldUnitHindersNoOther(t *testing.T) {
 	s := open(t, UnitRows, 50)
 	labtest.Check(t, s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
@@ -65,8 +64,7 @@ func TestMostUnits(t *testing.T) {
 	labtest.Same(t, rows, 0, "the units of earlier runs that are left")
 }
 
-// The lesson of order-first says that an order whose INSERT reads the run from
-// the stock row makes two buyers deadlock.
+// The lesson of order-first says that an order whose INSERT reads the run from the stock row makes two buyers deadlock.
 func TestAnInsertThatReadsTheRowDeadlocks(t *testing.T) {
 	s := open(t, OrderFirst, 10)
 	told := make(chan error, 2)
@@ -90,8 +88,7 @@ func TestAnInsertThatReadsTheRowDeadlocks(t *testing.T) {
 	}
 }
 
-// The lesson of unit-rows says that a server which must sort locks every free unit. The next buyer
-// then finds nothing.
+// The lesson of unit-rows says that a server which must sort locks every free unit. The next buyer then finds nothing.
 func TestALookThatSortsLocksEveryUnit(t *testing.T) {
 	s := open(t, UnitRows, 10)
 	const free = "SELECT id FROM stock_units FORCE INDEX (stock_units_free) WHERE sku_id = ? AND run = ? AND order_id IS NULL "

@@ -117,10 +117,9 @@ func cutOff(ctx context.Context) context.Context {
 	}})
 }
 
-// A writer sleeps before its transaction. Another writer takes its entries over, and the database
-// refuses them, because Redis had admitted too many buyers. When the first writer wakes, units are
-// there again. It must not write entries that were refused, nor read some entries again and write
-// one of those.
+// A writer sleeps before its transaction. Another writer takes its entries over, and the database refuses them, because
+// Redis had admitted too many buyers. When the first writer wakes, units are there again. It must not write entries
+// that were refused, nor read some entries again and write one of those.
 func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
 	s.write(t, "UPDATE stock SET num = 0, initial = 0 WHERE id = ?")

@@ -155,8 +155,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 	}
 }
 
-// A deadlock undoes the DELETE that releases a lock. The DELETE is sent again; otherwise the row
-// would stay.
+// A deadlock undoes the DELETE that releases a lock. The DELETE is sent again; otherwise the row would stay.
 func TestReleaseIsSentAgainAfterADeadlock(t *testing.T) {
 	for _, info := range []catalog.Info{LockInsert, LockInsertPlain} {
 		b := newBench(t, info)
@@ -170,11 +169,10 @@ func TestReleaseIsSentAgainAfterADeadlock(t *testing.T) {
 	}
 }
 
-// One buyer buys 3 of 5 while another, who wants 1, stands between the first read and
-// GET_LOCK. MariaDB's innodb_snapshot_isolation (on from 11.6) refuses the other's number
-// with error 1020. The ledger runs the transaction again, under the lock that
-// ROLLBACK has not freed, and the second snapshot is new. The lock is not taken
-// a second time: it would have to be freed twice.
+// One buyer buys 3 of 5 while another, who wants 1, stands between the first read and GET_LOCK. MariaDB's
+// innodb_snapshot_isolation (on from 11.6) refuses the other's number with error 1020. The ledger runs the transaction
+// again, under the lock that ROLLBACK has not freed, and the second snapshot is new. The lock is not taken a second
+// time: it would have to be freed twice.
 func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 	config, known := labtest.WithSnapshotIsolation(t, labtest.Config(t, backend.SQL))
 	if !known {

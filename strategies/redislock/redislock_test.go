@@ -70,8 +70,7 @@ func TestRegistryTurnComesTooLate(t *testing.T) {
 	}
 }
 
-// Of the buyers of one process, only one asks Redis or listens to it. The others wait for their
-// turn.
+// Of the buyers of one process, only one asks Redis or listens to it. The others wait for their turn.
 func TestOneOfAProcessAsks(t *testing.T) {
 	for _, info := range []catalog.Info{RedisBLPOP, RedisRegistry, RedisWatchdog} {
 		a, b := locktest.Open(t, info, catalog.Deps{}), locktest.Open(t, info, catalog.Deps{})
@@ -92,8 +91,7 @@ func TestOneOfAProcessAsks(t *testing.T) {
 	}
 }
 
-// The connection on which a waiter listens breaks. The waiter listens on another one, and closes it
-// at the end.
+// The connection on which a waiter listens breaks. The waiter listens on another one, and closes it at the end.
 func TestWatchdogListensAgain(t *testing.T) {
 	a, b := locktest.Open(t, RedisWatchdog, catalog.Deps{}), locktest.Open(t, RedisWatchdog, catalog.Deps{})
 	holder := a.Take(t, lock.Options{Lease: locktest.Long})
@@ -171,9 +169,8 @@ func freedEverywhere(t *testing.T, l *locktest.Process) {
 	})
 }
 
-// Nodes hang. Once a node has left a command unanswered, nothing is sent to it until it answers
-// again; then the keys that it set are deleted. If a majority of nodes hangs, nothing is sold, and
-// nobody waits.
+// Nodes hang. Once a node has left a command unanswered, nothing is sent to it until it answers again; then the keys
+// that it set are deleted. If a majority of nodes hangs, nothing is sold, and nobody waits.
 func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 	l, wires := wired(t)
 	// asked counts which of the first nodes are asked for the lock, and returns the buyer's error.
@@ -222,8 +219,7 @@ func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 	freedEverywhere(t, l)
 }
 
-// BenchmarkRedlockHungNode compares purchases with one of five nodes stopped and with none stopped,
-// in turn.
+// BenchmarkRedlockHungNode compares purchases with one of five nodes stopped and with none stopped, in turn.
 func BenchmarkRedlockHungNode(b *testing.B) {
 	s := saletest.Open(b, Redlock, 1_000_000, catalog.Deps{Settings: catalog.DefaultSettings()})
 	node := labtest.Value(labtest.Start(b).Process("redlock-3")).Must(b)

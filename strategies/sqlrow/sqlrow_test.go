@@ -80,12 +80,10 @@ func (s session) locked(table string, ids ...int64) (held []int64) {
 	return held
 }
 
-// "Row locks are only used when the query goes through an index, otherwise the
-// table is locked; and if it finds nothing, the table is locked as well; row
-// locks are not reliable when the table is small." What is true of that: what
-// is read is locked, so the plan decides. A key that finds one row is the plan
-// for tables of any size; what finds nothing locks the gap that it looked at;
-// and no table is ever locked as a whole.
+// "Row locks are only used when the query goes through an index, otherwise the table is locked; and if it finds
+// nothing, the table is locked as well; row locks are not reliable when the table is small." What is true of that: what
+// is read is locked, so the plan decides. A key that finds one row is the plan for tables of any size; what finds
+// nothing locks the gap that it looked at; and no table is ever locked as a whole.
 func TestWhatForUpdateLocks(t *testing.T) {
 	in := labtest.Instance(t, backend.RowLocks)
 	holder, other := newSession(t, in), newSession(t, in)

@@ -283,8 +283,7 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// A seed always draws the same schedules. In the long run, all schedules with few preemptions are
-// drawn.
+// A seed always draws the same schedules. In the long run, all schedules with few preemptions are drawn.
 func TestRandom(t *testing.T) {
 	draw := func(seed uint64, n int) (list []string) {
 		w := &toy{threads: []string{"x? x= x? x= x?", "x? x= x? x= x?"}, fault: "A stops"}
