@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"seckill/internal/judge"
+	"seckill/internal/lab/labtest"
 )
 
 // inProgress answers a copy while another copy of the request is under way.
@@ -178,8 +179,7 @@ func TestRetriesAndCopies(t *testing.T) {
 					r.Audit.Orders+r.Audit.Cancelled)
 			}
 			if did, not := r.Exercised(); (r.Cut > 0) != (c.Cuts > 0) ||
-				strings.Contains(strings.Join(did, ", "), "cut") != (r.Cut > 0) ||
-				len(did)+len(not) < 7 {
+				strings.Contains(strings.Join(did, ", "), "cut") != (r.Cut > 0) || len(did)+len(not) < 7 {
 				t.Errorf("%d of %d connections were cut; tried are %q, and not %q", r.Cut, r.Requests, did, not)
 			}
 			calls := r.Requests + r.Copies + r.Retries // some of the calls that are cut never arrive
@@ -198,9 +198,8 @@ func TestRetriesAndCopies(t *testing.T) {
 func TestPauses(t *testing.T) {
 	p := newPlan(Scenario{Seed: 1, Buyers: 1}.withDefaults(), []int64{1})
 	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: maxPause} {
-		if got := p.pauseBefore(0, 0, reply{Outcome: judge.OutcomeInProgress, RetryAfter: after}); got != want {
-			t.Errorf("told to ask again after %v, waits %v", after, got)
-		}
+		got := p.pauseBefore(0, 0, reply{Outcome: judge.OutcomeInProgress, RetryAfter: after})
+		labtest.Same(t, got, want, "the pause when told to ask again after %v", after)
 	}
 	for try, most := range map[int]time.Duration{0: firstPause, 1: 2 * firstPause, 60: maxPause} {
 		if got := p.pauseBefore(0, try, reply{}); got < most/2 || got > most {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"seckill/internal/judge"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 )
 
@@ -102,9 +103,7 @@ func TestAStallShowsAtItsFullLength(t *testing.T) {
 		s := &slow{takes: ms, stall: time.Now().Add(time.Second), until: time.Now().Add(3 * time.Second),
 			connections: 2}
 		l, r := send(t, s, Scenario{Profile: Constant, Rate: 100, Duration: 5 * time.Second}, 0)
-		if r.Requests != 500 || s.most != 2 {
-			t.Fatalf("%d requests, %d at a time; want 500 and 2", r.Requests, s.most)
-		}
+		labtest.Same(t, [2]int{r.Requests, s.most}, [2]int{500, 2}, "requests, and at a time")
 		if got := time.Duration(r.Latency.Max) * time.Microsecond; !near(got, 2*time.Second) {
 			t.Errorf("the longest took %v, want 2s", got)
 		}
@@ -134,14 +133,10 @@ func TestOpenLoopSendsWhenDue(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &slow{takes: 10 * time.Second}
 				l, r := send(t, s, c, 0)
-				if len(s.sent) != l.plan.requests || s.most != l.plan.requests {
-					t.Fatalf("%d sent, %d at a time, want %d", len(s.sent), s.most, l.plan.requests)
-				}
+				labtest.Same(t, []int{len(s.sent), s.most}, []int{l.plan.requests, l.plan.requests}, "sent, and at a time")
 				slices.Sort(s.sent)
 				for i, at := range s.sent {
-					if at != c.dueAt(i) {
-						t.Errorf("request %d was sent at %v, was due at %v", i, at, c.dueAt(i))
-					}
+					labtest.Same(t, at, c.dueAt(i), "the time at which request %d was sent", i)
 				}
 				if r.Late != 0 || r.Dropped != 0 || !near(time.Duration(r.Latency.Max)*time.Microsecond, s.takes) {
 					t.Errorf("%d late, %d dropped, longest %d µs", r.Late, r.Dropped, r.Latency.Max)
@@ -167,8 +162,7 @@ func TestPercentiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, r := send(t, &slow{graded: true}, Scenario{Buyers: 1000, Concurrency: 1}, 0)
 		got := []int64{r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.P999, r.Latency.Max,
-			int64(r.Latency.Mean),
-			r.SoldLatency.P50, r.SoldLatency.Max, r.RefusedLatency.P50, r.RefusedLatency.Max}
+			int64(r.Latency.Mean), r.SoldLatency.P50, r.SoldLatency.Max, r.RefusedLatency.P50, r.RefusedLatency.Max}
 		want := []int64{500, 900, 990, 999, 1000, 500, 497, 997, 498, 998} // in seconds
 		for _, point := range Curve(r.Histogram) {
 			got, want = append(got, point.Micros), append(want, int64(10*point.Percent))
@@ -189,14 +183,10 @@ func TestDropped(t *testing.T) {
 		// 20 requests are due within two seconds. They are sent one a second, until three seconds
 		// after the last was due.
 		_, r := send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: 2 * time.Second}, 0)
-		if r.Requests != 5 || r.Dropped != 15 {
-			t.Errorf("%d sent, %d dropped, want 5 and 15", r.Requests, r.Dropped)
-		}
+		labtest.Same(t, [2]int{r.Requests, r.Dropped}, [2]int{5, 15}, "requests that were sent, and dropped")
 		s = &slow{takes: ms}
 		_, r = send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: time.Hour}, 1050*ms)
-		if r.Requests != 11 || r.Dropped != 0 {
-			t.Errorf("stopped after 1.05s: %d sent, %d dropped, want 11 and 0", r.Requests, r.Dropped)
-		}
+		labtest.Same(t, [2]int{r.Requests, r.Dropped}, [2]int{11, 0}, "sent, and dropped, until 1.05s")
 	})
 }
 
@@ -370,9 +360,8 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 		{"sold out, beside one refused", seckill.InRedis, []judge.Call{first, second, refused, soldOut, late}, true},
 		{"sold out, after one refused", seckill.InRedis, []judge.Call{first, second, over, soldOut, late}, false},
 	} {
-		if f := checkLinear(c.in, 3, linearOps(c.told, nil)); f.Linearizable != c.want {
-			t.Errorf("told %s: %+v, want linearizable %t", c.name, f, c.want)
-		}
+		f := checkLinear(c.in, 3, linearOps(c.told, nil))
+		labtest.Same(t, f.Linearizable, c.want, "told %s: %+v: linearizable", c.name, f)
 	}
 	// If the stock is split into buckets, the remaining units do not show the order of the sales.
 	if f := checkLinear(seckill.InBuckets, 3, linearOps([]judge.Call{second, third}, nil)); !f.Linearizable {
@@ -394,9 +383,7 @@ func TestLinearizableInAll(t *testing.T) {
 		for _, f := range c.found {
 			l.addFinding(&judge.Report{}, f)
 		}
-		if l.Answer != c.want {
-			t.Errorf("%+v are %+v, want %s", c.found, l, c.want)
-		}
+		labtest.Same(t, l.Answer, c.want, "%+v are %+v", c.found, l)
 	}
 }
 
@@ -407,9 +394,7 @@ func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
 		t.Helper()
 		tally.countOutcome(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}},
 			timing{})
-		if got := tally.currentProgress().Left; got != want {
-			t.Errorf("after %s with %d remaining: %d left, want %d", o, remaining, got, want)
-		}
+		labtest.Same(t, tally.currentProgress().Left, want, "left after %s with %d remaining", o, remaining)
 	}
 	tell(judge.OutcomeSold, 98, 98)
 	tell(judge.OutcomeSold, 99, 98) // an older answer that arrives later

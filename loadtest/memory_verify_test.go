@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seckill/internal/judge"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 )
 
@@ -40,9 +41,7 @@ func TestVerdictInMemory(t *testing.T) {
 	} {
 		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1,
 			Quantity: 1, Timeout: time.Second}.withDefaults()
-		if err := s.Check(); err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, s.Check(), nil, "check the scenario")
 		debug.FreeOSMemory()
 		book := shop{Snapshot: &judge.Snapshot{Stock: judge.Stock{ID: 1, Initial: s.Stock, Num: s.Stock, Run: 1}}}
 		r := newRun(Config{Scenario: s, Ledger: skuLedger(func(int64) (judge.Snapshot, error) { return *book.Snapshot, nil }), settling: defaultSettling})

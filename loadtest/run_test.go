@@ -337,9 +337,8 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 			c := serve(t, f)
 			test.adjust(&c)
 			_, err := Run(t.Context(), c)
-			if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want an ErrConfig with %q", err, test.want)
-			}
+			labtest.Check(t, err, ErrConfig, "the run")
+			labtest.Fails(t, err, test.want, "the run")
 			labtest.Same(t, f.stock.Run, 0, "the run of a sale that was not to be reset")
 		})
 	}
@@ -505,9 +504,7 @@ func TestRunMeasures(t *testing.T) {
 	if atBegin.Stock.Num != testStock || len(atBegin.Orders) > 0 || len(atEnd.Orders) != testStock {
 		t.Errorf("it began with %+v, and ended with %d orders", atBegin, len(atEnd.Orders))
 	}
-	if len(r.Commands) != 1 || r.Commands[0] != (Commands{"sql", 3 * testBuyers, 3}) {
-		t.Errorf("commands %v, want 3 of SQL a purchase", r.Commands)
-	}
+	labtest.Same(t, r.Commands, []Commands{{"sql", 3 * testBuyers, 3}}, "the commands, 3 of SQL a purchase")
 	if r.SellingSeconds <= 0 || r.SellingSeconds > r.Seconds {
 		t.Errorf("sold for %g s of %g", r.SellingSeconds, r.Seconds)
 	}
@@ -523,9 +520,8 @@ func TestRunMeasures(t *testing.T) {
 		last.Counts[judge.OutcomeSold] != testStock {
 		t.Errorf("the last progress was %+v", last)
 	}
-	if r.Strategy.Title != "One conditional UPDATE" || r.Targets[0].Backends[0].Version != "MariaDB 10.11.6" {
-		t.Errorf("strategy %v, targets %v", r.Strategy, r.Targets)
-	}
+	labtest.Same(t, r.Strategy.Title, "One conditional UPDATE", "the title of the strategy")
+	labtest.Same(t, r.Targets[0].Backends[0].Version, "MariaDB 10.11.6", "the version of the server")
 }
 
 // A counter is read from any service that has it. If a service answers without a counter, the

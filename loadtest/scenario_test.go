@@ -40,9 +40,8 @@ func TestReadScenario(t *testing.T) {
 	}
 	s, err := read(wholeFile, Scenario{})
 	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Duplicates: 0.1, Copies: .05,
-		Retry:   3,
-		Profile: Constant, Rate: 200.5, Duration: 1500 * time.Millisecond,
-		Timeout: 3 * time.Second, Seed: 1<<64 - 1, Async: true, Require: []string{"p99<50ms", "errors==0"}}
+		Retry: 3, Profile: Constant, Rate: 200.5, Duration: 1500 * time.Millisecond, Timeout: 3 * time.Second,
+		Seed: 1<<64 - 1, Async: true, Require: []string{"p99<50ms", "errors==0"}}
 	if err != nil || !reflect.DeepEqual(s, want) || s.Check() != nil {
 		t.Errorf("read\n%+v, %v, want\n%+v", s, err, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seckill/internal/judge"
+	"seckill/internal/lab/labtest"
 )
 
 func TestConclude(t *testing.T) {
@@ -68,9 +69,7 @@ func TestConclude(t *testing.T) {
 				r.Problems = []Problem{{Text: "something"}}
 			}
 			r.writeVerdict(test.require)
-			if r.ExitStatus() != test.want {
-				t.Errorf("verdict %s, exit status %d, want %d", r.Verdict, r.ExitStatus(), test.want)
-			}
+			labtest.Same(t, r.ExitStatus(), test.want, "verdict %s, exit status", r.Verdict)
 		})
 	}
 }
@@ -150,9 +149,7 @@ func TestHowLongASaleMayStandStill(t *testing.T) {
 		want  time.Duration
 	}{{nil, 0}, {[]lockTimes{{}}, 0}, {[]lockTimes{{5000, 1000}, {10_000, 1000}, {}}, 11*time.Second + time.Minute}} {
 		r := run{config: Config{Hooks: Hooks{Outage: func() time.Duration { return time.Minute }}}, locks: c.locks}
-		if got := r.maxStandstill(); got != c.want {
-			t.Errorf("%+v: %v, want %v", c.locks, got, c.want)
-		}
+		labtest.Same(t, r.maxStandstill(), c.want, "%+v", c.locks)
 	}
 }
 
@@ -169,20 +166,15 @@ func TestRequirements(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if c := q.checkResult(r); c.Met != met {
-			t.Errorf("%s: %+v, want %t", text, c, met)
-		}
+		labtest.Same(t, q.checkResult(r).Met, met, "%s is met", text)
 	}
 	for text, want := range map[string]string{
 		"": "write it like", "p99": "write it like", "p99=50ms": "write it like", "p98<1ms": "there are busy, conflict",
-		"p99<50":    "is not a time",
-		"rate>fast": "is not a number", "errors<-1": "is not a number ≥ 0", "p99<-1ms": "is not a time",
-		"rate<NaN": "is not a number", "rate>5%": "is not a number",
+		"p99<50": "is not a time", "rate>fast": "is not a number", "errors<-1": "is not a number ≥ 0",
+		"p99<-1ms": "is not a time", "rate<NaN": "is not a number", "rate>5%": "is not a number",
 		"rate<1e300": "is not a number",
 	} {
-		if _, err := ParseRequirement(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+		labtest.Value(ParseRequirement(text)).Fails(t, want, "%q", text)
 	}
 	// Without answers, every percentile is 0. That meets no requirement.
 	for text, r := range map[string]*Result{"p99<1s": {}, "errors==0": {}, "sold_p99<1s": {Requests: 9}} {
@@ -213,8 +205,7 @@ func TestBottleneck(t *testing.T) {
 		{"requests that were never sent", Result{Requests: 1, Dropped: 1}, true},
 		{"all processors", Result{Requests: 1, Seconds: 2, Processor: Processor{Generator: new(2000.0)}}, true},
 	} {
-		if why := test.r.findBottleneck(); (why != nil) != test.spoiled {
-			t.Errorf("%s: %q", test.name, why)
-		}
+		why := test.r.findBottleneck()
+		labtest.Same(t, why != nil, test.spoiled, "%s: %q", test.name, why)
 	}
 }

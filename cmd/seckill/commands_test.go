@@ -36,9 +36,8 @@ func TestDoctor(t *testing.T) {
 	out.Reset()
 	err := DoctorCmd{Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}}.Run(t.Context(), &out)
 	labtest.Fails(t, err, "127.0.0.1:1 cannot be used", "a given server that does not run")
-	if said := out.String(); !strings.Contains(said, "Servers were given") || strings.Contains(said, "deps.sh") {
-		t.Errorf("where servers are given, it says:\n%s", said)
-	}
+	labtest.Contains(t, out.String(), "Servers were given", "what it says where servers are given")
+	labtest.Same(t, strings.Contains(out.String(), "deps.sh"), false, "it names deps.sh where servers are given")
 }
 
 func TestWhereTheHistoryIs(t *testing.T) {
@@ -70,9 +69,8 @@ func TestInterruptedWhileServicesStart(t *testing.T) {
 	var said strings.Builder
 	cancel()
 	err := notUp(ctx, &said, errors.New("a process is left"))
-	if !errors.Is(err, exitStatus(loadtest.ExitNotValid)) || !strings.Contains(said.String(), "a process is left") {
-		t.Errorf("it ended with %v and said %q", err, said.String())
-	}
+	labtest.Check(t, err, exitStatus(loadtest.ExitNotValid), "an interrupted start")
+	labtest.Contains(t, said.String(), "a process is left", "what it says")
 }
 
 // Ctrl-C ends a game that waits for the next line.

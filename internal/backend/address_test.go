@@ -109,9 +109,8 @@ func newCertificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 	t.Helper()
 	key := labtest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)).Must(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()),
-		Subject:   pkix.Name{CommonName: "server"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
-		IsCA:        true,
+		Subject: pkix.Name{CommonName: "server"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, IsCA: true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der := labtest.Value(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)).Must(t)

@@ -14,6 +14,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/judge"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/loadtest"
 )
 
@@ -198,9 +199,8 @@ func TestNoSecondPart(t *testing.T) {
 	}
 	r := Run(t.Context(), o)
 	c := r.Rows[0].Cells[0]
-	if want := "seckill chaos --strategies STRATEGY --faults FAULT --seed 0 --rate 200 --topology single"; r.Repeat != want {
-		t.Errorf("it is repeated by %s, want %s", r.Repeat, want)
-	}
+	labtest.Same(t, r.Repeat, "seckill chaos --strategies STRATEGY --faults FAULT --seed 0 --rate 200 "+
+		"--topology single", "it is repeated by")
 	if asked != 1 || c.Word != wordNotValid || c.Tested() || !strings.Contains(c.Said, "could not be reset") {
 		t.Errorf("%d parts, and %+v", asked, c)
 	}
@@ -255,9 +255,7 @@ func TestTheNumberIsCorrected(t *testing.T) {
 		c := runParts(t, l, func(o *Options) {
 			o.Faults, o.Strategies[0].Needs = []fault.Name{try.fault}, []backend.Capability{backend.Redis}
 		}, sale(judge.Lost, 31, 31, judge.RuleCounterDisagrees), second).Rows[0].Cells[0]
-		if c.Word != try.want {
-			t.Errorf("%s, and %s afterwards: %s (%s), want %s", try.fault, try.second, c.Word, c.Said, try.want)
-		}
+		labtest.Same(t, c.Word, try.want, "%s, and %s afterwards (%s)", try.fault, try.second, c.Said)
 	}
 }
 

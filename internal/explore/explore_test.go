@@ -283,3 +283,23 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	b.ReportMetric(float64(schedules)/b.Elapsed().Seconds(), "schedules/s")
 }
+
+// A counterexample consists of choices for one strategy. Replaying it with another strategy fails,
+// and the error names the step.
+func TestReplayDiverges(t *testing.T) {
+	naive := open(t, sqlrow.Naive)
+	broken := search(t, naive, two(explore.Buys), explore.Limits{}).StoppedAt
+	o := labtest.Value(naive.Shorten(t.Context(), broken, explore.LedgerRule)).Must(t)
+	// C does not exist, and A has finished, so neither can take a turn.
+	for _, who := range []string{"C", "A"} {
+		longer := append(slices.Clone(o.Choices()), turns(who)...)
+		labtest.Value(naive.Replay(t.Context(), o.Scenario, longer)).Check(t, explore.ErrDiverged, "a step of %s", who)
+	}
+	w := open(t, sqlrow.Conditional)
+	_, err := w.Replay(t.Context(), o.Scenario, o.Choices())
+	labtest.Check(t, err, explore.ErrDiverged, "another strategy replays the counterexample")
+	labtest.Fails(t, err, "step ", "another strategy replays the counterexample")
+	_, err = w.Replay(t.Context(), two(explore.Locks), nil)
+	labtest.Check(t, err, explore.ErrDiverged, "a buyer locks, though conditional has no lock")
+	labtest.Fails(t, err, "has nothing for a buyer who locks", "a buyer locks, though conditional has no lock")
+}

@@ -39,9 +39,7 @@ func TestTraceOfOnePurchase(t *testing.T) {
 	if len(tr.Problems) > 0 || tr.Told[0].Answer != "sold 1, 1 left" || tr.Cut {
 		t.Errorf("told %v, problems %v", tr.Told, tr.Problems)
 	}
-	if tr.Before[0].Value != "2" || tr.After[0].Value != "1" {
-		t.Errorf("the row before %v and after %v", tr.Before, tr.After)
-	}
+	labtest.Same(t, tr.Before[0].Value+" "+tr.After[0].Value, "2 1", "the row before and after")
 	last, sent := int64(0), ""
 	for _, s := range tr.Steps {
 		sent += strings.Fields(s.Text)[0] + " "

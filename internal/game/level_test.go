@@ -111,9 +111,8 @@ func TestGamesLeaveNoDatabase(t *testing.T) {
 	if left := gameDatabases(t, in); len(left) > 0 {
 		t.Errorf("the games have left the databases %v", left)
 	}
-	if _, err := games.Game("x"); problemCode(err) != "unknown_game" {
-		t.Errorf("Game of an unknown ID: %v", err)
-	}
+	_, err := games.Game("x")
+	labtest.Same(t, problemCode(err), "unknown_game", "Game of an unknown ID")
 }
 
 // When one game more than MaxGames begins, the game that has been idle for the longest time is ended.
@@ -129,9 +128,8 @@ func TestIdleGameIsEnded(t *testing.T) {
 	}
 	findGame(t, games, ids[0])
 	findGame(t, games, ids[2])
-	if _, err := games.Game(ids[1]); problemCode(err) != "unknown_game" {
-		t.Errorf("the idle game: %v", err)
-	}
+	_, err := games.Game(ids[1])
+	labtest.Same(t, problemCode(err), "unknown_game", "the idle game")
 }
 
 // A lab that is killed leaves the databases of its games. The next game on this server drops such a database, but

@@ -30,13 +30,9 @@ func recordingOf(t *testing.T, level *game.Level) *game.Recording {
 
 // The solution of every level wins, with as many moves and switches as the level's file says. The servers still
 // answer the moves of the solution as the level's recording says. A level without a solution is tested with one
-// recorded schedule. `seckill play --record web/recordings` records the levels again.
+// recorded schedule. With the build tag verify, the test makes every recorded move of every position.
+// `seckill play --record web/recordings` records the levels again.
 func TestServersAnswerAsRecorded(t *testing.T) {
-	playLevels(t, false)
-}
-
-// playLevels plays on servers one schedule of each level's recording, or as many as make all recorded moves.
-func playLevels(t *testing.T, all bool) {
 	var needs []backend.Capability
 	for _, level := range game.Levels() {
 		needs = append(needs, strategies.Named(level.Setting.Strategy).Uses()...)
@@ -59,7 +55,7 @@ func playLevels(t *testing.T, all bool) {
 			info := strategies.Named(level.Setting.Strategy)
 			g, err := game.Open(t.Context(), servers, info, level.Setting, level, "")
 			if err == nil {
-				err = errors.Join(playLevel(t, g, level, r, all), g.Close(t.Context()))
+				err = errors.Join(playLevel(t, g, level, r), g.Close(t.Context()))
 			}
 			labtest.Check(t, err, nil, "%s", level.Name)
 			return nil
@@ -71,7 +67,7 @@ func playLevels(t *testing.T, all bool) {
 	}
 }
 
-func playLevel(t *testing.T, g *game.Game, level *game.Level, r *game.Recording, all bool) error {
+func playLevel(t *testing.T, g *game.Game, level *game.Level, r *game.Recording) error {
 	tour := game.Tour{Recording: r}
 	if err := tour.Play(t.Context(), g, level.Schedule); err != nil {
 		return err
@@ -79,7 +75,7 @@ func playLevel(t *testing.T, g *game.Game, level *game.Level, r *game.Recording,
 	if level.Schedule != "" {
 		checkSolved(t, g, level)
 	}
-	for all && tour.Left() {
+	for labtest.Verify && tour.Left() {
 		if err := tour.Play(t.Context(), g, ""); err != nil {
 			return err
 		}

@@ -65,8 +65,7 @@ func TestWhoMayReset(t *testing.T) {
 
 func TestCheckAdminAddr(t *testing.T) {
 	for addr, right := range map[string]bool{"127.0.0.1:0": true, "[::1]:9081": true, "0.0.0.0:0": false, ":0": false,
-		"[::]:0":      false,
-		"192.0.2.1:0": false, "unix:/path": false, "9081": false, "example.com": false} {
+		"[::]:0": false, "192.0.2.1:0": false, "unix:/path": false, "9081": false, "example.com": false} {
 		err := httpapi.CheckAdminAddr(addr)
 		labtest.Same(t, err == nil, right, "%s may be the admin's address: %v", addr, err)
 	}

@@ -45,9 +45,8 @@ func TestWhichRefusalsAreFinal(t *testing.T) {
 		final bool
 	}{
 		{seckill.ErrSoldOut, "sold_out", true}, {seckill.ErrDuplicate, "duplicate", true},
-		{seckill.ErrBusy, "busy", false},
-		{seckill.ErrConflict, "conflict", false}, {seckill.ErrUnavailable, "backend_unavailable", false},
-		{seckill.ErrNotStarted, "not_started", false},
+		{seckill.ErrBusy, "busy", false}, {seckill.ErrConflict, "conflict", false},
+		{seckill.ErrUnavailable, "backend_unavailable", false}, {seckill.ErrNotStarted, "not_started", false},
 		{seckill.ErrTooManyUnits, "too_many_units", false}, {errors.New("lost"), "unknown_outcome", false},
 	} {
 		f := sells()
@@ -61,8 +60,7 @@ func TestWhichRefusalsAreFinal(t *testing.T) {
 		s := serverWith(t, f, httpapi.Config{})
 		first := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key)
 		if first.Code != c.code || strings.Contains(first.Detail, "an earlier call") == c.final &&
-			c.code != "not_started" &&
-			c.code != "too_many_units" && c.code != "unknown_outcome" {
+			c.code != "not_started" && c.code != "too_many_units" && c.code != "unknown_outcome" {
 			t.Errorf("%v: answered %s %q, want %s, and of earlier calls unless it is final", c.err, first.Code,
 				first.Detail, c.code)
 		}
@@ -242,9 +240,8 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), "Prefer: respond-async", key).want(t,
 		"sold out, and the key has an order", http.StatusOK, "")
 	for err, want := range map[error]string{seckill.ErrPending: "pending", seckill.ErrUnknownOrder: "none",
-		seckill.ErrSoldOut: "refused", seckill.ErrDuplicate: "refused",
-		seckill.ErrBusy: "unknown", seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown",
-		seckill.ErrUnknown: "unknown"} {
+		seckill.ErrSoldOut: "refused", seckill.ErrDuplicate: "refused", seckill.ErrBusy: "unknown",
+		seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown", seckill.ErrUnknown: "unknown"} {
 		a.became = err
 		labtest.Same(t, lookUp(t, s, "r").Status, want, "%v: the look-up", err)
 	}

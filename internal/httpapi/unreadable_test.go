@@ -57,8 +57,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
 	for n, cause := range []error{errors.New("connection reset by peer"), context.DeadlineExceeded} {
 		for i, call := range []struct{ method, at, path, state string }{{"POST", held, "/pay", "paid"},
-			{"DELETE", held, "", "cancelled"},
-			{"DELETE", "/api/v1/orders/", "", "cancelled"}} {
+			{"DELETE", held, "", "cancelled"}, {"DELETE", "/api/v1/orders/", "", "cancelled"}} {
 			body := fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)
 			r := read[reservation](t, ask(t, s, "POST", reserve, body))
 			req := newRequest(call.method, call.at+r.ID+call.path, "")

@@ -16,8 +16,7 @@ import (
 func (e *Evidence) bought(user, quantity, remaining int64, status string, outcome Outcome) {
 	id, key := fmt.Sprintf("o%d", user), fmt.Sprintf("r%d", user)
 	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: key, Run: e.Snapshot.Stock.Run,
-		UserID: user, SKUID: 1,
-		Quantity: quantity, Remaining: remaining, Status: status, Strategy: "conditional"})
+		UserID: user, SKUID: 1, Quantity: quantity, Remaining: remaining, Status: status, Strategy: "conditional"})
 	t := Call{RequestID: key, User: user, Quantity: quantity, Outcome: outcome}
 	if t.succeeded() {
 		t.OrderID, t.Remaining = id, remaining
@@ -489,8 +488,7 @@ func reservations() *Evidence {
 	e.later(3, CallPay, OutcomeExpired)
 	e.later(4, CallCancel, OutcomeCancelled)
 	for user, state := range []seckill.ReservationState{seckill.Paid, seckill.ReservationExpired,
-		seckill.ReservationExpired,
-		seckill.ReservationReleased, seckill.Reserved, seckill.Paid} {
+		seckill.ReservationExpired, seckill.ReservationReleased, seckill.Reserved, seckill.Paid} {
 		e.Snapshot.Orders[user].Reservation = &Reservation{Left: 1_000_000}
 		e.Snapshot.Stock.Num -= 2
 		ends(int64(user+1), state)(e)
@@ -721,8 +719,7 @@ func drawn(rng *rand.Rand) *Evidence {
 }
 
 var outcomes = []Outcome{OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeBusy, OutcomeConflict, OutcomeDuplicate,
-	OutcomeInProgress,
-	OutcomeAccepted, OutcomeExpired, OutcomeCancelled, OutcomeUnknown, OutcomeError}
+	OutcomeInProgress, OutcomeAccepted, OutcomeExpired, OutcomeCancelled, OutcomeUnknown, OutcomeError}
 
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
@@ -730,8 +727,7 @@ func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 func TestJudgeReport(t *testing.T) {
 	got := Judge(*clean())
 	got.Served = nil
-	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10,
-		Totals:     Totals{Sold: 10, Orders: 4, Cancelled: 1},
+	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Totals: Totals{Sold: 10, Orders: 4, Cancelled: 1},
 		StockStore: seckill.InRow, Violations: []Violation{}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -909,6 +905,25 @@ func TestSum(t *testing.T) {
 		}
 		if got := SumReports([]Report{{Verdict: others}, b, {Verdict: others}}); got.Verdict != want {
 			t.Errorf("%s beside %s: %s, want %s", NotValid, others, got.Verdict, want)
+		}
+	}
+}
+
+// BenchmarkJudge judges a sale of 50,000 units with the answers to 100,000 calls.
+func BenchmarkJudge(b *testing.B) {
+	const units, calls = 50_000, 100_000
+	e := &Evidence{Initial: units, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: units, Num: units, Run: 4}},
+		StockStoreOf: clean().StockStoreOf}
+	for user := range int64(calls) {
+		if user < units {
+			e.sell(user, 1)
+		} else {
+			e.says(user, 1, OutcomeSoldOut)
+		}
+	}
+	for b.Loop() {
+		if r := Judge(*e); r.Verdict != Held {
+			b.Fatalf("%+v", r)
 		}
 	}
 }

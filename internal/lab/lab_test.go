@@ -21,28 +21,14 @@ var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.R
 func started(t *testing.T, o lab.Options) *lab.Lab {
 	t.Helper()
 	o.Host = labtest.HostIn(t)
-	l, err := lab.Start(t.Context(), o)
-	must(t, "start a lab", err)
-	t.Cleanup(func() {
-		if err := l.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	l := labtest.Value(lab.Start(t.Context(), o)).Must(t)
+	t.Cleanup(func() { labtest.Check(t, l.Stop(context.Background()), nil, "stop the lab") })
 	return l
 }
 
 func process(t *testing.T, l *lab.Lab, name string) *lab.Process {
 	t.Helper()
-	p, err := l.Process(name)
-	must(t, "process", err)
-	return p
-}
-
-func must(t *testing.T, what string, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
+	return labtest.Value(l.Process(name)).Must(t)
 }
 
 func TestEverythingStartsPrivately(t *testing.T) {
@@ -66,7 +52,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	}
 	// For measurements, the server must flush its log at every commit and accept the connections of all clients.
 	var flush, connections int
-	must(t, "ask MySQL", in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush,
+	labtest.Must(t, in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush,
 		&connections))
 	if flush != 1 || connections < 1000 {
 		t.Errorf("flush at commit is %d and max_connections %d, want 1 and 1000", flush, connections)
@@ -80,7 +66,7 @@ func TestAdd(t *testing.T) {
 		t.Errorf("configuration %+v, want Redis alone", c)
 	}
 	first := l.Config().RedisAddrs
-	must(t, "add", l.Add(t.Context(), backend.NameRedis, backend.NameEtcd))
+	labtest.Must(t, l.Add(t.Context(), backend.NameRedis, backend.NameEtcd))
 	if c := l.Config(); c.EtcdEndpoints == nil || !slices.Equal(c.RedisAddrs, first) {
 		t.Errorf("configuration %+v, want etcd beside the same Redis", c)
 	}
@@ -109,7 +95,7 @@ func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 func script(t *testing.T, name, commands string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	must(t, "write "+path, os.WriteFile(path, []byte("#!/bin/sh\n"+commands+"\n"), 0o755))
+	labtest.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+commands+"\n"), 0o755))
 	return path
 }
 
@@ -135,9 +121,8 @@ func TestFailedStartSaysWhy(t *testing.T) {
 			l.Stop(context.Background())
 			t.Fatalf("a %s that ends at once was accepted", c.name)
 		}
-		if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.again) {
-			t.Errorf("%q does not say %q and %q", err, c.says, c.again)
-		}
+		labtest.Fails(t, err, c.says, "start %s", c.backend)
+		labtest.Fails(t, err, c.again, "start %s", c.backend)
 		if left, _ := os.ReadDir(host.Temp); len(left) > 0 {
 			t.Errorf("%v is left in the folder", left)
 		}
@@ -152,8 +137,7 @@ func TestEmbeddedTier(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Host = labtest.HostIn(t)
-			l, err := lab.Start(t.Context(), o)
-			must(t, "start", err)
+			l := labtest.Value(lab.Start(t.Context(), o)).Must(t)
 			defer l.Stop(context.Background())
 			embedded := map[string]string{backend.NameMySQL: "SQLite 3", backend.NameRedis: "miniredis"}
 			for _, s := range l.Backends() {
@@ -168,14 +152,13 @@ func TestEmbeddedTier(t *testing.T) {
 				}
 			}
 			in := labtest.Open(t, l.Config())
-			if in.Tier(backend.NameMySQL) != backend.Embedded || in.Tier(backend.NameRedis) != backend.Embedded {
-				t.Errorf("tiers %v, want both embedded", in.Config.Tiers)
-			}
+			labtest.Same(t, in.Tier(backend.NameMySQL), backend.Embedded, "the tier of MySQL")
+			labtest.Same(t, in.Tier(backend.NameRedis), backend.Embedded, "the tier of Redis")
 			if ok, _ := in.Config.Has(backend.RedisQuorum); ok {
 				t.Error("one miniredis passes for five independent nodes")
 			}
 			begun := time.Now() // miniredis has no clock, so a lease ends only because the lab advances the time
-			must(t, "set", in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err())
+			labtest.Must(t, in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err())
 			labtest.Soon(t, "the end of a lease of 200 ms",
 				func() bool { return in.Redis.Exists(t.Context(), "lease").Val() == 0 })
 			if lived := time.Since(begun); lived < 150*time.Millisecond {

@@ -17,15 +17,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/sqlerr"
 )
 
 func mysqlAt(t *testing.T, dsn string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("mysql", dsn)
-	must(t, "open "+backend.Redact(dsn), err)
+	db := labtest.Value(sql.Open("mysql", dsn)).Must(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -43,16 +41,14 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	db := mysqlAt(t, strings.TrimSuffix(p.Login(), "seckill")) // log in without a database: none exists yet
 	for _, want := range []string{
 		"CREATE DATABASE IF NOT EXISTS seckill", "CREATE DATABASE seckill_other",
-		"CREATE TABLE seckill_other.t (a INT)",
-		"CREATE PROCEDURE seckill.p() SELECT 1", "SELECT * FROM information_schema.PROCESSLIST",
-		"SHOW ENGINE INNODB STATUS",
-		"DROP PROCEDURE seckill.p", "DROP DATABASE seckill_other",
+		"CREATE TABLE seckill_other.t (a INT)", "CREATE PROCEDURE seckill.p() SELECT 1",
+		"SELECT * FROM information_schema.PROCESSLIST", "SHOW ENGINE INNODB STATUS", "DROP PROCEDURE seckill.p",
+		"DROP DATABASE seckill_other",
 	} {
-		_, err := db.Exec(want)
-		must(t, want, err)
+		labtest.Value(db.Exec(want)).Check(t, nil, "%s", want)
 	}
 	folder := t.TempDir()
-	must(t, "let every user write", os.Chmod(folder, 0o777))
+	labtest.Must(t, os.Chmod(folder, 0o777))
 	for _, forbidden := range []string{
 		fmt.Sprintf("SELECT 'x' INTO OUTFILE '%s/written'", folder),
 		"SET GLOBAL general_log_file = '" + folder + "/written'",
@@ -68,8 +64,8 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 		t.Error("the account may read files")
 	}
 	// The server's data and passwords survive a restart.
-	must(t, "restart", p.Restart(t.Context()))
-	must(t, "come in again", mysqlAt(t, l.Config().MySQLDSN).Ping())
+	labtest.Must(t, p.Restart(t.Context()))
+	labtest.Must(t, mysqlAt(t, l.Config().MySQLDSN).Ping())
 }
 
 // Every Redis of a lab requires the password.
@@ -78,7 +74,7 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 	for _, address := range append(c.RedisAddrs, c.RedlockAddrs...) {
 		o := redisOptions(t, address)
 		friend := redis.NewClient(o)
-		must(t, "ping "+o.Addr, friend.Ping(t.Context()).Err())
+		labtest.Must(t, friend.Ping(t.Context()).Err())
 		for _, setting := range []string{"dir", "dbfilename"} {
 			labtest.Fails(t, friend.ConfigSet(t.Context(), setting, "/tmp").Err(), "", "a client sets %s", setting)
 		}
@@ -102,7 +98,7 @@ func TestServersServeNoWebPage(t *testing.T) {
 			}
 			request, err := http.NewRequest(to[0], "http://"+p.Addr+to[1],
 				strings.NewReader(`{"key":"AA==","range_end":"AA=="}`))
-			must(t, "make a request", err)
+			labtest.Must(t, err)
 			request.Host, request.Close = to[2], true
 			request.Header.Set("Origin", "http://"+page)
 			answer, err := client.Do(request)
@@ -123,8 +119,7 @@ func TestServersServeNoWebPage(t *testing.T) {
 // log, or in the results of Backends and Services, which the page shows.
 func TestPasswordsAreNotShown(t *testing.T) {
 	l := privateLab(t)
-	db, err := mysql.ParseDSN(l.Config().MySQLDSN)
-	must(t, "parse", err)
+	db := labtest.Value(mysql.ParseDSN(l.Config().MySQLDSN)).Must(t)
 	secrets := []string{db.Passwd, redisOptions(t, l.Config().RedisAddrs[0]).Password}
 	for _, secret := range secrets {
 		if len(secret) < 20 {
@@ -141,14 +136,13 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		if runtime.GOOS != "linux" {
 			break // only Linux has /proc
 		}
-		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
-		must(t, "read the arguments of "+p.Name, err)
+		args := labtest.Value(os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))).Must(t)
 		if len(args) == 0 || holds(args) {
 			t.Errorf("the arguments of %s: %q", p.Name, args)
 		}
 	}
 	seen := 0
-	must(t, "look through the folder", filepath.WalkDir(l.Folder(), func(path string, d fs.DirEntry, err error) error {
+	labtest.Must(t, filepath.WalkDir(l.Folder(), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(path, filepath.Join(l.Folder(), "mysql")+"/") {
 			return nil
 		}
@@ -171,8 +165,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 // A shell that has read the script of ClientsFile can start clients such as mysql without a password as an argument.
 func TestClientsOfPeople(t *testing.T) {
 	l := privateLab(t)
-	file, err := l.ClientsFile()
-	must(t, "write it", err)
+	file := labtest.Value(l.ClientsFile()).Must(t)
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%s: %v, %v; want a file that only this user can read", file, info, err)
@@ -181,7 +174,7 @@ func TestClientsOfPeople(t *testing.T) {
 		shell := exec.CommandContext(t.Context(), "sh", "-c", ". "+file+" && "+command)
 		shell.Env = []string{"PATH=" + os.Getenv("PATH")}
 		said, err := shell.CombinedOutput()
-		must(t, command+": "+string(said), err)
+		labtest.Check(t, err, nil, "%s: %s", command, said)
 		return strings.TrimSpace(string(said))
 	}
 	for _, p := range l.Processes() {
@@ -190,6 +183,6 @@ func TestClientsOfPeople(t *testing.T) {
 			labtest.Same(t, said, "PONG", "%s answers redis-cli", p.Name)
 		}
 	}
-	must(t, "ping", mysqlAt(t, strings.TrimSuffix(in(`echo "$SECKILL_MYSQL_DSN"`), "seckill")).Ping())
+	labtest.Must(t, mysqlAt(t, strings.TrimSuffix(in(`echo "$SECKILL_MYSQL_DSN"`), "seckill")).Ping())
 	labtest.Same(t, in(`echo "$MYSQL_HOST:$MYSQL_TCP_PORT"`), process(t, l, "mysql").Addr, "MySQL's clients are led to")
 }

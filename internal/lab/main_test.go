@@ -52,17 +52,15 @@ func privateLab(t *testing.T) *lab.Lab {
 	if private.lab != nil {
 		return private.lab
 	}
-	folder, err := os.MkdirTemp("", "lab")
-	must(t, "make a folder", err)
+	folder := labtest.Value(os.MkdirTemp("", "lab")).Must(t)
 	private.host = labtest.Host()
 	private.host.Temp = folder
-	l, err := lab.Start(t.Context(), lab.Options{Host: private.host})
-	must(t, "start the lab of all tests", err)
+	l := labtest.Value(lab.Start(t.Context(), lab.Options{Host: private.host})).Must(t)
 	private.lab, private.stop = l, func() {
 		_ = l.Stop(context.Background())
 		_ = os.RemoveAll(folder)
 	}
-	must(t, "start services", l.StartServices(t.Context(), 2))
+	labtest.Must(t, l.StartServices(t.Context(), 2))
 	return l
 }
 
@@ -128,9 +126,7 @@ func observe(l *lab.Lab) victim {
 // redisOptions parses an address as go-redis does, without this project's own forms.
 func redisOptions(t *testing.T, login string) *redis.Options {
 	t.Helper()
-	o, err := redis.ParseURL(login)
-	must(t, "parse u r l", err)
-	return o
+	return labtest.Value(redis.ParseURL(login)).Must(t)
 }
 
 // startVictim runs this test program as a program with a lab of these backends and two service processes.
@@ -140,12 +136,11 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 	cmd.Env = append(os.Environ(), victimEnv+"="+labtest.HostIn(t).Temp,
 		"SECKILL_TEST_BACKENDS="+strings.Join(backends, " "))
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	must(t, "stdout pipe", err)
-	must(t, "start", cmd.Start())
+	out := labtest.Value(cmd.StdoutPipe()).Must(t)
+	labtest.Must(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	var v victim
-	must(t, "read the victim's report", json.NewDecoder(out).Decode(&v))
+	labtest.Must(t, json.NewDecoder(out).Decode(&v))
 	if len(v.PIDs) != processes {
 		t.Fatalf("the victim reported %d processes, want %d", len(v.PIDs), processes)
 	}

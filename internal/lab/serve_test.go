@@ -32,7 +32,7 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 	l := started(t, lab.Options{Token: "t", Backends: []string{backend.NameRedis, backend.NameRedlock},
 		ServiceArgs: []string{"--strategy", "naive"}})
 	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
-	must(t, "serve", l.Serve(t.Context(), two))
+	labtest.Must(t, l.Serve(t.Context(), two))
 	urls, pids := served(l)
 	if len(urls) != 2 || l.ServiceSettings() != two {
 		t.Fatalf("services %v run with %+v, want two with %+v", urls, l.ServiceSettings(), two)
@@ -48,19 +48,19 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 		t.Error("a service's environment has what is not the lab's")
 	}
 
-	must(t, "serve the same", l.Serve(t.Context(), two))
+	labtest.Must(t, l.Serve(t.Context(), two))
 	_, same := served(l)
 	labtest.Same(t, same, pids, "the processes, though nothing is different")
 
 	p := process(t, l, "service-2")
-	must(t, "kill", p.Kill(t.Context()))
-	must(t, "serve the same, one being dead", l.Serve(t.Context(), two))
+	labtest.Must(t, p.Kill(t.Context()))
+	labtest.Must(t, l.Serve(t.Context(), two))
 	if _, now := served(l); now[0] != pids[0] || now[1] == pids[1] || !p.Alive() {
 		t.Errorf("processes %v became %v: want only the dead one anew", pids, now)
 	}
 
 	three := lab.ServiceSettings{Services: 3, Lease: 500, Wait: 200, Poll: 5}
-	must(t, "serve others", l.Serve(t.Context(), three))
+	labtest.Must(t, l.Serve(t.Context(), three))
 	now, _ := served(l)
 	if len(now) != 3 || !slices.Equal(now[:2], urls) {
 		t.Fatalf("services at %v, want a third beside %v", now, urls)
@@ -75,12 +75,12 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 	labtest.Fails(t, l.Serve(t.Context(), unlucky), "--lock-poll 13ms it is", "settings that no service starts with")
 	one := three
 	one.Services = 1
-	must(t, "serve with one", l.Serve(t.Context(), one))
+	labtest.Must(t, l.Serve(t.Context(), one))
 	now, _ = served(l)
 	labtest.Same(t, now, urls[:1], "the first service alone")
 	labtest.Contains(t, get(t, urls[0]+"/arguments"), "--lock-poll 5ms", "the arguments after a start that failed")
 	last := process(t, l, "service-1")
-	must(t, "terminate", last.Terminate(t.Context()))
+	labtest.Must(t, last.Terminate(t.Context()))
 	text := labtest.Value(os.ReadFile(last.Log)).Must(t)
 	labtest.Contains(t, string(text), "finished the purchases in flight", "the log of a service that was asked to end")
 }
@@ -88,17 +88,15 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 func get(t *testing.T, url string) string {
 	t.Helper()
 	answer, err := http.Get(url)
-	must(t, "get", err)
+	labtest.Must(t, err)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	must(t, "read all", err)
-	return string(text)
+	return string(labtest.Value(io.ReadAll(answer.Body)).Must(t))
 }
 
 // Each fault is either available or says why it is not.
 func TestFaultsThatCannotBeHad(t *testing.T) {
 	l := started(t, lab.Options{Embedded: true, Backends: []string{"redis"}})
-	must(t, "start a service", l.StartServices(t.Context(), 1))
+	labtest.Must(t, l.StartServices(t.Context(), 1))
 	ctx := t.Context()
 	for _, f := range (fault.Lab{Lab: l}).Faults() {
 		_, err := fault.Lab{Lab: l}.Inject(ctx, f.Kind, fault.Aim{Service: 2, Strategy: "x", SKU: 1})
@@ -117,17 +115,17 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 // A paused process can be ended. A process that has ended cannot be paused, and can be started again.
 func TestAPausedProcessEnds(t *testing.T) {
 	p := process(t, privateLab(t), "redis")
-	must(t, "pause", p.Pause())
+	labtest.Must(t, p.Pause())
 	if !p.Alive() {
 		t.Error("a paused process is said to have ended")
 	}
-	must(t, "terminate a paused process", p.Terminate(t.Context()))
+	labtest.Must(t, p.Terminate(t.Context()))
 	if p.Alive() || p.Ended() == "" {
 		t.Error("it ended, and says that it is alive")
 	}
 	labtest.Fails(t, p.Pause(), "", "pause a process that has ended")
-	must(t, "terminate what has ended", p.Terminate(t.Context()))
-	must(t, "start it again", p.Restart(t.Context()))
+	labtest.Must(t, p.Terminate(t.Context()))
+	labtest.Must(t, p.Restart(t.Context()))
 }
 
 // Faults of one process happen one after the other. If two restarts happened at once, they would start the process
@@ -149,11 +147,11 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 			killed <- err
 		}()
 	}
-	must(t, "restart Redis so often at once", together.Wait())
+	labtest.Must(t, together.Wait())
 	p := process(t, l, "redis")
 	client := redis.NewClient(redisOptions(t, p.Login()))
 	defer client.Close()
-	must(t, "ping", client.Ping(t.Context()).Err())
+	labtest.Must(t, client.Ping(t.Context()).Err())
 	if !p.Alive() {
 		t.Errorf("Redis answers, and is said to have ended: %s", p.Ended())
 	}
@@ -168,8 +166,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	labtest.Same(t, died, 1, "the kills that have killed the one service")
 	for _, u := range undo {
 		if u != nil {
-			err := u.Undo(t.Context(), &u.Effect)
-			must(t, "undo the kill", err)
+			labtest.Must(t, u.Undo(t.Context(), &u.Effect))
 		}
 	}
 	labtest.Same(t, l.Services()[0].Up, true, "the service runs after the kill was undone")
@@ -178,7 +175,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 // Each service process reaches a server through its own link. A fault at a link is refused if no such service exists.
 func TestLinks(t *testing.T) {
 	l := started(t, lab.Options{Backends: []string{backend.NameRedis}, Links: true})
-	must(t, "start a service", l.StartServices(t.Context(), 1))
+	labtest.Must(t, l.StartServices(t.Context(), 1))
 	_, after, _ := strings.Cut(get(t, l.Services()[0].URL+"/environment"), "SECKILL_REDIS_ADDRS=")
 	addr, _, _ := strings.Cut(after, "\n")
 	if direct := process(t, l, "redis").Login(); addr == "" || addr == direct {
@@ -188,14 +185,11 @@ func TestLinks(t *testing.T) {
 	options.MaxRetries = -1
 	client := redis.NewClient(options) // this client uses the same link as the service
 	defer client.Close()
-	must(t, "ping through the link", client.Ping(t.Context()).Err())
-	trouble, err := fault.Lab{Lab: l}.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
-	must(t, "lose Redis' replies", err)
-	err = client.WithTimeout(time.Second).Set(t.Context(), "asked", "yes", 0).Err()
-	labtest.Fails(t, err, "", "a command whose reply is lost")
+	labtest.Must(t, client.Ping(t.Context()).Err())
+	trouble := labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})).Must(t)
+	labtest.Fails(t, client.WithTimeout(time.Second).Set(t.Context(), "asked", "yes", 0).Err(), "", "without a reply")
 	effect := trouble.Effect
-	err = trouble.Undo(t.Context(), &effect)
-	must(t, "undo it", err)
+	labtest.Must(t, trouble.Undo(t.Context(), &effect))
 	labtest.Value(client.Get(t.Context(), "asked").Result()).Same(t, "yes", "what was asked of Redis")
 	if !effect.TookEffect {
 		t.Errorf("it came to %+v", effect)

@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"os"
 	"strings"
@@ -73,23 +72,21 @@ var nothingFound = func() map[lab.Tool]lab.Program {
 func TestSentinelsFailOver(t *testing.T) {
 	l := started(t, lab.Options{Topology: lab.Sentinel, Backends: []string{backend.NameRedis}})
 	in := labtest.Open(t, l.Config())
-	must(t, "write", in.Redis.Set(t.Context(), "copied", "", 0).Err())
-	must(t, "wait for both replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
-	failover, err := fault.Lab{Lab: l}.Inject(t.Context(), "failover_redis", fault.Aim{})
-	must(t, "begin the failover", err)
-	must(t, "write what is not copied", in.Redis.Set(t.Context(), "lost", "", 0).Err())
+	labtest.Must(t, in.Redis.Set(t.Context(), "copied", "", 0).Err())
+	labtest.Must(t, in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
+	failover := labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), "failover_redis", fault.Aim{})).Must(t)
+	labtest.Must(t, in.Redis.Set(t.Context(), "lost", "", 0).Err())
 	effect := failover.Effect
-	err = failover.Undo(t.Context(), &effect)
-	must(t, "fail over", err)
+	labtest.Must(t, failover.Undo(t.Context(), &effect))
 	if !effect.TookEffect {
 		t.Errorf("the failover came to %+v", effect)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	err = in.Redis.Set(ctx, "later", "", 0).Err()
+	err := in.Redis.Set(ctx, "later", "", 0).Err()
 	for ; err != nil && ctx.Err() == nil; err = in.Redis.Set(ctx, "later", "", 0).Err() {
 	}
-	must(t, "write to the new primary", err)
+	labtest.Must(t, err)
 	labtest.Same(t, in.Redis.Exists(ctx, "copied").Val(), 1, "the keys that were copied")
 	labtest.Value(in.Redis.Exists(ctx, "lost").Result()).Same(t, 0, "the keys that were not copied")
 }
@@ -109,18 +106,16 @@ func TestServersOfThreeAreLost(t *testing.T) {
 		}
 		return false
 	}
-	lost, err := fault.Lab{Lab: l}.Inject(t.Context(), "lose_etcd", fault.Aim{})
-	must(t, "lose one", err)
+	lost := labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), "lose_etcd", fault.Aim{})).Must(t)
 	if !lost.Effect.TookEffect || l.Backends()[0].OK || !writes("with two", 20*time.Second) {
 		t.Errorf("one of three is lost: %+v, %+v; want it shown and not missed", lost.Effect, l.Backends())
 	}
-	err = lost.Undo(t.Context(), &lost.Effect)
-	must(t, "undo it", err)
+	labtest.Must(t, lost.Undo(t.Context(), &lost.Effect))
 	if !l.Backends()[0].OK || !writes("with three", 20*time.Second) {
 		t.Errorf("one is back: %+v", l.Backends())
 	}
 	for _, name := range []string{"etcd-1", "etcd-2"} {
-		must(t, "kill "+name, process(t, l, name).Kill(t.Context()))
+		labtest.Must(t, process(t, l, name).Kill(t.Context()))
 	}
 	if writes("with one", time.Second) {
 		t.Error("two of three etcd servers are not missed")
@@ -138,9 +133,8 @@ func TestEnsembleHasOneUser(t *testing.T) {
 	for i := range all {
 		asking.Go(func() {
 			var err error
-			if all[i], err = l.Ensemble(t.Context(), backend.NameRedis); err != nil {
-				t.Error(err)
-			}
+			all[i], err = l.Ensemble(t.Context(), backend.NameRedis)
+			labtest.Check(t, err, nil, "an ensemble")
 		})
 	}
 	asking.Wait()
@@ -149,16 +143,14 @@ func TestEnsembleHasOneUser(t *testing.T) {
 		t.Fatalf("the ensembles are %p and %p, of %d processes; want one of a primary and a replica", e, all[1],
 			len(l.Processes()))
 	}
-	give, err := e.Reserve(t.Context())
-	must(t, "take it", err)
+	give := labtest.Value(e.Reserve(t.Context())).Must(t)
 	waiting, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	labtest.Value(e.Reserve(waiting)).Check(t, context.DeadlineExceeded, "a second user")
 	give()
-	must(t, "take it when it is free", e.Repair(t.Context()))
+	labtest.Must(t, e.Repair(t.Context()))
 	without := started(t, lab.Options{Backends: []string{}, Programs: nothingFound, Topology: lab.Losable})
-	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) ||
-		!strings.Contains(err.Error(), "seckill doctor") {
-		t.Errorf("an ensemble without its program: %v, want %v and how to get it", err, lab.ErrNoServer)
-	}
+	_, err := without.Ensemble(t.Context(), backend.NameEtcd)
+	labtest.Check(t, err, lab.ErrNoServer, "an ensemble without its program")
+	labtest.Fails(t, err, "seckill doctor", "an ensemble without its program")
 }

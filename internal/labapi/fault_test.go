@@ -94,9 +94,8 @@ func TestPausesByHand(t *testing.T) {
 		t.Errorf("a pause of no length given: %+v, want one longer than the lease", r.Faults[1])
 	}
 	for body, field := range map[string]string{`{"kind":7}`: "kind", `{"kind":"flood"}`: "kind",
-		`{"kind":"restart_redis"}`:            "kind",
-		`{"kind":"kill_service","service":9}`: "service", `{"kind":"kill_service","at_ms":-1}`: "at_ms",
-		`{"kind":"kill_service","for_ms":1}`:      "for_ms",
+		`{"kind":"restart_redis"}`: "kind", `{"kind":"kill_service","service":9}`: "service",
+		`{"kind":"kill_service","at_ms":-1}`: "at_ms", `{"kind":"kill_service","for_ms":1}`: "for_ms",
 		`{"kind":"pause_service","for_ms":25001}`: "for_ms", `{"kind":"pause_holder","service":1}`: "service",
 		`{"kind":"pause_holder","strategy":"other"}`: "strategy", `{"kind":"kill_service","colour":7}`: "colour"} {
 		begun.adds(body).wants(t, h.URL, 400, `"field":"`+field+`"`)

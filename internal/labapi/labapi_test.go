@@ -15,10 +15,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"seckill/internal/catalog"
 	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
@@ -248,11 +251,8 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	before, _ := os.ReadDir(dir)
 
 	s, h, _ := start(t, func(c *Config) { c.History = History(dir) })
-	if len(s.runs.entries) != 1 || len(s.traces.entries) != 1 || len(s.comparisons.entries) != 1 {
-		t.Errorf("listed are %d runs, %d traces, %d comparisons, want one each", len(s.runs.entries),
-			len(s.traces.entries),
-			len(s.comparisons.entries))
-	}
+	listed := [3]int{len(s.runs.entries), len(s.traces.entries), len(s.comparisons.entries)}
+	labtest.Same(t, listed, [3]int{1, 1, 1}, "listed runs, traces and comparisons")
 	// If a file lacks a list inside a member of the entry, the answer contains an empty list.
 	call{method: "GET", path: "/api/lab/v1/runs/whole"}.wants(t, h.URL, 200, `"violations":[]`)
 	call{method: "GET", path: "/api/lab/v1/traces/whole"}.wants(t, h.URL, 200, `"steps":[]`)
@@ -270,4 +270,59 @@ func TestWhatCannotBeKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a-file")
 	labtest.Must(t, os.WriteFile(file, nil, 0o600))
 	labtest.Fails(t, History(file).writeEntry("run", "a", kept{}), "", "an entry where no folder can be")
+}
+
+// The test makes the calls in testdata, in the format of labtest.Calls, and checks the answers.
+func TestCalls(t *testing.T) {
+	for file, change := range map[string]func(*Config){
+		"runs": func(c *Config) { c.Compare = newComparing().run },
+		"shop": func(c *Config) {
+			c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive"},
+				{Name: "conditional", Reserves: true}}
+			c.Page = fstest.MapFS{"index.html": {Data: []byte("lab")}, "shop/index.html": {Data: []byte("shop")}}
+		},
+	} {
+		_, h, _ := start(t, change)
+		calls := labtest.Calls{TB: t}
+		calls.Ask = func(method, path, body string, _ []string) labtest.Answer {
+			status, answer, header := call{method: method, path: path, body: body}.do(t, h.URL)
+			var p web.Problem
+			_ = json.Unmarshal([]byte(answer), &p) // an answer with HTML is no JSON, so ignore the error
+			if status >= 400 && (header.Get("Content-Type") != web.ProblemType || p.Detail == "") {
+				t.Errorf("%s %s %s: a problem of the type %s that says %q", method, path, body,
+					header.Get("Content-Type"), p.Detail)
+			}
+			return labtest.Answer{Status: status, Header: header, Body: []byte(answer)}
+		}
+		calls.Run("testdata/" + file + ".txt")
+	}
+}
+
+// A run shows all its settings, also those that the call omitted.
+func TestSettingsThatAreUsed(t *testing.T) {
+	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
+	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,
+		"profile":"constant","rate":100,"duration_ns":2000000000,"seed":"18446744073709551615","lease_ms":500}`}.do(t, h.URL)
+	var begun struct {
+		Settings json.RawMessage
+		Lanes    []Lane
+	}
+	json.Unmarshal([]byte(body), &begun)
+	want := `{"strategies":["good","other"],"stock":100,"sku_id":1,"skus":1,"buyers":2000,"quantity":1,"copies":0.01,"retry":1,` +
+		`"profile":"constant","concurrency":64,"rate":100,"duration_ns":2000000000,"timeout_ns":15000000000,` +
+		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10}`
+	labtest.Same(t, string(begun.Settings), want, "the settings")
+	for i, sku := range []int64{1, 2} {
+		c := <-load.configs
+		at := 0
+		if c.Strategy == "other" {
+			at = 1
+		}
+		if l := begun.Lanes[at]; l.Strategy != c.Strategy || l.SKU != c.SKU || at == i && c.SKU != sku {
+			t.Errorf("lane %+v sells SKU %d with %s", l, c.SKU, c.Strategy)
+		}
+		if c.Seed != 1<<64-1 || c.Requests() != 200 || c.Rate != 100 {
+			t.Errorf("a lane was started with %+v", c.Scenario)
+		}
+	}
 }

@@ -85,8 +85,7 @@ func TestRivals(t *testing.T) {
 		t.Fatalf("POST rivals: %d %s", status, body)
 	}
 	if c := <-load.configs; !c.Joins || c.SKU != seckill.ShopSKU || c.Stock != 100 || c.Buyers != 500 ||
-		c.Quantity != 1 || c.Strategy != "good" ||
-		c.Seed == 0 || len(c.Targets) != 1 {
+		c.Quantity != 1 || c.Strategy != "good" || c.Seed == 0 || len(c.Targets) != 1 {
 		t.Errorf("the rivals were started with %+v", c)
 	}
 	sends(`{}`).wants(t, base, 409, "busy with 500 rivals")

@@ -82,8 +82,7 @@ func TestGateForgets(t *testing.T) {
 		labtest.Value(g.Acquire(t.Context(), "key", time.Second)).Check(t, seckill.ErrBusy,
 			"Acquire of a held key, with a wait of a second")
 		inside.Release()
-		if closed != 1 || len(g.permits) != 0 {
-			t.Errorf("closed %d times, %d permits are kept; want 1 and 0", closed, len(g.permits))
-		}
+		labtest.Same(t, closed, 1, "how often the value was closed")
+		labtest.Same(t, len(g.permits), 0, "the permits that are kept")
 	})
 }

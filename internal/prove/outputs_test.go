@@ -23,8 +23,7 @@ func byHand() *prove.Matrix {
 		{ID: "dead-holder", Title: "dead holder", Choosing: true}, {ID: "waits", Title: "how it waits", Choosing: true}}
 	return &prove.Matrix{Format: 3, Questions: questions, Seed: 7, Schedules: 80, Took: "12m0s",
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"},
-			{Name: "redlock", OK: true, Version: "Redis 7"},
-			{Name: "etcd", Error: "not found", Version: ""}},
+			{Name: "redlock", OK: true, Version: "Redis 7"}, {Name: "etcd", Error: "not found", Version: ""}},
 		Rows: []prove.Row{
 			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Cells: map[string]prove.Cell{
 				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold",
@@ -149,11 +148,9 @@ func TestDifferences(t *testing.T) {
 		"either way": {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks),
 			"a holds, b breaks oversold, blocked, c holds, d n/a"},
 		"a lock that broke where it was measured": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked,
-			prove.Missing, prove.Breaks,
-			prove.Breaks), "g measured"},
+			prove.Missing, prove.Breaks, prove.Breaks), "g measured"},
 		"a lock that is not one any more": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked,
-			prove.Missing, prove.Breaks,
-			prove.NotAsked), "g measured"},
+			prove.Missing, prove.Breaks, prove.NotAsked), "g measured"},
 		"a smaller bound": {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds,
 			prove.Holds), "a holds"},
 		"the same rules, another first": {breaking(60, "blocked", prove.Finding{Rule: "oversold"}), ""},

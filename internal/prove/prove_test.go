@@ -150,8 +150,7 @@ func TestProofIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m, err := prove.Run(ctx, prove.Options{Infos: []catalog.Info{sqlrow.Conditional},
-		Questions: []string{"oversell", "processes"},
-		Servers:   shared(t), Workers: 1, Schedules: 5,
+		Questions: []string{"oversell", "processes"}, Servers: shared(t), Workers: 1, Schedules: 5,
 		Progress: func(int, int, string, prove.Question, prove.Cell) { cancel() }})
 	if err == nil || m == nil {
 		t.Fatalf("matrix %v, error %v; want both", m, err)
@@ -188,9 +187,8 @@ func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 	names := []string{"conditional", "mutex-per-sku", "get-lock", "redis-lua"} // one for each answer
 	if labtest.Verify {
 		names = append(names, "version", "redis-counter-mysql", "for-update", "for-update-nowait",
-			"for-update-autocommit", "mutex-per-request",
-			"snapshot-first", "lock-insert", "lock-table-central", "redis-setex", "redis-watchdog", "redis-lock-mysql",
-			"zk", "etcd")
+			"for-update-autocommit", "mutex-per-request", "snapshot-first", "lock-insert", "lock-table-central",
+			"redis-setex", "redis-watchdog", "redis-lock-mysql", "zk", "etcd")
 	}
 	wants, short := published(t), func(c prove.Cell) string { return string(c.Answer) + ": " + strings.SplitN(c.Text, ";", 2)[0] }
 	questions := []string{"hung-holder", "waits", "order"}

@@ -59,14 +59,11 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	if ev, err := tap.Wait(ctx, "node", change); err != nil || ev.Type != zk.EventNodeDeleted {
 		t.Errorf("the watch brought %+v, %v", ev, err)
 	}
-	if stat, err := c.Exists(ctx, node); stat != nil || err != nil {
-		t.Errorf("a node that is gone: %+v, %v", stat, err)
-	}
+	labtest.Value(c.Exists(ctx, node)).Same(t, nil, "a node that is gone")
 	want := []string{
-		"zookeeper create " + dir + "/n- ephemeral sequential",
-		"zookeeper getData " + node + " watch", "zookeeper getChildren " + dir,
-		"zookeeper getChildren " + dir + " watch",
-		"zookeeper delete " + node, "wait node", "zookeeper exists " + node,
+		"zookeeper create " + dir + "/n- ephemeral sequential", "zookeeper getData " + node + " watch",
+		"zookeeper getChildren " + dir, "zookeeper getChildren " + dir + " watch", "zookeeper delete " + node,
+		"wait node", "zookeeper exists " + node,
 	}
 	labtest.Same(t, strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"), "the tap saw")
 
@@ -74,9 +71,7 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	r.OnBefore = func(*tap.Command) error { return stopped }
 	labtest.Value(c.Create(ctx, dir+"/never", nil, zk.FlagPersistent)).Check(t, stopped,
 		"a command that the tap stops")
-	if stat, err := c.Exists(t.Context(), dir+"/never"); stat != nil || err != nil {
-		t.Errorf("a command that the tap stopped was sent: %+v, %v", stat, err)
-	}
+	labtest.Value(c.Exists(t.Context(), dir+"/never")).Same(t, nil, "the node of a command that the tap stopped")
 }
 
 func TestZooKeeperUnreachable(t *testing.T) {
@@ -167,4 +162,37 @@ func goroutines(in string) (n int) {
 		}
 	}
 	return n
+}
+
+// AskServer does not read an answer that is far longer than that of a ZooKeeper server.
+func TestAskServerReadsALimitedAnswer(t *testing.T) {
+	t.Parallel()
+	listener := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
+	defer listener.Close()
+	const maxSent = 64 << 20
+	sent := make(chan int, 1)
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		total := 0
+		for chunk := make([]byte, 64<<10); err == nil && total < maxSent; {
+			var n int
+			n, err = conn.Write(chunk)
+			total += n
+		}
+		sent <- total
+	}()
+	_, _, err := zkclient.AskServer(t.Context(), listener.Addr().String())
+	if err == nil {
+		t.Fatal("the answer is taken for that of a ZooKeeper server")
+	}
+	if len(err.Error()) > 1000 {
+		t.Errorf("the error has %d bytes, want a short one", len(err.Error()))
+	}
+	if n := <-sent; n >= maxSent {
+		t.Errorf("all %d bytes were read", n)
+	}
 }

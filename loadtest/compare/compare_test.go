@@ -3,13 +3,13 @@ package compare
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"seckill/internal/judge"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/stats"
 	"seckill/loadtest"
 )
@@ -89,9 +89,7 @@ func TestRoundsAlternate(t *testing.T) {
 	o.Crowds = []int{2}
 	r := Run(t.Context(), o)
 	want := "a × 8, b × 8, a × 2, b × 2, b × 2, a × 2, b × 8, a × 8, a × 8, b × 8, a × 2, b × 2"
-	if got := strings.Join(b.sales, ", "); got != want {
-		t.Errorf("the sales ran in the order\n%s, not\n%s", got, want)
-	}
+	labtest.Same(t, strings.Join(b.sales, ", "), want, "the order of the sales")
 	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.MainEntries()) != 2 || len(r.Entries) != 4 ||
 		r.Entries[1].Factor.Times < .9 || r.Entries[3].Factor.Times > .6 {
 		t.Errorf("interrupted %v, exit status %d, %d entries, %v and %v", r.Interrupted, r.ExitStatus(), len(r.Entries),
@@ -131,9 +129,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("oversold without keys: exit status %d, with keys %s", r.ExitStatus(), r.Entries[0].Verdict)
 	}
 	o.Retry = 1
-	if err := o.Check(); err == nil {
-		t.Error("retries without keys are accepted")
-	}
+	labtest.Fails(t, o.Check(), "", "retries without keys")
 }
 
 // A strategy is compared with each baseline that was measured with as many buyers at a time. If
@@ -190,9 +186,8 @@ func TestASaleLastsForItsTurn(t *testing.T) {
 			}
 			return r, err
 		}
-		if Run(t.Context(), o); fmt.Sprint(sales) != c.want {
-			t.Errorf("plenty %t, %v a second: the sales have %v, want %s", c.plenty, c.rate, sales, c.want)
-		}
+		Run(t.Context(), o)
+		labtest.Same(t, fmt.Sprint(sales), c.want, "plenty %t, %v a second: the sales have", c.plenty, c.rate)
 	}
 }
 
@@ -214,11 +209,8 @@ func TestFiguresOfATurn(t *testing.T) {
 		t.Fatalf("%d sales, %+v", len(b.sales), e.Rounds)
 	}
 	for id, want := range map[string]float64{Answers: 792, Sales: 80, SellOut: .5, BoughtP50: 4, BoughtP99: 20,
-		RefusedP50: 1, RefusedP99: 2,
-		Commands: 4, Services: .1} {
-		if got := e.Figures[id].Median(); got != want {
-			t.Errorf("%s is %v, want %v", id, got, want)
-		}
+		RefusedP50: 1, RefusedP99: 2, Commands: 4, Services: .1} {
+		labtest.Same(t, e.Figures[id].Median(), want, "%s", id)
 	}
 	_, servers := e.Figures[Servers]
 	if _, all := e.Rounds[2].Figures[SellOut]; servers || all || e.Rounds[2].Figures[BoughtP50] != 4 ||
@@ -246,9 +238,7 @@ func TestAnswer(t *testing.T) {
 	} {
 		b.sales = nil
 		r := Run(t.Context(), options(b, c.names...))
-		if got := strings.Join(r.Answer(), "\n"); !strings.Contains(got, c.want) {
-			t.Errorf("%v: the answer is\n%s, want\n%s", c.names, got, c.want)
-		}
+		labtest.Contains(t, strings.Join(r.Answer(), "\n"), c.want, "the answer on %v", c.names)
 	}
 	r := Run(t.Context(), options(b, "conditional", "fast", "alike"))
 	for i, want := range []string{"1", "2.15 (1.56–2.97)", "not apart: 1.00 ("} {
@@ -321,17 +311,13 @@ func TestNotRun(t *testing.T) {
 		t.Errorf("%+v %+v, exit status %d", r.NotRun, r.Tally(), r.ExitStatus())
 	}
 	r.Settings.Strategies = []string{All} // if all strategies are compared, one that cannot run is no failure
-	if got := r.ExitStatus(); got != loadtest.ExitHeld {
-		t.Errorf("of all strategies: exit status %d", got)
-	}
+	labtest.Same(t, r.ExitStatus(), loadtest.ExitHeld, "the exit status of all strategies")
 }
 
 // Every preset can be run, and its command line says what differs.
 func TestPresets(t *testing.T) {
 	for _, p := range Presets() {
-		if err := p.Check(); err != nil {
-			t.Errorf("%s: %v", p.Name, err)
-		}
+		labtest.Check(t, p.Check(), nil, "%s", p.Name)
 		o := Options{Settings: p.Settings}
 		o.Duplicates, o.Reserve, o.Forget, o.Profile, o.Rate, o.Duration = .5, time.Second, .5, loadtest.Constant, 10, time.Hour
 		warm := newComparison(o).warmUpSale(&Entry{Candidate: Candidate{Strategy: "any"}}).Scenario
@@ -341,9 +327,8 @@ func TestPresets(t *testing.T) {
 	}
 	s := Presets()[1].Settings
 	s.Strategies, s.Crowds, s.Turn, s.Plenty = []string{"a", "b"}, []int{1, 64}, 0, false
-	if got, want := s.Command(), "seckill compare --preset hot-row --strategies a,b --plenty=false --crowds 1,64 --turn 0s"; got != want {
-		t.Errorf("the command is %s, want %s", got, want)
-	}
+	labtest.Same(t, s.Command(),
+		"seckill compare --preset hot-row --strategies a,b --plenty=false --crowds 1,64 --turn 0s", "the command")
 }
 
 func TestStrategiesOutsideAllRoundsGetOne(t *testing.T) {
@@ -358,13 +343,9 @@ func TestStrategiesOutsideAllRoundsGetOne(t *testing.T) {
 	for _, e := range r.Entries {
 		got[r.labelOf(e)] = len(e.Rounds)
 	}
-	if want := map[string]int{"conditional": 3, "version (one round)": 1}; !maps.Equal(got, want) {
-		t.Errorf("rounds are %v, want %v", got, want)
-	}
+	labtest.Same(t, got, map[string]int{"conditional": 3, "version (one round)": 1}, "the rounds")
 	o.AllRounds = []string{"zk"}
-	if err := o.Check(); err == nil || !strings.Contains(err.Error(), "zk") {
-		t.Errorf("Check with a strategy that is not compared returned %v", err)
-	}
+	labtest.Fails(t, o.Check(), "zk", "Check with a strategy that is not compared")
 }
 
 // In this test, all strategies are equally fast, but the machine becomes faster all the time. So a
@@ -389,9 +370,7 @@ func TestFactorsAreToNearbyTurnsOfTheReference(t *testing.T) {
 	}
 	r := Run(t.Context(), o)
 	for _, e := range r.Entries {
-		if len(e.Rounds) != 3 {
-			t.Errorf("%s has %d rounds", e.Strategy, len(e.Rounds))
-		}
+		labtest.Same(t, len(e.Rounds), 3, "the rounds of %s", e.Strategy)
 	}
 	if len(r.references) != 10 || r.RelativeTo != "conditional" {
 		t.Errorf("%s had %d turns, want 10 of conditional", r.RelativeTo, len(r.references))

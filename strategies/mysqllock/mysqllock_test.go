@@ -73,9 +73,7 @@ func TestVersion1Deadlocks(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if conflicts != 1 || deadlocks != 1 {
-			t.Errorf("%s: %d conflicts and %d deadlocks, want 1 and 1", name, conflicts, deadlocks)
-		}
+		labtest.Same(t, [2]int{conflicts, int(deadlocks)}, [2]int{1, 1}, "%s: conflicts and deadlocks", name)
 	}
 }
 
@@ -108,9 +106,7 @@ func TestSegmentsDeadlockWhenTheRecordIsReadForUpdate(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if deadlocks != want || failed != want {
-			t.Errorf("for update %v: %d deadlocks, and %d without the lock, want %d", forUpdate, deadlocks, failed, want)
-		}
+		labtest.Same(t, []int64{deadlocks, failed}, []int64{want, want}, "for update %v: deadlocks, busy", forUpdate)
 	}
 }
 
@@ -244,9 +240,8 @@ func TestCommit(t *testing.T) {
 				labtest.Check(t, err, nil, "a second transaction under the lock")
 			} else {
 				locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
-				if !errors.Is(err, seckill.ErrConflict) || !errors.Is(err, lock.ErrLost) {
-					t.Errorf("a second transaction after the lock has gone: %v, want a conflict", err)
-				}
+				labtest.Check(t, err, seckill.ErrConflict, "a second transaction after the lock has gone")
+				labtest.Check(t, err, lock.ErrLost, "a second transaction after the lock has gone")
 			}
 			locktest.Free(t, l)
 			locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))

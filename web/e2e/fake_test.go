@@ -199,9 +199,8 @@ func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options)
 func measured(name string, concurrency int, verdict judge.Verdict, answers float64) compare.Entry {
 	figures := map[string]stats.Spread{}
 	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10,
-		compare.SellOut:   1000 / answers,
-		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4,
-		compare.Services: .2} {
+		compare.SellOut: 1000 / answers, compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1,
+		compare.RefusedP99: 2, compare.Commands: 4, compare.Services: .2} {
 		figures[id] = stats.Spread{x, x, x}
 	}
 	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != judge.Held},

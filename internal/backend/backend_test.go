@@ -2,6 +2,8 @@ package backend_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,12 +16,15 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/sqlerr"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -142,8 +147,9 @@ func TestRedlockAsksAllNodesAtOnce(t *testing.T) {
 	labtest.Open(t, config)
 }
 
-// Open explains why it cannot use a Redis server. It quotes the server's answer. If there is no answer, it asks whether
-// the server is running. It does not need the command INFO, which some administrators forbid.
+// Open explains why it cannot use a Redis server. It quotes the server's answer. If there is no
+// answer, it asks whether the server is running. It does not need the command INFO, which some
+// administrators forbid.
 func TestOpenExplainsRedisErrors(t *testing.T) {
 	in := labtest.Instance(t, backend.Redis)
 	for user, rule := range map[string]string{"careful": "-@dangerous", "idle": "-ping"} {
@@ -221,4 +227,104 @@ func TestSessionSettings(t *testing.T) {
 	if sqlerr.Number(err) != sqlerr.NullColumn || !strings.Contains(err.Error(), "'a' cannot be null") {
 		t.Errorf("NULL in a column that is NOT NULL: %v", err)
 	}
+}
+
+func TestEtcdCommandsPassTheTap(t *testing.T) {
+	c, r := labtest.Instance(t, backend.Etcd).Etcd, &taptest.Recorder{}
+	key := "/test/" + t.Name()
+	ctx := tap.With(t.Context(), r)
+	t.Cleanup(func() { c.Delete(context.Background(), key, clientv3.WithPrefix()) })
+
+	changes := c.Watch(ctx, key, clientv3.WithPrefix(), clientv3.WithCreatedNotify())
+	if made, err := tap.Wait(ctx, "watch", changes); err != nil || !made.Created {
+		t.Fatalf("the watch began with %+v, %v", made, err)
+	}
+	lease := labtest.Value(c.Grant(ctx, 60)).Must(t)
+	id := fmt.Sprintf("%x", int64(lease.ID))
+	put, err := c.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+		Then(clientv3.OpPut(key, "v", clientv3.WithLease(lease.ID)), clientv3.OpGet(key)).
+		Else(clientv3.OpGet(key)).Commit()
+	if err != nil || !put.Succeeded {
+		t.Fatalf("txn: %+v, %v", put, err)
+	}
+	change := labtest.Value(tap.Wait(ctx, "watch", changes)).Must(t)
+	labtest.Same(t, len(change.Events), 1, "the changes that the watch brought")
+	labtest.Same(t, labtest.Value(c.Get(ctx, key)).Must(t).Count, 1, "the number of values")
+	labtest.Value(c.Put(ctx, key+"/b", "w")).Must(t)
+	labtest.Value(c.Do(ctx, clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpDelete(key + "/b")}, nil))).Must(t)
+	labtest.Value(c.Delete(ctx, key, clientv3.WithPrefix())).Must(t)
+	labtest.Value(c.Revoke(ctx, lease.ID)).Must(t)
+	want := []string{
+		"etcd watch " + key + " --prefix", "wait watch", "etcd grant 60s",
+		"etcd txn if create(" + key + ") = 0 then put " + key + ` "v"; get ` + key + " else get " + key,
+		"wait watch", "etcd get " + key,
+		"etcd put " + key + `/b "w"`, "etcd txn then delete " + key + "/b", "etcd delete " + key + " --prefix",
+		"etcd revoke " + id,
+	}
+	labtest.Same(t, strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"), "the tap saw")
+
+	stopped := errors.New("stopped")
+	r.OnBefore = func(*tap.Command) error { return stopped }
+	labtest.Value(c.Put(tap.With(t.Context(), r), key, "x")).Check(t, stopped, "a command that the tap refused")
+	labtest.Same(t, labtest.Value(c.Get(t.Context(), key)).Must(t).Count, 0, "the values after a refused put")
+	if _, open := <-c.Watch(tap.With(t.Context(), r), key); open {
+		t.Error("a watch that the tap refused is open")
+	}
+}
+
+const procedure = "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it does\n  SELECT p;\nEND\n"
+
+// If the account may not create procedures, the error of EnsureProcedure names the missing right. If the account has
+// the right, EnsureProcedure replaces a procedure of another build or SQL mode, and keeps an equal procedure.
+func TestEnsureProcedure(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
+	labtest.Must(t, err)
+	defer l.Stop(context.Background())
+	admin := labtest.Admin(t, l)
+	do := func(statement string) {
+		t.Helper()
+		labtest.Value(admin.Exec(statement)).Must(t)
+	}
+	do("CREATE DATABASE shop")
+	do("CREATE USER 'poor'@'127.0.0.1'")
+	do("GRANT SELECT, INSERT, UPDATE ON shop.* TO 'poor'@'127.0.0.1'")
+	address := labtest.Value(mysql.ParseDSN(l.Config().MySQLDSN)).Must(t)
+	address.User, address.Passwd, address.DBName = "poor", "", "shop"
+	ensure := func(text string) error {
+		t.Helper()
+		in := labtest.Open(t, backend.Config{MySQLDSN: address.FormatDSN()})
+		return in.EnsureProcedure(t.Context(), "seckill_test", text)
+	}
+	labtest.Fails(t, ensure(procedure), "GRANT CREATE ROUTINE, EXECUTE", "without the right")
+	do("GRANT CREATE ROUTINE, EXECUTE ON shop.* TO 'poor'@'127.0.0.1'")
+	labtest.Check(t, ensure(procedure), nil, "with the right")
+	poor := labtest.Value(sql.Open("mysql", address.FormatDSN())).Must(t)
+	defer poor.Close()
+	poor.SetMaxOpenConns(1)
+	for what, made := range map[string][]string{
+		"another build's procedure": {"CREATE PROCEDURE seckill_test(p BIGINT) SELECT p + 1"},
+		"one of another SQL mode":   {"SET sql_mode = 'ANSI'", procedure},
+	} {
+		for _, statement := range append([]string{"DROP PROCEDURE seckill_test"}, made...) {
+			labtest.Value(poor.Exec(statement)).Must(t)
+		}
+		for _, comment := range []string{"", "it was kept"} {
+			labtest.Check(t, ensure(procedure), nil, "with %s in the database", what)
+			var body, mode, said string
+			labtest.Must(t, poor.QueryRow("SELECT routine_definition, sql_mode, routine_comment FROM "+
+				"information_schema.routines WHERE routine_schema = 'shop'").Scan(&body, &mode, &said))
+			if !strings.Contains(body, "-- what it does") || strings.Contains(mode, "ANSI") || said != comment {
+				t.Errorf("%s was replaced by %q in the mode %s with the comment %q; want this build's, created once",
+					what, body, mode, said)
+			}
+			do("ALTER PROCEDURE shop.seckill_test COMMENT 'it was kept'")
+		}
+	}
+	if err := ensure("CREATE PROCEDURE seckill_test() SELECT 1 FROM"); err == nil ||
+		strings.Contains(err.Error(), "GRANT") {
+		t.Errorf("a procedure with a syntax error: %v", err)
+	}
+	labtest.Must(t, ensure(procedure))
+	do("REVOKE CREATE ROUTINE ON shop.* FROM 'poor'@'127.0.0.1'")
+	labtest.Check(t, ensure(procedure), nil, "without the right, but with the procedure")
 }
