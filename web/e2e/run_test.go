@@ -81,6 +81,10 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	other := fresh(t, ask[string](tb, `window.copied`))
 	other.settings()
 	other.await(`$("#stock")?.value === "77" && $(".segments :checked").value === "spike"`)
+	tb.forgive("status of 400")
+	tb.goTo("lab?strategies=naive&fault=restart_redis")
+	tb.click("button.run")
+	tb.says(".start [role=alert]", "redis is not one server of the lab")
 }
 
 // With the keyboard alone, people can find strategies by their common names, choose them and run them.

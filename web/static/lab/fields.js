@@ -28,7 +28,9 @@ export function useBlames() {
     const blames = error instanceof Refused ? error.blames : {};
     if (error.code === 'forbidden' && status?.token_needed) blames.token = { code: 'token', detail: t.wrong.token };
     for (const { params } of Object.values(blames)) if (params?.lack) (await import('./effect.js')).explain(params);
-    return refuse(blames) ? '' : error.message;
+    const shown = (/** @type {string} */ field) => node.current?.querySelector(`[id="${field}"]`); // the form has no field for a fault
+    const others = Object.keys(blames).filter((field) => !shown(field)).map((field) => say(blames[field]));
+    return refuse(blames) ? others.join(' ') : error.message;
   });
   return { node, wrong, setWrong, refuse, ...action };
 }
