@@ -88,7 +88,7 @@ function About({ run }) {
   const share = () => act(async () => (await import('./share.js')).share(run));
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
-      <span class="links"> · <a href=${link('lab', '', { ...address(fromRun(s)), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
+      <span class="links"> · <a href=${link('lab', '', { ...address({ ...fromRun(s), fault: run.faults[0]?.kind ?? '' }), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
       ${run.state === 'done' && html` · <button type="button" class="link" onClick=${share}>${t.about.share}</button>`}</span>
       <span role="alert" class="wrong">${failure}</span></p>`;
 }
