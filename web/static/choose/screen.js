@@ -42,7 +42,7 @@ export function Chooser({ route }) {
           <li key=${s.name}><a href=${link('guarantees', '', { cell: s.name })}><code>${s.name}</code></a> <span class="hint">${titleOf(s)}</span></li>`)}</ul></div>`}
         ${ways.length > 0 && html`<ul class="panel ways">${ways.map(({ answers: other, what, fits: found }) => html`
           <li key=${what}><a href=${link('choose', '', addressOf(other))}>${w.way(what)}</a> <code>${found[0].strategy.name}</code></li>`)}</ul>`}
-        ${figures['hot-row'] && html`<p class="hint">${w.figures(figures['hot-row'].begun.slice(0, 10), figures['hot-row'].cpus)}<a href=${link('compare')}>${w.measure}</a></p>`}
+        ${figures['hot-row'] && fits.slice(0, most).some((fit) => fit.speed) && html`<p class="hint">${w.figures(figures['hot-row'].begun.slice(0, 10), figures['hot-row'].cpus)}<a href=${link('compare')}>${w.measure}</a></p>`}
       </section>
     </div>`;
 }

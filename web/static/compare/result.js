@@ -62,11 +62,11 @@ function Measured({ result, of }) {
   const entries = result.entries.filter((e) => e.concurrency === result.settings.concurrency);
   const findings = result.entries.filter((e) => e.violations.length + e.problems.length > 0);
   return html`
-    <section class="panel" aria-labelledby="table-title">
+    ${entries.length > 0 && html`<section class="panel" aria-labelledby="table-title">
       <h2 id="table-title">${w.table}</h2>
       <${Table} entries=${entries} relativeTo=${result.relative_to} />
       <p class="hint">${w.tableNote(result.settings.rounds)}</p>
-    </section>
+    </section>`}
     <${Charts} result=${result} />
     ${findings.length > 0 && html`
       <section class="panel rules"><h3>${w.found}</h3>

@@ -37,6 +37,7 @@ const reasons = [
   [/^no (.+) is configured: install one \(seckill doctor says how\)$/, '没有配置 $1：请安装（做法见 seckill doctor）'],
   [/^there is no embedded engine for it: start the lab without --embedded$/, '它没有内嵌的替代：启动实验室时去掉 --embedded'],
   [/^no (Redis|MySQL) is known$/, '没有 $1'],
+  [/^interrupted before its turn was over$/, '还没轮完就停止了'],
 ];
 
 export default {

@@ -68,7 +68,7 @@ function Chooser({ matrix, name }) {
             <optgroup key=${row.strategy} label=${row.strategy}>
               ${examples.map((e) => html`
                 <option key=${e.name} value=${e.name} selected=${e.name === name}>${row.strategy}${t.colon}${t.guarantees.titleOf(e.question)}${
-    e.further ? `${t.comma}${t.list(e.rules.map((rule) => t.rules[rule] ?? rule))}` : ''}</option>`)}
+    e.further ? t.aside(t.list(e.rules.map((rule) => t.rules[rule] ?? rule))) : ''}</option>`)}
             </optgroup>`)}
         </select></div>
       <${Live} chosen=${name.split('.')[0] || 'naive'} />
