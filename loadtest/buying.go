@@ -194,7 +194,6 @@ const (
 	maxAskers = 8
 )
 
-// An acceptedRequest is a request that was accepted and waits for its final answer.
 type acceptedRequest struct {
 	purchase purchase
 	first    finalReply

@@ -64,7 +64,6 @@ type connection struct {
 	reader   *bufio.Reader // reads from Conn through limit, which bounds the size of a response
 	limit    io.LimitedReader
 	used     time.Time // when the last call on this connection began
-	forget   func() bool
 }
 
 func (c *client) newBuyer() *buyer {
@@ -79,7 +78,6 @@ func (b *buyer) closeConnections() {
 
 func (c *connection) hangUp() {
 	if c.Conn != nil {
-		c.forget()
 		_ = c.Conn.Close()
 		c.Conn = nil
 	}
@@ -102,12 +100,9 @@ func (b *buyer) dialTarget(target int, deadline time.Time) (*connection, error) 
 	}
 	c.Conn, c.limit.R = conn, conn
 	c.reader = bufio.NewReader(&c.limit)
-	c.forget = context.AfterFunc(b.client.running, func() { _ = conn.SetDeadline(longAgo) })
 	c.used = time.Now()
 	return c, nil
 }
-
-var longAgo = time.Unix(1, 0)
 
 // connectTo opens the connection that the buyer's next purchase needs, so that the purchase does not wait for
 // a handshake. If connectTo fails, the purchase opens the connection itself and reports the error.
@@ -138,11 +133,7 @@ func (b *buyer) sendCall(p purchase, c call) reply {
 	}
 	_ = conn.SetDeadline(deadline)
 	interrupted := b.client.running
-	// An interruption sets the deadline longAgo, which ends a call. If the run was interrupted before the
-	// line above, that line has replaced longAgo, so longAgo is set again.
-	if interrupted.Err() != nil {
-		_ = conn.SetDeadline(longAgo)
-	}
+	defer context.AfterFunc(interrupted, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	t := b.client.targets[target]
 	b.request.Reset()
 	fmt.Fprintf(&b.request, "%s %s%s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %d\r\n\r\n%s",

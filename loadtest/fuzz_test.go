@@ -58,7 +58,7 @@ func talk(t testing.TB, target, answer string) (sent string, told reply) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	c := &b.connections[0]
-	c.Conn, c.limit.R, c.used, c.forget = ours, ours, time.Now(), func() bool { return true }
+	c.Conn, c.limit.R, c.used = ours, ours, time.Now()
 	c.reader = bufio.NewReader(&c.limit)
 	heard := make(chan string)
 	go func() {

@@ -122,7 +122,6 @@ func appendRestock(ops []judge.Op, client int, calls []*judge.Call, findOrder or
 	return append(ops, back)
 }
 
-// ordersOf returns a function that finds orders in a snapshot.
 func ordersOf(snap judge.Snapshot) orderLookup {
 	// The map is built when the first order is looked up, because most runs look up none.
 	var orders map[judge.Request]int64

@@ -24,7 +24,6 @@ type caller interface {
 	closeConnections()
 }
 
-// A load sends the requests of a plan.
 type load struct {
 	plan      *plan
 	tally     *tally

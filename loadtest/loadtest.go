@@ -122,14 +122,14 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	if r.isInterrupted(ctx) {
 		r.result.Interrupted = true
-		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests},
+		r.addProblem("interrupted", params{"sent": r.result.Requests, "of": r.plan.requests},
 			"interrupted after %s of %s buyers", tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
 	}
 	// Few answers are no problem if faults were planned, or if other buyers test the stock in a joined sale.
 	excused := c.Joins || c.Faulty != nil && c.Faulty()
 	if r.result.isUntried() && !excused {
 		answered := r.result.Requests - r.result.Counts.Uncertain()
-		r.addProblem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": c.Stock},
+		r.addProblem("few_answers", params{"answered": answered, "of": r.result.Requests, "stock": c.Stock},
 			"only %s of %s got a definite answer, and units were left: nothing could be oversold",
 			tables.Thousands(answered), tables.Count(r.result.Requests, "buyer"))
 	}
@@ -194,7 +194,6 @@ func newRun(c Config) *run {
 	return r
 }
 
-// isInterrupted reports whether ctx ended before all requests were sent.
 func (r *run) isInterrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && r.result.Requests < r.plan.requests
 }
@@ -248,12 +247,12 @@ func (r *run) judgeSale(ctx context.Context) {
 		r.result.Audit = &sum
 	}
 	if r.result.Counts.Uncertain() == r.result.Requests {
-		r.addProblem(ProblemNoAnswer, nil, "no buyer got a definite answer")
+		r.addProblem("no_answer", nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
 		// The code is "nonsense", or ends with this word, such as "cancel_nonsense".
 		if strings.HasSuffix(a.Code, codeNonsense) {
-			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample},
+			r.addProblem("nonsense", params{"count": a.Count, "sample": a.Sample},
 				"answers outside the service's contract: %s, such as %s", tables.Thousands(a.Count), a.Sample)
 		}
 	}

@@ -76,7 +76,7 @@ func (r *run) restock(l *load, sku int64, call judge.Call) {
 	r.tally.updateResult(func(result *Result) {
 		result.Restocks++
 		if acknowledged == 0 {
-			r.addProblem(ProblemNotRestocked, params{"units": call.Quantity, "error": last.Error()},
+			r.addProblem("not_restocked", params{"units": call.Quantity, "error": last.Error()},
 				"a restock of %d units was not acknowledged: %v", call.Quantity, last)
 		}
 	})

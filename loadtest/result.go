@@ -180,7 +180,8 @@ type Commands struct {
 	PerPurchase float64 `json:"per_purchase"` // the mean per request that reached the strategy
 }
 
-// A Problem is a reason why a run proves nothing. Clients that write their own text use its code and parameters.
+// A Problem is a reason why a run proves nothing, or why its buyers were not served. Clients that write their own text
+// use its code and parameters. The calls of newProblem and addProblem show which code has which parameters.
 type Problem struct {
 	Text   string `json:"text"`
 	Code   string `json:"code"`
@@ -188,34 +189,6 @@ type Problem struct {
 }
 
 func (p Problem) Error() string { return p.Text }
-
-// These codes identify problems. The comment at a code says which values Problem.Params has, with their keys.
-const (
-	ProblemLedgerUnread = "ledger_unread" // Params has the text of the error (error).
-	ProblemStillRunning = "still_running" // Params has how many seconds the run waited for purchases to end (seconds).
-	// ProblemOtherStrategy means that another strategy than the run's (strategy) has sold. Params also has the name of
-	// the other strategy (found) and the number of orders that it sold (count).
-	ProblemOtherStrategy = "other_strategy"
-	ProblemUnusable      = "target_unusable" // Params has the target's URL (target) and the reason (error).
-	// ProblemDisagree means that the reset at one service and a later reading elsewhere disagree. Params has the URL of
-	// the service (target), the SKU (sku), and the stock and the run's number that the reset set (stock, run). It also
-	// has the place of the reading (where), and what was read there: units left (left), stock (found), run (found_run).
-	ProblemDisagree    = "ledgers_disagree"
-	ProblemInterrupted = "interrupted" // Params has the number of requests sent (sent) and of all requests (of).
-	// ProblemLate means that the generator sent requests late. Params has two 99th percentiles, in ms: of the delay
-	// before sending (lag_ms) and of the latency (latency_ms).
-	ProblemLate       = "generator_late"
-	ProblemProcessors = "generator_full" // Params has the number of processors used (used) and available (of).
-	// ProblemNeverSent means that some requests were not sent. Params has their number (count), and for how many
-	// seconds after the last request was due the run still tried to send them (seconds).
-	ProblemNeverSent = "never_sent"
-	ProblemNoAnswer  = "no_answer"
-	// ProblemFewAnswers means that few buyers got a definite answer. Params has the number of these buyers (answered),
-	// of all requests (of), and of the units in stock (stock).
-	ProblemFewAnswers   = "few_answers"
-	ProblemNonsense     = "nonsense"      // Params has the number of wrong answers (count) and one of them (sample).
-	ProblemNotRestocked = "not_restocked" // Params has the units of the restock (units) and the last error (error).
-)
 
 func newProblem(code string, params params, format string, args ...any) Problem {
 	return Problem{fmt.Sprintf(format, args...), code, params}

@@ -68,7 +68,7 @@ func unusableTarget(s service, err error) Problem {
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		advice = ""
 	}
-	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()},
+	return newProblem("target_unusable", params{"target": s.base, "error": err.Error()},
 		"%s cannot be used: %v%s", s.base, err, advice)
 }
 
@@ -89,7 +89,7 @@ func (r *run) openSale(ctx context.Context, sku int64) (judge.Stock, error) {
 		stock, notReset, err = first.resetSKU(ctx, sku, r.config.Stock)
 		if slices.Contains(notReset, r.config.Strategy) {
 			const text = "the reset did not reach the strategy: a lock is still held, or a backend is down"
-			return stock, newProblem(ProblemUnusable, params{"target": first.base, "error": text},
+			return stock, newProblem("target_unusable", params{"target": first.base, "error": text},
 				"%s cannot be used: %s", first.base, text)
 		}
 	}
@@ -150,7 +150,7 @@ func (r *run) checkAgreement(ctx context.Context, sku int64, opened judge.Stock)
 		if now.Run == opened.Run && now.Initial == stock && (now.Num == stock || r.config.Joins) {
 			return nil
 		}
-		return newProblem(ProblemDisagree, params{"target": first, "sku": sku, "stock": stock, "run": opened.Run,
+		return newProblem("ledgers_disagree", params{"target": first, "sku": sku, "stock": stock, "run": opened.Run,
 			"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
 			"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
 			first, sku, stock, opened.Run, where, now.Num, now.Initial, now.Run)
@@ -173,7 +173,7 @@ func (r *run) checkAgreement(ctx context.Context, sku int64, opened judge.Stock)
 }
 
 func unreadLedger(err error) Problem {
-	return newProblem(ProblemLedgerUnread, params{"error": err.Error()}, "the ledger could not be read: %v", err)
+	return newProblem("ledger_unread", params{"error": err.Error()}, "the ledger could not be read: %v", err)
 }
 
 // auditSKUs judges each SKU. If the ledger of a SKU could not be read, there is no report on this SKU,
@@ -235,13 +235,13 @@ func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
 // orders of each other strategy. The parameter failed is the last error from reading the ledger.
 func (r *run) addAuditProblems(others map[string]int, failed error, limit time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.addProblem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.config.Strategy},
+		r.addProblem("other_strategy", params{"count": others[name], "found": name, "strategy": r.config.Strategy},
 			"orders of strategy %q instead of %q: %s", name, r.config.Strategy, tables.Thousands(others[name]))
 	}
 	if failed != nil {
 		r.result.Problems = append(r.result.Problems, unreadLedger(failed))
 	} else if !r.result.Settled {
-		r.addProblem(ProblemStillRunning, params{"seconds": limit.Seconds()},
+		r.addProblem("still_running", params{"seconds": limit.Seconds()},
 			"purchases without an answer were still running %s after the load ended, "+
 				"so the ledger was read too early", limit)
 	}

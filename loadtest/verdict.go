@@ -244,19 +244,6 @@ type Limits struct {
 
 var servedLimits = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
 
-// These codes name those conditions of Served that are not met. The comment at a code says which values
-// Problem.Params has, with their keys.
-const (
-	// ShortStood means that the sale stood still for too long. Params has the time in ms for which the sale stood still
-	// (ms), and the time for which it may stand still (allowed_ms).
-	ShortStood = "stood"
-	ShortLate  = "late" // Params has the 99th percentile of the latency in ms (p99_ms).
-	// ShortUncertain means that too many buyers do not know what they got. Params has the number of buyers with an
-	// error (errors), of buyers without a definite answer (unknown), and of all buyers (of).
-	ShortUncertain = "uncertain"
-	ShortUnsold    = "unsold" // Params has the number of units sold (sold), and of units that could be sold (of).
-)
-
 // findSigns returns the signs of a run (see Signs). Result.Verdict must be set before.
 func (r *Result) findSigns() Signs {
 	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: servedLimits}
@@ -284,23 +271,23 @@ func (r *Result) findShortfalls() []Problem {
 		short = append(short, newProblem(code, params, format, args...))
 	}
 	if stood := r.Audit.Served; stood.Blocked() {
-		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs},
+		add("stood", params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs},
 			"the sale stood still for %s", tables.Duration(int64(stood.LongestMs*1000)))
 	}
 	if late := r.Latency.P99; float64(late) > 1000*servedLimits.LateMs {
-		add(ShortLate, params{"p99_ms": float64(late) / 1000},
+		add("late", params{"p99_ms": float64(late) / 1000},
 			"one answer in a hundred took longer than %s, and %s are allowed",
 			tables.Duration(late), tables.Duration(int64(1000*servedLimits.LateMs)))
 	}
 	errs := r.Counts[judge.OutcomeError]
 	failed, unknown := errs+r.Reservations.Refused, r.Counts.Uncertain()-errs+r.Reservations.Unknown
 	if float64(failed+unknown) > servedLimits.Uncertain*float64(r.Requests) {
-		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests},
+		add("uncertain", params{"errors": failed, "unknown": unknown, "of": r.Requests},
 			"%s and %s of %s without a certain answer", tables.Count(failed, "error"), tables.Thousands(unknown),
 			tables.Count(r.Requests, "buyer"))
 	}
 	if wanted := r.sellableUnits(); float64(r.Audit.Sold) < servedLimits.Sold*float64(wanted) {
-		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted},
+		add("unsold", params{"sold": r.Audit.Sold, "of": wanted},
 			"only %s of %s sold", tables.Thousands(r.Audit.Sold), tables.Count(wanted, "unit"))
 	}
 	return short
@@ -344,16 +331,16 @@ func (r *Result) findBottleneck() []Problem {
 	case r.Requests == 0:
 	case r.Dropped > 0:
 		drain := defaultLimits.drain
-		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": drain.Seconds()},
+		return []Problem{newProblem("never_sent", params{"count": r.Dropped, "seconds": drain.Seconds()},
 			"requests not sent %s after the last was due: %s; the service cannot keep up, "+
 				"and the latencies lack the worst", drain, tables.Thousands(r.Dropped))}
 	case late > minLag.Microseconds() && float64(late) > maxLagShare*float64(latency):
 		figures := params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000}
-		return []Problem{newProblem(ProblemLate, figures,
+		return []Problem{newProblem("generator_late", figures,
 			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
 				"give it a machine of its own, or a lower rate", tables.Duration(late), tables.Duration(latency))}
 	case used > maxCPUShare*processors:
-		return []Problem{newProblem(ProblemProcessors, params{"used": used, "of": processors},
+		return []Problem{newProblem("generator_full", params{"used": used, "of": processors},
 			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, processors)}
 	}
 	return nil

@@ -38,7 +38,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../internal/labapi/*.go", `(?:Code: |entryKind += )"(\w*[a-z])"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/judge/codes.go", `\d{3}, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/fault/fault.go", `(?m)^\tLack\w+ += "(\w+)"`, 3, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
-		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 10, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
+		{"../loadtest/*.go", `(?:add|new)Problem\("(\w+)"`, 13, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
 		{"../internal/judge/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
 		{"../internal/judge/report.go", `form\{"(\w+)"`, 4, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},
 		{"../internal/judge/linear.go", `newReason\("(\w+)"`, 6, "static/lab/text/", "zh", "\nconst unexplained = {", "\n};"},

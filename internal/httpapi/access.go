@@ -10,7 +10,6 @@ import (
 	"seckill/internal/web"
 )
 
-// adminMark is the key under which asAdmin marks the context of a request to the admin listener.
 const adminMark = "seckill.admin"
 
 // admin returns an error unless the operator makes the call. On the public listener every admin call needs

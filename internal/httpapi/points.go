@@ -50,7 +50,6 @@ func (s *Server) faultState(ctx context.Context, c *gin.Context) (any, error) {
 	return state, nil
 }
 
-// unitsLeft returns the units left in the stock store that the strategy sells from.
 func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, error) {
 	if counter, ok := sl.strategy.(seckill.Counter); ok && sl.info.Stock.Counter() != "" {
 		return counter.Count(ctx, sku)

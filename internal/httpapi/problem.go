@@ -34,7 +34,6 @@ func hungUp(c *gin.Context) bool { return errors.Is(c.Request.Context().Err(), c
 // invalid returns the refusal of a call with an error in one field of its body, its query or its headers.
 func invalid(field, detail string) error { return web.Invalid(field, "", nil, detail) }
 
-// codeOf returns the code of the problem with which the service answers err.
 func codeOf(err error) string {
 	var p *web.Problem
 	if errors.As(err, &p) {

@@ -70,7 +70,6 @@ func readRestock(c *gin.Context) (ledger.Restock, error) {
 	return r, err
 }
 
-// explainRestock turns the error of a restock into words for the operator.
 func explainRestock(err error) error {
 	switch {
 	case errors.Is(err, seckill.ErrInvalid):

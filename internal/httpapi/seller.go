@@ -47,7 +47,6 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 	return sl
 }
 
-// available returns the strategy with the given name, or an error if it cannot run here.
 func (s *Server) available(name string) (*seller, error) {
 	sl, err := s.find(name)
 	if err == nil && sl.strategy == nil {
@@ -73,8 +72,6 @@ func (s *Server) find(name string) (*seller, error) {
 		name, catalog.DidYouMean(s.Infos, name), strings.Join(names, ", ")))
 }
 
-// buying returns the handler of a call that buys. The handler finds the strategy, calls the function buy, and counts
-// the outcome.
 func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		sl, err := s.selected(c)
@@ -103,8 +100,6 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.Han
 	})
 }
 
-// selected returns the strategy that the query names. If the query names none, it returns the server's
-// default strategy.
 func (s *Server) selected(c *gin.Context) (*seller, error) {
 	q, err := web.ReadQuery(c.Request, "strategy")
 	if err != nil {

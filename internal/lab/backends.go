@@ -176,7 +176,12 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 	defer cancel()
 	given := l.options.Given.Only(k.Offers...)
 	given.Tiers = map[string]backend.Tier{k.Name: backend.Given}
-	in, err := backend.Open(ctx, given)
+	return statusOf(ctx, given)
+}
+
+// statusOf opens an instance with one backend, and returns the status of this backend.
+func statusOf(ctx context.Context, c backend.Config) (backend.Status, error) {
+	in, err := backend.Open(ctx, c)
 	if err != nil {
 		return backend.Status{}, err
 	}
@@ -253,16 +258,11 @@ func (l *Lab) newCommand(path string, args ...string) *exec.Cmd {
 
 func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
 	file := filepath.Join(l.folder, "seckill.db")
-	in, err := backend.Open(ctx, backend.Config{SQLitePath: file})
-	if err != nil {
-		return backend.Status{}, err
-	}
-	defer in.Close()
-	status := in.Status(ctx)[0]
+	status, err := statusOf(ctx, backend.Config{SQLitePath: file})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.config.SQLitePath = file
-	return status, nil
+	return status, err
 }
 
 // addMiniredis runs a Redis inside this process. There is no embedded quorum, because its five nodes would die

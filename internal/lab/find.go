@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // A Tool is a program, or the library of a program, that a lab uses.
@@ -31,26 +30,24 @@ type Program struct {
 	Use    string // what needs the tool
 	ByHand string // how to get the tool without a package manager
 
-	candidates []string // the file names that Find tries, or a text for Missing that describes the tool
+	files []string // the names of the program's file; nil if Find looks for the tool in another way
 }
 
 // knownPrograms describes each tool.
 var knownPrograms = map[Tool]Program{
-	MariaDB: {Name: "MariaDB or MySQL", candidates: []string{"mariadbd", "mysqld"},
+	MariaDB: {Name: "MariaDB or MySQL", files: []string{"mariadbd", "mysqld"},
 		Use:    "every strategy; without it SQLite, which has no row locks",
 		ByHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
-	GaleraLibrary: {Name: "Galera", candidates: []string{"Galera library (" + galeraFile + ")"},
-		Use: "the lab with --topology galera only",
+	GaleraLibrary: {Name: "Galera", Use: "the lab with --topology galera only",
 		ByHand: "get the Galera library for your MariaDB from https://galeracluster.com; " +
 			"only --topology galera needs it"},
-	Redis: {Name: "Redis", candidates: []string{"redis-server", "valkey-server"},
+	Redis: {Name: "Redis", files: []string{"redis-server", "valkey-server"},
 		Use:    "redsync and other Redis locks; without it an embedded one",
 		ByHand: "get it from https://redis.io/downloads and put redis-server on the PATH"},
 	ZooKeeper: {Name: "ZooKeeper", Use: "zk",
-		candidates: []string{"ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names) with Java"},
 		ByHand: "unpack a release of https://zookeeper.apache.org/releases.html, set ZOOKEEPER_HOME to its folder, " +
 			"and put java on the PATH, 17 or later, such as that of https://adoptium.net"},
-	Etcd: {Name: "etcd", candidates: []string{"etcd"}, Use: "etcd locks",
+	Etcd: {Name: "etcd", files: []string{"etcd"}, Use: "etcd locks",
 		ByHand: "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH"},
 }
 
@@ -62,7 +59,7 @@ func (p Program) Missing() string {
 	if p.Found() {
 		return ""
 	}
-	return "no " + strings.Join(p.candidates, " or ") + " was found on this machine: seckill doctor says how to get it"
+	return "no " + p.Name + " was found on this machine: seckill doctor says how to get it"
 }
 
 // A Search looks for programs.
@@ -100,7 +97,7 @@ func (s Search) Find(tool Tool) Program {
 			p.Path, p.Classpath = s.zookeeperJar()
 		}
 	default:
-		p.Path = s.lookupPath(p.candidates...)
+		p.Path = s.lookupPath(p.files...)
 	}
 	return p
 }

@@ -144,7 +144,7 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 		case <-ctx.Done():
 			r := fakeResult(judge.NotValid)
 			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers",
-				Code:   loadtest.ProblemInterrupted,
+				Code:   "interrupted",
 				Params: map[string]any{"sent": 60, "of": 2000}}, {Text: "something new", Code: "new"}}
 			return r, nil
 		}
@@ -168,7 +168,7 @@ func fakeResult(v judge.Verdict, violations ...judge.Violation) *loadtest.Result
 	if v != judge.Held {
 		signs = loadtest.Signs{Right: loadtest.No, Served: loadtest.No,
 			Limits: loadtest.Limits{LateMs: 2000, Uncertain: .01, Sold: .99},
-			Short:  []loadtest.Problem{{Code: loadtest.ShortLate, Params: map[string]any{"p99_ms": 3100}}}}
+			Short:  []loadtest.Problem{{Code: "late", Params: map[string]any{"p99_ms": 3100}}}}
 	}
 	return &loadtest.Result{
 		Signs: signs, Targets: []loadtest.Target{{Backends: fakeBackends}},

@@ -107,8 +107,10 @@ func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	if err := shared.lab.Add(ctx, names...); err != nil {
 		t.Fatalf("start %v: %v", names, err)
 	}
-	if missing := describeMissing(names, shared.lab.Backends()); missing != "" {
-		t.Fatal(missing)
+	for _, s := range shared.lab.Backends() {
+		if slices.Contains(names, s.Name) && (!s.OK || s.Tier == backend.Embedded) {
+			t.Fatalf("this test needs a real %s; there is %q (%s); run: deploy/deps.sh", s.Name, s.Version, s.Error)
+		}
 	}
 	return shared.lab
 }
@@ -128,20 +130,6 @@ func startShared(ctx context.Context, t testing.TB) {
 		t.Fatalf("start the lab: %v", err)
 	}
 	shared.lab = l
-}
-
-// describeMissing names the first of the backends that is not a real server; "" if all are real.
-func describeMissing(names []string, statuses []backend.Status) string {
-	for _, s := range statuses {
-		if !slices.Contains(names, s.Name) {
-			continue
-		}
-		if !s.OK || s.Tier == backend.Embedded {
-			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: deploy/deps.sh",
-				s.Name, s.Version, s.Error)
-		}
-	}
-	return ""
 }
 
 // newDatabase returns dsn with the name of a new database, and a function that drops the database.
