@@ -49,7 +49,7 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 	trials := []*Trial{a.Central, a.Segmented}
 	sweep := func(value time.Duration, s catalog.Settings, hold func() time.Duration) *Trial {
 		trial := o.newTrial(polling, s, sweepContenders)
-		trial.ms, trial.load.hold = 1000*value.Seconds(), hold
+		trial.ms, trial.hold = 1000*value.Seconds(), hold
 		trials = append(trials, trial)
 		return trial
 	}
@@ -80,9 +80,9 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 // wait for the same name. So the trial shows how they hinder each other in the table itself.
 func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 	trial := o.newTrial(info, s, tableContenders)
-	trial.load.keys = make([]string, 5*tableContenders)
-	for i := range trial.load.keys {
-		trial.load.keys[i] = fmt.Sprint(info.Key(seckill.BenchSKU), ":", i)
+	trial.keys = make([]string, 5*tableContenders)
+	for i := range trial.keys {
+		trial.keys[i] = fmt.Sprint(info.Key(seckill.BenchSKU), ":", i)
 	}
 	return trial
 }

@@ -43,13 +43,19 @@ type Trial struct {
 	Passes     []Pass
 	Error      string // the reason why the lock could not be measured; "" if it could
 
-	load load
-	ms   float64 // the tried pause or lease in milliseconds (see Articles); otherwise 0
+	info     catalog.Info
+	settings catalog.Settings
+	ms       float64              // the tried pause or lease in milliseconds (see Articles); otherwise 0
+	keys     []string             // the names that are locked, one after another, by successive acquisitions
+	hold     func() time.Duration // returns how long to hold the lock; if nil, the lock is released at once
+	warmUp   time.Duration        // the time for which contenders run before the measured time begins
+	measured time.Duration
+	gated    bool // the contenders pass a gate first (see gatedLocker)
 }
 
 func (o Options) newTrial(info catalog.Info, s catalog.Settings, contenders int) *Trial {
-	return &Trial{Lock: info.Name, Contenders: contenders, load: load{
-		info: info, settings: s, keys: []string{info.Key(seckill.BenchSKU)}, warmUp: o.For / 10, measured: o.For}}
+	return &Trial{Lock: info.Name, Contenders: contenders, info: info, settings: s,
+		keys: []string{info.Key(seckill.BenchSKU)}, warmUp: o.For / 10, measured: o.For}
 }
 
 // isValid reports whether every pass succeeded and the lock never had two holders at a time.
@@ -96,13 +102,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			}
 			s := o.newTrial(info, catalog.DefaultSettings(), n)
 			if n > 1 {
-				s.load.hold = func() time.Duration { return o.Hold }
-				s.load.warmUp, s.load.measured = max(s.load.warmUp, round*3/2), max(o.For, minTurns*round)
+				s.hold = func() time.Duration { return o.Hold }
+				s.warmUp, s.measured = max(s.warmUp, round*3/2), max(o.For, minTurns*round)
 			}
 			r.Trials = append(r.Trials, s)
 			if n > 1 && slices.Contains(o.Gated, info.Name) {
 				gated := *s
-				gated.Lock, gated.load.gated = s.Lock+"-gated", true
+				gated.Lock, gated.gated = s.Lock+"-gated", true
 				r.Trials = append(r.Trials, &gated)
 			}
 		}
@@ -119,7 +125,7 @@ func (o Options) measureTrials(ctx context.Context, trials []*Trial) error {
 		if s.Error != "" {
 			continue
 		}
-		pass, err := s.load.measurePass(ctx, o.Backends, s.Contenders)
+		pass, err := s.measurePass(ctx, o.Backends)
 		// A failed pass is kept if it shows that the lock had two holders at a time.
 		if err == nil || pass.Lost > 0 {
 			pass.Round = turn.Round
@@ -149,7 +155,6 @@ func (r *Report) Overlaps() []string {
 	return names
 }
 
-// reportTables returns one table for each number of contenders.
 func (r *Report) reportTables() []tables.Table {
 	var all []tables.Table
 	byContenders := map[int][]*Trial{}
@@ -172,7 +177,6 @@ func (r *Report) reportTables() []tables.Table {
 	return all
 }
 
-// A column of a table shows the median of a figure for each trial.
 type column struct {
 	head   string
 	figure string

@@ -46,7 +46,7 @@ func TestEveryLockIsMeasured(t *testing.T) {
 		}
 		for _, p := range s.Passes {
 			// A lock needs at least one command to acquire it and one to release it.
-			of, seconds := p.Figures, s.load.measured.Seconds()
+			of, seconds := p.Figures, s.measured.Seconds()
 			if of[locksPerSecond] <= 0 || of[waitP99] < of[waitP50] || of[waitP99] <= 0 ||
 				float64(p.Acquired)+.5 < of[locksPerSecond]*seconds || of[commands] < 1.9 {
 				t.Errorf("%s: %+v", s, p)
@@ -128,8 +128,8 @@ func TestNamesHaveCountersOfTheirOwn(t *testing.T) {
 	info := strategies.Named("mutex-per-sku")
 	info.Needs = nil // a lock without a purchase needs no server here
 	trial := Options{For: 100 * time.Millisecond}.newTableTrial(info, catalog.DefaultSettings())
-	trial.load.hold = func() time.Duration { return time.Millisecond }
-	pass, err := trial.load.measurePass(t.Context(), backend.Config{}, trial.Contenders)
+	trial.hold = func() time.Duration { return time.Millisecond }
+	pass, err := trial.measurePass(t.Context(), backend.Config{})
 	if err != nil || pass.Acquired == 0 || pass.Lost > 0 {
 		t.Errorf("%+v, %v", pass, err)
 	}

@@ -38,17 +38,6 @@ const (
 	commands       = "commands"        // mean number of commands for an acquisition and its release
 )
 
-// A load describes what the contenders of a lock do, and for how long.
-type load struct {
-	info     catalog.Info
-	settings catalog.Settings
-	keys     []string             // the names that are locked, one after another, by successive acquisitions
-	hold     func() time.Duration // returns how long to hold the lock; if nil, the lock is released at once
-	warmUp   time.Duration        // the time for which contenders run before the measured time begins
-	measured time.Duration
-	gated    bool // the contenders pass a gate first (see gatedLocker)
-}
-
 // A gatedLocker is a lock with a gate for each key. Only the contender that has passed the gate waits for the lock
 // itself; the other contenders of this process queue at the gate.
 type gatedLocker struct {
@@ -56,7 +45,6 @@ type gatedLocker struct {
 	gate lock.Gate[struct{}]
 }
 
-// A gatedLease leaves the gate when it is released.
 type gatedLease struct {
 	lock.Lease
 	permit *lock.Permit[struct{}]
@@ -88,26 +76,26 @@ const maxOverrun = 20 * time.Second
 var errStalled = errors.New("the lock stalled: a contender did not get it, or could not release it")
 
 // measurePass measures the lock once. All contenders are in one process and share its connections.
-func (l load) measurePass(ctx context.Context, config backend.Config, contenders int) (pass Pass, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.warmUp+l.measured+maxOverrun, errStalled)
+func (s *Trial) measurePass(ctx context.Context, config backend.Config) (pass Pass, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.warmUp+s.measured+maxOverrun, errStalled)
 	defer cancel()
-	config = config.Only(l.info.Needs...)
-	config.MaxSQLConns = contenders + 4
+	config = config.Only(s.info.Needs...)
+	config.MaxSQLConns = s.Contenders + 4
 	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return pass, err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	for _, need := range l.info.Needs {
+	for _, need := range s.info.Needs {
 		if ok, why := in.Config.Has(need); !ok {
 			return pass, errors.New(why)
 		}
 	}
-	r := &runningPass{load: l, counters: make([]unsafeCounter, len(l.keys))}
-	if r.locker, err = catalog.NewLocker(l.info, catalog.Deps{Instance: in, Settings: l.settings}); err != nil {
+	r := &runningPass{Trial: s, counters: make([]unsafeCounter, len(s.keys))}
+	if r.locker, err = catalog.NewLocker(s.info, catalog.Deps{Instance: in, Settings: s.settings}); err != nil {
 		return pass, err
 	}
-	if l.gated {
+	if s.gated {
 		r.locker = &gatedLocker{Locker: r.locker}
 	}
 	// The first acquisition may create something on a server, such as the parent of a queue's nodes. So it is made
@@ -120,7 +108,7 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 		return pass, err
 	}
 	var seen tap.Counter
-	pass, err = r.measure(tap.Counting(ctx, &seen), contenders)
+	pass, err = r.measure(tap.Counting(ctx, &seen))
 	if pass.Acquired > 0 {
 		sent := uint64(0)
 		for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
@@ -133,7 +121,7 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 
 // A runningPass is the state that the contenders of a pass share.
 type runningPass struct {
-	load
+	*Trial
 	locker            lock.Locker
 	begin, end        time.Time // begin and end of the measured time
 	turn              atomic.Int64
@@ -150,7 +138,6 @@ func (u *unsafeCounter) incrementAround(work func()) {
 	u.n.Store(n + 1)
 }
 
-// A contender acquires and releases the lock until the pass ends.
 type contender struct {
 	locks int             // acquisitions within the measured time
 	waits []time.Duration // how long the acquisitions took that began within the measured time
@@ -166,10 +153,10 @@ func (r *runningPass) acquireNext(ctx context.Context) (lock.Lease, *unsafeCount
 	return lease, &r.counters[key], err
 }
 
-func (r *runningPass) measure(ctx context.Context, contenders int) (Pass, error) {
+func (r *runningPass) measure(ctx context.Context) (Pass, error) {
 	now := time.Now()
 	r.begin, r.end = now.Add(r.warmUp), now.Add(r.warmUp+r.measured)
-	all := make([]contender, contenders)
+	all := make([]contender, r.Contenders)
 	group, contending := errgroup.WithContext(ctx)
 	// A holder must be able to release its lock even after the pass has ended or was cancelled.
 	releasing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
