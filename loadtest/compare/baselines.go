@@ -60,7 +60,7 @@ type baselineWork struct {
 	db                 *sql.DB
 	key, stock, orders string       // the names of the key in Redis and of the two tables
 	users              atomic.Int64 // the number of the last user; each user buys once
-	server             *http.Server
+	closers            []func(context.Context) error
 }
 
 // openBaselines serves the baselines that o names on a loopback port of this process, and adds them to
@@ -72,13 +72,19 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	if w.Instance, err = backend.Open(ctx, config); err != nil {
 		return err
 	}
+	w.closers = append(w.closers, func(context.Context) error { return w.Instance.Close() })
 	suffix := rand.Text()
 	w.key, w.stock, w.orders = "seckill:compare:"+suffix, "compare_stock_"+suffix, "compare_orders_"+suffix
 	if w.Redis != nil {
+		w.closers = append(w.closers, func(ctx context.Context) error { return w.Redis.Del(ctx, w.key).Err() })
 		err = w.Redis.Set(ctx, w.key, endlessStock, 0).Err()
 	}
 	if rows, _ := config.Has(backend.RowLocks); err == nil && rows {
 		w.db, err = w.DB.DB()
+		w.closers = append(w.closers, func(ctx context.Context) error {
+			_, err := w.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+w.stock+", "+w.orders)
+			return err
+		})
 		for _, statement := range []string{
 			"CREATE TABLE " + w.stock + " LIKE stock",
 			"CREATE TABLE " + w.orders + " LIKE orders",
@@ -99,8 +105,9 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	}
 	gin.SetMode(gin.ReleaseMode)
 	g := gin.New()
-	w.server = &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = w.server.Serve(listener) }() // closeBaselines ends this goroutine.
+	server := &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
+	w.closers = append(w.closers, func(context.Context) error { return server.Close() })
+	go func() { _ = server.Serve(listener) }() // closeBaselines ends this goroutine.
 	for _, b := range baselines {
 		if !slices.Contains(o.Baselines, b.name) && !slices.Contains(o.Baselines, All) {
 			continue
@@ -125,20 +132,10 @@ func (w *baselineWork) closeBaselines() error {
 	var err error
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if w.server != nil {
-		err = w.server.Close()
+	for _, closeOne := range slices.Backward(w.closers) {
+		err = errors.Join(err, closeOne(ctx))
 	}
-	if w.Instance == nil {
-		return err
-	}
-	if w.Redis != nil {
-		err = errors.Join(err, w.Redis.Del(ctx, w.key).Err())
-	}
-	if w.db != nil {
-		_, dropped := w.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+w.stock+", "+w.orders)
-		err = errors.Join(err, dropped)
-	}
-	return errors.Join(err, w.Instance.Close())
+	return err
 }
 
 func (w *baselineWork) doNothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
@@ -169,7 +166,6 @@ func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselineP
 	return err
 }
 
-// decrementAndInsert lowers a counter in Redis, and then inserts the order into MySQL.
 func (w *baselineWork) decrementAndInsert(ctx context.Context, p baselinePurchase) (int64, error) {
 	left, err := w.Redis.DecrBy(ctx, w.key, p.Quantity).Result()
 	if err != nil {

@@ -258,7 +258,6 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	e.addRound(t)
 }
 
-// addVerdict adds the verdict of one sale to the round t and to the entry.
 func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	t.Interrupted = t.Interrupted || r.Interrupted
 	// This sale was cut short before it could be judged, so its verdict says nothing.

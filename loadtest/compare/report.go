@@ -105,7 +105,6 @@ func (e *Entry) rightCell() string {
 	return strings.ToUpper(word)
 }
 
-// servedCell returns a word for a table that says whether the buyers were served.
 func (e *Entry) servedCell() string {
 	switch {
 	case e.Baseline || e.Served == "":
@@ -116,7 +115,6 @@ func (e *Entry) servedCell() string {
 	return strings.ReplaceAll(string(e.Served), "_", " ")
 }
 
-// describeFindings lists the violated rules of e and the problems of its runs.
 func (e *Entry) describeFindings() string {
 	var parts []string
 	if e.Over > 0 {
@@ -130,7 +128,6 @@ func (e *Entry) describeFindings() string {
 	return strings.Join(append(parts, e.Problems...), ", ")
 }
 
-// medianCell returns the medians of the given metrics, separated by slashes, as one cell of a table.
 func (e *Entry) medianCell(ids ...string) string {
 	var cells []string
 	for _, id := range ids {
@@ -162,7 +159,6 @@ const tableNote = "Medians of the rounds. answers/s: definite answers, to all bu
 	"commands: sent to the backends for each purchase. CPU: processor time in ms for each request, of the service " +
 	"processes and of the servers behind them."
 
-// strategiesTable has a row for each strategy and each number of buyers at a time.
 func (r *Result) strategiesTable() tables.Table {
 	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s"}}
@@ -241,7 +237,6 @@ func (r *Result) labelOf(e *Entry) string {
 	return label
 }
 
-// findingsTable lists what the judge found, and the strategies that were not run.
 func (r *Result) findingsTable() tables.Table {
 	t := tables.Table{Title: "What the judge found", Head: []string{"strategy", "what"}, Words: 2}
 	for _, e := range r.Entries {

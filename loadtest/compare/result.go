@@ -181,7 +181,6 @@ func (e *Entry) seriesOf(id string) stats.Series {
 	return s
 }
 
-// summarizeRounds sets the figures and the verdict of e from its rounds.
 func (e *Entry) summarizeRounds() {
 	e.Figures = map[string]stats.Spread{}
 	for _, m := range metrics {
@@ -201,7 +200,6 @@ func (e *Entry) summarizeRounds() {
 // Broken reports whether the strategy oversold, lost or invented something.
 func (e *Entry) Broken() bool { return e.Verdict == judge.Oversold || e.Verdict == judge.Lost }
 
-// setRatios sets RelativeTo and RatioBy, and the Factor and the Ratios of every entry.
 func (r *Result) setRatios() {
 	// RelativeTo is the strategy "conditional". If it was not measured, RelativeTo is the first strategy.
 	for _, e := range r.MainEntries() {
@@ -298,7 +296,6 @@ const (
 	Servers    = "servers"     // the processor time of the backend servers per request
 )
 
-// A metric computes a figure from the sales of one turn.
 type metric struct {
 	id     string
 	column string // the name of the figure in the lessons, with its unit

@@ -50,7 +50,6 @@ func answerLines(r *loadtest.Result) []string {
 		cmp.Or(strings.Join(did, ", "), "nothing"), strings.Join(not, ", ")))
 }
 
-// findingsTable lists the rules that were violated.
 func findingsTable(r *loadtest.Result) tables.Table {
 	t := tables.Table{Title: "What the judge found", Head: []string{"rule", "what"}, Words: 2}
 	if r.Audit == nil {
@@ -80,7 +79,6 @@ func requirementsTable(r *loadtest.Result) tables.Table {
 	return t
 }
 
-// rows is a list of facts. Each has a name and a text.
 type rows [][2]string
 
 // addRow adds a fact. The text groups the digits of whole numbers in threes.
@@ -101,7 +99,6 @@ func formatFigures(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// factRows returns the figures on which the verdict rests.
 func factRows(r *loadtest.Result) rows {
 	var all rows
 	all.addRow("strategy", "%v", joinNonEmpty(" · ", r.Strategy.Name, r.Strategy.Title))
@@ -210,7 +207,6 @@ func formatLatency(l loadtest.Latency) string {
 		show(l.P50), show(l.P90), show(l.P99), show(l.P999), show(l.Max), show(int64(l.Mean)))
 }
 
-// joinNonEmpty joins the texts that are not empty.
 func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
