@@ -87,7 +87,6 @@ type BenchLocksCmd struct {
 	BenchFlags
 }
 
-// statusOverlap is the exit status if a lock had two holders at the same time.
 const statusOverlap = 10
 
 func (BenchLocksCmd) Help() string {

@@ -102,7 +102,6 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return exitStatus(result.ExitStatus())
 }
 
-// runComparison runs the sale of o with each chosen strategy and each baseline.
 func runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"),

@@ -110,7 +110,6 @@ func joinNegatives(args []string) (joined []string) {
 	return joined
 }
 
-// givenFlags returns the flags that are on the command line: name → value.
 func givenFlags(line *kong.Context) map[string]any {
 	given := map[string]any{}
 	for _, p := range line.Path {
@@ -176,7 +175,6 @@ func printHelp(options kong.HelpOptions, line *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, line)
 }
 
-// checkToken returns an error if the token cannot be sent in a header.
 func checkToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("--token must be of visible ASCII characters, as a header has")

@@ -18,6 +18,7 @@ import (
 	"seckill/internal/tables"
 	"seckill/loadtest"
 	"seckill/loadtest/report"
+	"seckill/strategies"
 )
 
 // LoadCmd sends a load to a sale and judges the sale. Its exit status is the verdict. BeforeApply sets the
@@ -92,10 +93,8 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // The user has not set GOMEMLIMIT.
 		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // so that Go collects garbage before MaxMemory is reached
 	}
-	chosen, err := strategyNamed("--strategy", c.Scenario.Strategy)
-	if err == nil { // There is no warning about a strategy that only the services of --target know.
-		c.warnUnfit(stderr, chosen)
-	}
+	chosen := strategies.Named(c.Scenario.Strategy) // empty if only the services of --target know the strategy
+	c.warnUnfit(stderr, chosen)
 	where, err := c.findPlace(ctx, stderr, c.Target, serversFor(chosen))
 	if err != nil {
 		return err
@@ -143,15 +142,13 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 		planned = fault.Planned{Kind: fault.RestartMySQL, AwaitPurchase: true}
 	}
 	_, _ = in.Add(planned)
-	watch, units := run.OnProgress, c.Scenario.Stock*int64(max(1, c.Scenario.SKUs))
+	show, units := run.OnProgress, c.Scenario.Stock*int64(max(1, c.Scenario.SKUs))
 	run.Outage, run.Faulty = in.Outage, func() bool { return true }
 	run.OnProgress = func(p loadtest.Progress) {
 		if p.Left <= units*3/4 {
 			in.Begin()
 		}
-		if watch != nil {
-			watch(p)
-		}
+		show(p)
 	}
 	return func() string {
 		in.End()
@@ -165,15 +162,14 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 // progressPrinter returns functions that show and clear the progress on a terminal. If stderr is not a
 // terminal, progressPrinter itself prints one line about the run, and nothing afterwards.
 func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (func(loadtest.Progress), func()) {
-	switch {
-	case c.Quiet:
-		return nil, func() {}
-	case !isTerminal(stderr.Writer):
+	if !c.Quiet && isTerminal(stderr.Writer) {
+		units := run.Stock * int64(max(1, run.SKUs))
+		show := func(p loadtest.Progress) { overwriteLine(stderr, report.Line(p, units)) }
+		return show, func() { overwriteLine(stderr, "") }
+	}
+	if !c.Quiet {
 		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n",
 			run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed)
-		return nil, func() {}
 	}
-	units := run.Stock * int64(max(1, run.SKUs))
-	show := func(p loadtest.Progress) { overwriteLine(stderr, report.Line(p, units)) }
-	return show, func() { overwriteLine(stderr, "") }
+	return func(loadtest.Progress) {}, func() {}
 }

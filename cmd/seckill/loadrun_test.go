@@ -215,6 +215,7 @@ func TestThoroughLoad(t *testing.T) {
 	c := LoadCmd{Thorough: true, Scenario: loadtest.ThoroughScenario()}
 	c.Scenario.Stock, c.Scenario.Buyers = 1000, 2500
 	config, first := loadtest.Config{Targets: urls, Ledger: store, Scenario: c.Scenario}, processes[1].Done()
+	config.OnProgress = func(loadtest.Progress) {}
 	end := c.planFault(t.Context(), &place{lab: l}, &config)
 	r := loadRun(t, config)
 	r.Fault = end()

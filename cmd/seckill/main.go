@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -54,8 +53,7 @@ func main() {
 		ends = append(ends, os.Interrupt)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	// go-redis also returns the errors that it logs, so its log is not needed. The command serve sets another logger.
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)})
+	redis.SetLogger(redisLog{})
 	status := runProgram(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
@@ -140,5 +138,4 @@ func strategyHint(wrong *kong.ParseError) string {
 // stderrWriter writes messages that are not the result of a command.
 type stderrWriter struct{ io.Writer }
 
-// thisHost returns the environment in which a lab on this machine runs.
 func thisHost() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }

@@ -33,7 +33,6 @@ type form struct {
 	write      func(io.Writer) error
 }
 
-// forms lists the forms in which a result is written.
 type forms []form
 
 func (o Output) outputForms(r tables.Report) forms {
@@ -47,10 +46,8 @@ func (o Output) outputForms(r tables.Report) forms {
 
 // checkOutput checks the output flags. If the Markdown file exists, it must have the block with this name.
 func (o Output) checkOutput(name string) error {
-	if o.Markdown != "" && o.Markdown != "-" {
-		if err := tables.CheckBlock(o.Markdown, name); err != nil {
-			return fmt.Errorf("--markdown: %w", err)
-		}
+	if err := tables.CheckBlock(o.Markdown, name); err != nil && o.Markdown != "-" {
+		return fmt.Errorf("--markdown: %w", err)
 	}
 	return o.outputForms(tables.Report{}).checkPlaces()
 }
@@ -146,7 +143,6 @@ func commandLine() string {
 // version is set by -ldflags "-X main.version=…" when an image is built, because there is no git repository then.
 var version string
 
-// buildVersion returns this program's version.
 func buildVersion() string {
 	if version != "" {
 		return version
@@ -187,7 +183,6 @@ func overwriteLine(stderr stderrWriter, text string) {
 	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), 79)]))
 }
 
-// isTerminal reports whether w is a terminal that can move its cursor.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {

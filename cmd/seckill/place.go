@@ -64,13 +64,11 @@ func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets, se
 		lab.Options{Host: thisHost(), Given: f.Given, Topology: f.Topology, Backends: servers})
 }
 
-// serviceSettings returns the settings of a lab with n service processes.
 func serviceSettings(n int, t catalog.LockTimes) lab.ServiceSettings {
 	ms := func(d time.Duration) int { return int(d.Milliseconds()) }
 	return lab.ServiceSettings{Services: n, Lease: ms(t.LockLease), Wait: ms(t.LockWait), Poll: ms(t.LockPoll)}
 }
 
-// serversFor returns the names of the servers that the given strategies need.
 func serversFor(infos ...catalog.Info) []string {
 	var needs []backend.Capability
 	for _, i := range infos {
@@ -125,7 +123,6 @@ func stopLab(l *lab.Lab) error {
 	return l.Stop(ctx)
 }
 
-// openLedger connects to the database of the ledger.
 func (p *place) openLedger(ctx context.Context) error {
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath,
 		Tuning: backend.Tuning{MaxSQLConns: 2}}
@@ -148,7 +145,6 @@ type TopologyFlag struct {
 	Topology string `default:"single" enum:"${Topologies}" env:"SECKILL_TOPOLOGY" help:"Servers of the lab: ${enum}."`
 }
 
-// warnUnfit prints a warning for each chosen strategy that breaks on the topology, with the reason.
 func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	for _, info := range chosen {
 		if why := info.Unfit(t.Topology); why != "" {

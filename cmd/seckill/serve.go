@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
@@ -111,8 +110,6 @@ func (c *ServeCmd) Validate() error {
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 	slog.SetDefault(log)
-	// go-redis also returns the errors that it logs, and the callers log them. So its log has debug level.
-	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
 	if err != nil {
 		return cannotListen("--addr", c.Addr, err)
@@ -195,9 +192,9 @@ func cannotListen(flag, addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
 }
 
-// redisLog logs the messages of go-redis at debug level, because callers also log the errors.
-type redisLog struct{ *slog.Logger }
+// redisLog logs the messages of go-redis at debug level, because go-redis also returns the errors that it logs.
+type redisLog struct{}
 
-func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
-	l.DebugContext(ctx, fmt.Sprintf(format, args...))
+func (redisLog) Printf(ctx context.Context, format string, args ...any) {
+	slog.DebugContext(ctx, fmt.Sprintf(format, args...))
 }

@@ -58,7 +58,6 @@ func sellsWrongly(i catalog.Info) string {
 	return ""
 }
 
-// strategyNamed returns the strategy with this name. The parameter flag names the flag for the error message.
 func strategyNamed(flag, name string) (catalog.Info, error) {
 	info, found := catalog.Find(strategies.All(), name)
 	if !found {
@@ -68,7 +67,6 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 	return info, nil
 }
 
-// six is the value of --strategies that means the strategies in catalog.SixWays.
 const six = "six"
 
 // chosenStrategies returns the strategies that --strategies names. The name "six" means catalog.SixWays.
@@ -95,7 +93,6 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
-// checkNames returns an error if a flag has a name that is not known, or a name twice.
 func checkNames(flag string, chosen, known []string) error {
 	for i, name := range chosen {
 		switch {

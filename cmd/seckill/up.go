@@ -61,9 +61,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 		return cannotListen("--addr", u.Addr, err)
 	}
 	defer listener.Close()
-	if chosen, err := strategyNamed("--strategy", u.Strategy); err == nil {
-		u.warnUnfit(stderr, chosen)
-	}
+	u.warnUnfit(stderr, strategies.Named(u.Strategy))
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(),
@@ -246,7 +244,6 @@ func (u *UpCmd) historyFolder(stderr io.Writer) labapi.History {
 	return labapi.History(filepath.Join(data, "seckill"))
 }
 
-// printTable prints the backends, the services, and the address of the page.
 func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, clients, page, token string) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
