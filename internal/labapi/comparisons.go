@@ -38,7 +38,6 @@ type comparisonEntry = entry[Comparison]
 var comparisonType = entryType[Comparison]{kind: "comparison", record: (*Comparison).record,
 	summary: Comparison.summary, isComplete: (*Comparison).isComplete}
 
-// summary returns a copy of c without the result.
 func (c Comparison) summary() Comparison {
 	if !c.State.Ended() {
 		c.Seconds = time.Since(c.Started).Seconds()
@@ -119,7 +118,6 @@ func (s *Server) startComparison(c *gin.Context) error {
 	return err
 }
 
-// performComparison makes the measurements of a comparison. It returns the final value of the comparison.
 func (s *Server) performComparison(ctx context.Context, e *comparisonEntry, chosen []catalog.Info,
 	targets []string) Comparison {
 	result := s.Compare(ctx, chosen, compare.Options{Settings: s.comparisons.readEntry(e).Settings,

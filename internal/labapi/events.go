@@ -92,7 +92,6 @@ func (s *Server) sendChanges(since int, out *stream) (sent int, changed <-chan s
 	return sent, changed
 }
 
-// A stream writes events until a write fails.
 type stream struct {
 	*gin.Context
 	control *http.ResponseController

@@ -78,7 +78,6 @@ func (s *Server) beginGame(c *gin.Context) error {
 	return answerJSON(c, http.StatusCreated, state, s.explainGameError(err))
 }
 
-// replayGame runs a counterexample again on the lab's servers.
 func (s *Server) replayGame(c *gin.Context) error {
 	var body struct {
 		Example string `json:"example"`

@@ -111,7 +111,6 @@ func (s *Server) Open(b Backing) {
 	close(s.opened)
 }
 
-// waitForLab holds a call until Open has added the lab.
 func (s *Server) waitForLab(c *gin.Context) {
 	select {
 	case <-s.opened:
@@ -145,7 +144,8 @@ func (s *Server) addRoutes() {
 	lab := r.Group("/api/lab/v1")
 	lab.GET("/status", s.getStatus)
 	lab.GET("/events", s.handlerOf(s.streamEvents))
-	lab.GET("/course", s.serveCourse)
+	// The answer has all chapters in all languages, so that the page needs no call for the next chapter.
+	lab.GET("/course", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"chapters": course.Chapters()}) })
 	lab.POST("/traces", s.handlerOf(s.makeTrace))
 	lab.GET("/traces/:id", s.handlerOf(s.traces.answerEntry))
 	lab.GET("/shop", s.showShop)
@@ -172,7 +172,6 @@ func (s *Server) handlerOf(h func(*gin.Context) error) gin.HandlerFunc {
 	return web.Handle(s.writeProblem, h)
 }
 
-// answerJSON answers with value if err is nil. It returns err.
 func answerJSON(c *gin.Context, status int, value any, err error) error {
 	if err == nil {
 		c.JSON(status, value)
@@ -267,7 +266,6 @@ func (s *Server) getStatus(c *gin.Context) {
 	})
 }
 
-// liveServices returns the URLs of the service processes that have not ended.
 func (s *Server) liveServices() []string {
 	var urls []string
 	for _, service := range s.Lab.Services() {
@@ -319,10 +317,4 @@ func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 		http.ServeContent(c.Writer, c.Request, name, time.Time{}, bytes.NewReader(text))
 		return nil
 	})
-}
-
-// serveCourse answers with all chapters in all languages, so that the page needs no call for the next chapter
-// or another language.
-func (s *Server) serveCourse(c *gin.Context) {
-	c.JSON(http.StatusOK, gin.H{"chapters": course.Chapters()})
 }

@@ -17,7 +17,6 @@ import (
 	"seckill/internal/web"
 )
 
-// serviceTransport connects the proxy to the service processes.
 var serviceTransport = &http.Transport{
 	DialContext:         (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 	MaxIdleConnsPerHost: 256,

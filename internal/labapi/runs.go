@@ -137,7 +137,6 @@ const (
 	restartTimeout = time.Minute
 )
 
-// performRun runs all lanes and undoes the faults. It returns the final value of the run.
 func (s *Server) performRun(ctx context.Context, e *runEntry) Run {
 	begun := s.runs.readEntry(e)
 	var err error
@@ -178,7 +177,6 @@ func (s *Server) ensureServing(ctx context.Context, w lab.ServiceSettings) error
 	return s.Lab.Serve(restarting, w)
 }
 
-// prepareServices makes the service processes run with the run's settings, and then sets the run's state to Running.
 func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) error {
 	if err := s.ensureServing(ctx, w.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
@@ -302,7 +300,6 @@ func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 	lanes.Wait()
 }
 
-// faultChanged records the new state f of the i-th fault of a run.
 func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 	s.runs.changeEntry(e, func(r *Run) {
 		if r.Faults = slices.Clone(r.Faults); i == len(r.Faults) {

@@ -70,7 +70,6 @@ func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	return w, asError(p)
 }
 
-// asError returns p if p lists an invalid field; otherwise nil.
 func asError(p *web.Problem) error {
 	if p.Errors == nil {
 		return nil
@@ -78,7 +77,6 @@ func asError(p *web.Problem) error {
 	return p
 }
 
-// checkSettings adds an error to p for each invalid field of a run's settings.
 func (s *Server) checkSettings(w *Settings, p *web.Problem) {
 	s.chosenStrategies(w.Strategies, maxLanes, p)
 	blameFixedFields(p, w.Scenario)
@@ -113,7 +111,6 @@ func blameFixedFields(p *web.Problem, s loadtest.Scenario) {
 	}
 }
 
-// chosenStrategies returns the strategies with these names, and adds invalid names to p.
 func (s *Server) chosenStrategies(names []string, maxNames int, p *web.Problem) []catalog.Info {
 	switch n := len(names); {
 	case n == 0:
@@ -134,7 +131,6 @@ func (s *Server) chosenStrategies(names []string, maxNames int, p *web.Problem) 
 	return chosen
 }
 
-// blameFields adds err to p if err is about a field.
 func blameFields(p *web.Problem, err error) {
 	var field *seckill.FieldError
 	if errors.As(err, &field) {
@@ -142,7 +138,6 @@ func blameFields(p *web.Problem, err error) {
 	}
 }
 
-// laneScenario returns the scenario of one lane of a run: the run's scenario with the strategy and the SKU of the lane.
 func (w *Settings) laneScenario(lane int) loadtest.Scenario {
 	s := w.Scenario
 	s.Strategy, s.SKU = w.Strategies[lane], sku+int64(lane)

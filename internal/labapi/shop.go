@@ -203,7 +203,6 @@ type ledgerPage struct {
 	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user in the query
 }
 
-// A shopOrder is one order of the sale.
 type shopOrder struct {
 	Place     int    `json:"place"` // 1 for the order that was written first, 2 for the next one, and so on
 	User      int64  `json:"user_id"`
@@ -217,7 +216,6 @@ type shopOrder struct {
 	At      time.Time `json:"at"`
 }
 
-// shopLedger answers with the latest orders of the sale, and with the active order of the user in the query.
 func (s *Server) shopLedger(c *gin.Context) error {
 	query, err := web.ReadQuery(c.Request, "user_id")
 	if err != nil {

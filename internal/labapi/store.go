@@ -61,7 +61,6 @@ type store[T any] struct {
 	entries   []*entry[T] // oldest first; all but the last have ended
 }
 
-// An entryType says how a store handles its values.
 type entryType[T any] struct {
 	kind       string // such as "run"; the names of the entries' files begin with it
 	record     func(*T) *Record
@@ -77,7 +76,6 @@ type entry[T any] struct {
 	stop     func() // cancels the work that changes the entry
 }
 
-// openStore returns a store with the entries of the server's history.
 func openStore[T any](server *Server, types entryType[T]) *store[T] {
 	s := &store[T]{entryType: types, server: server, notifier: server.notifier}
 	var kept []*entry[T]
@@ -98,7 +96,6 @@ func openStore[T any](server *Server, types entryType[T]) *store[T] {
 	return s
 }
 
-// addEntry adds an entry, and removes the oldest entry if there are more than maxEntries.
 func (s *store[T]) addEntry(e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +128,6 @@ func (s *store[T]) perform(e *entry[T], work func() T) error {
 	return nil
 }
 
-// changeEntry edits an entry and notifies the pages.
 func (s *store[T]) changeEntry(e *entry[T], edit func(*T)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +159,6 @@ func (s *store[T]) stopEntry(e *entry[T]) {
 	}
 }
 
-// findEntry returns the entry whose id is in the call's path.
 func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +171,6 @@ func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, maxEntries)}
 }
 
-// answerCreated answers the call that began an entry.
 func (s *store[T]) answerCreated(c *gin.Context, value T) {
 	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", s.kind, s.record(&value).ID))
 	c.JSON(http.StatusCreated, s.summary(value))
@@ -206,7 +200,6 @@ func (s *store[T]) readEntry(e *entry[T]) T {
 	return e.value
 }
 
-// listEntries returns the summaries of all entries, newest first.
 func (s *store[T]) listEntries() []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +220,6 @@ func (s *store[T]) revisionBeforeNewest() int {
 	return s.entries[len(s.entries)-1].revision - 1
 }
 
-// changedSince returns the values changed after a revision, oldest first.
 func (s *store[T]) changedSince(revision int) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +237,6 @@ func (s *store[T]) changedSince(revision int) []T {
 // Several labs may use one folder at the same time.
 type History string
 
-// historyFormat is the number of the file format that this program writes and reads.
 const historyFormat = 1
 
 type historyFile[T any] struct {

@@ -87,7 +87,6 @@ func isJSON(contentType string) bool {
 	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// explainJSON turns an error of reading a body into a *Problem. It returns nil for nil.
 func explainJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	var value *json.SemanticError
@@ -133,7 +132,6 @@ func fieldAt(place jsontext.Pointer) string {
 	return name
 }
 
-// shortenName returns at most the first 64 bytes of a name that a caller sent.
 func shortenName(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
 
 // ReadQuery returns the query's parameters. Unknown, repeated and empty parameters are errors: a
