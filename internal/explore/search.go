@@ -101,12 +101,9 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 // playAll plays the schedules that p chooses until one of them ends the search (Limits.Stop), l.Time has passed, or
 // l.Schedules were played. A limit of 0 is no limit.
 func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, res *Result) error {
-	begun, had, maxSchedules := time.Now(), res.Schedules, l.Schedules
-	more := func() bool {
-		return res.StoppedAt == nil && (maxSchedules == 0 || res.Schedules-had < maxSchedules) &&
-			(l.Time == 0 || time.Since(begun) < l.Time)
-	}
-	for more() && p.Begin() {
+	begun, before := time.Now(), res.Schedules
+	for res.StoppedAt == nil && (l.Schedules == 0 || res.Schedules-before < l.Schedules) &&
+		(l.Time == 0 || time.Since(begun) < l.Time) && p.Begin() {
 		var taken []policy.Option
 		schedule, err := w.play(ctx, s, false, func(options []policy.Option, preemptions int) (int, error) {
 			i, err := p.Choose(options, preemptions)

@@ -50,10 +50,9 @@ type worldClock struct {
 
 // A sale is the part of a World that each schedule sets anew.
 type sale struct {
-	sku      int64
-	hasOther bool // a buyer of the scenario buys the second SKU (World.otherSKU)
-	stock    int64
-	placed   map[string]seckill.Receipt // the orders placed before the first step; the keys are names of buyers
+	sku    int64
+	stock  int64
+	placed map[string]seckill.Receipt // the orders placed before the first step; the keys are names of buyers
 	// extraUnits has an entry for each actor that resets the sale. The actor sets the stock to World.stock plus this
 	// number, which differs from actor to actor.
 	extraUnits map[string]int64
@@ -167,13 +166,12 @@ const skuName = "explored"
 
 // prepareSale creates a SKU for a schedule of s and places the orders that the actors need.
 func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
-	last, others := w.sku, slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other })
-	if w.hasOther {
-		if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id = ?", w.otherSKU()).Error; err != nil {
-			return fmt.Errorf("clear the table of SKUs: %w", err)
-		}
+	// A strategy that scans the table must not find the SKUs of the last schedule.
+	deleted := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN (?, ?)", w.sku, w.otherSKU())
+	if deleted.Error != nil {
+		return fmt.Errorf("clear the table of SKUs: %w", deleted.Error)
 	}
-	w.sku, w.stock, w.hasOther = lastScheduleSKU.Add(1), s.Stock, others
+	w.sku, w.stock = lastScheduleSKU.Add(1), s.Stock
 	w.names = NewNormalizer(w.sku, w.otherSKU())
 	for _, b := range s.Buyers {
 		if b.Action == Restocks {
@@ -184,12 +182,16 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 	if err != nil {
 		return err
 	}
-	if err := w.seedSKU(ctx, first, last, w.sku, s); err != nil {
-		return err
+	skus := []int64{w.sku}
+	if slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other }) {
+		skus = append(skus, w.otherSKU())
 	}
-	if others {
-		if err := w.seedSKU(ctx, first, 0, w.otherSKU(), s); err != nil {
-			return err
+	created := time.Now()
+	w.createdAt.Store(created.Truncate(time.Second).UnixNano())
+	w.clockReads.Store(0)
+	for _, sku := range skus {
+		if err := w.seedSKU(ctx, first, sku, created, s); err != nil {
+			return fmt.Errorf("make a fresh SKU: %w", err)
 		}
 	}
 	w.placed, w.extraUnits = map[string]seckill.Receipt{}, map[string]int64{}
@@ -214,33 +216,21 @@ func (w *World) otherSKU() int64 { return w.sku * 10 }
 // firstRun is the run number of every schedule's sale until an actor resets it.
 const firstRun = 1
 
-// seedSKU writes the stock row of sku as a first reset would leave it. The new row replaces the row of the last
-// schedule's SKU, if any. Otherwise a strategy that scans the table would find the SKUs of all earlier schedules.
-func (w *World) seedSKU(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
+// seedSKU writes the stock row of sku as a first reset would leave it.
+func (w *World) seedSKU(ctx context.Context, first *process, sku int64, created time.Time, s *Scenario) error {
 	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun,
-		UpdatedAt: time.Now()}
+		UpdatedAt: created}
 	if s.has(Starts) {
-		later := judge.MomentOf(row.UpdatedAt.Add(time.Hour))
+		later := judge.MomentOf(created.Add(time.Hour))
 		row.StartsAt = &later
 	}
-	db := w.admin.DB.WithContext(ctx)
-	res := db.Model(&judge.Stock{}).Where("id = ?", last).Select("*").UpdateColumns(&row)
-	if res.Error == nil && res.RowsAffected == 0 {
-		res = db.Create(&row)
-	}
-	if res.Error != nil {
-		return fmt.Errorf("make a fresh SKU: %w", res.Error)
-	}
-	if sku == w.sku {
-		w.createdAt.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
-		w.clockReads.Store(0)
+	if err := w.admin.DB.WithContext(ctx).Create(&row).Error; err != nil {
+		return err
 	}
 	// A strategy with a counter writes the counter now. A lock in ZooKeeper creates its parent nodes, as at any
 	// reset. Other locks start without any data, as when they are used for the first time.
 	if r, ok := first.Strategy.(seckill.Resetter); ok && (!w.hasLock() || w.admin.ZooKeeper != nil) {
-		if err := r.Reset(ctx, sku, s.Stock); err != nil {
-			return fmt.Errorf("make a fresh SKU: %w", err)
-		}
+		return r.Reset(ctx, sku, s.Stock)
 	}
 	return nil
 }

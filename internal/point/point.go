@@ -63,7 +63,6 @@ type Points struct {
 	// Done, once it is closed, lets every purchase continue.
 	Done <-chan struct{}
 
-	armed atomic.Int32 // the length of traps; while it is 0, a purchase need not lock mu
 	mu    sync.Mutex
 	traps []*trap
 }
@@ -83,13 +82,11 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	defer close(t.over)
 	p.mu.Lock()
 	p.traps = append(p.traps, t)
-	p.armed.Add(1)
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.traps = slices.DeleteFunc(p.traps, func(other *trap) bool { return other == t })
-		p.armed.Add(-1)
 	}()
 	select {
 	case c := <-t.catch:
@@ -110,9 +107,6 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 // Watch returns the context for a purchase with a strategy. If a trap waits for such a purchase, the
 // trap sees all commands that are sent under the returned context. Otherwise Watch returns ctx.
 func (p *Points) Watch(ctx context.Context, of catalog.Info, bought seckill.Purchase) context.Context {
-	if p.armed.Load() == 0 {
-		return ctx
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.traps {

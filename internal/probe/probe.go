@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redis/go-redis/v9"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 )
@@ -106,7 +108,15 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 
 // SetRight changes the rights of the Redis user that all processes share. The rule "-GET" makes Redis refuse GET,
 // and "+GET" allows it again.
-func (s *Set) SetRight(ctx context.Context, rule string) error { return s.redis.setRight(ctx, rule) }
+func (s *Set) SetRight(ctx context.Context, rule string) error {
+	return s.redis.eachServer(ctx, func(ctx context.Context, c *redis.Client) error {
+		user, err := c.Do(ctx, "ACL", "WHOAMI").Text()
+		if err == nil {
+			err = c.Do(ctx, "ACL", "SETUSER", user, rule).Err()
+		}
+		return err
+	})
+}
 
 // Expire ends the lease of the SKU's lock at the servers, without a message to the holder. It returns descriptions
 // of what ended; none if there was no lease. If h is nil, the holder is unknown.

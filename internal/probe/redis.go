@@ -67,17 +67,6 @@ func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 	return list, err
 }
 
-// setRight changes the rights of this client's user.
-func (p *redisProbe) setRight(ctx context.Context, rule string) error {
-	return p.eachServer(ctx, func(ctx context.Context, c *redis.Client) error {
-		user, err := c.Do(ctx, "ACL", "WHOAMI").Text()
-		if err == nil {
-			err = c.Do(ctx, "ACL", "SETUSER", user, rule).Err()
-		}
-		return err
-	})
-}
-
 // eachServer runs the function visit for every server. In a Cluster, it runs visit for every primary.
 func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context, *redis.Client) error) (err error) {
 	for _, c := range p.nodes {
