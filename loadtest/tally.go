@@ -105,7 +105,7 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 	t.result.Counts[judge.OutcomeAccepted]--
 	t.result.Counts[r.Outcome]++
 	t.countOutcome(p, r, when)
-	if r.Outcome == judge.OutcomeAccepted { // There was no final answer in time, so there is no new call to keep.
+	if r.Outcome == judge.OutcomeAccepted { // no other answer came in time, and this one has been recorded already
 		return
 	}
 	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: when.sent, Answered: r.answered}}, r.reply)

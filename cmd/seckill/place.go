@@ -153,8 +153,8 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	}
 }
 
-// checkTopology returns an error if --topology excludes another flag. The parameter whyNoLab
-// is "" if the command starts a lab; otherwise it says why the command starts none.
+// checkTopology returns an error if --topology does not fit other flags. The parameter whyNoLab says
+// why the command starts no lab. It is "" if the command starts one.
 func (t TopologyFlag) checkTopology(whyNoLab string, given backend.Config) error {
 	if whyNoLab != "" && t.Topology != "" && t.Topology != lab.Single {
 		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, whyNoLab)

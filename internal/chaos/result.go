@@ -240,16 +240,16 @@ type trial struct {
 
 func (t *trial) isBroken() bool { return t.verdict == judge.Oversold || t.verdict == judge.Lost }
 
-// newCell returns the result of a trial that has ended.
-func (t *trial) newCell(may bool) *Cell {
+// newCell returns the result of a trial that has ended. The parameter mayBreak becomes Cell.May.
+func (t *trial) newCell(mayBreak bool) *Cell {
 	word, said := t.wordAndReasons()
-	t.Word, t.May = word, may
-	if t.Wrong = !may && t.didNotHold(); t.Wrong {
+	t.Word, t.May = word, mayBreak
+	if t.Wrong = !mayBreak && t.didNotHold(); t.Wrong {
 		said = append(said, "It promises to withstand this.")
 	}
 	t.Said = strings.Join(said, "; ")
 	if !t.didNotHold() {
-		return &Cell{Word: word, May: may, Said: t.Said, Stood: t.Stood}
+		return &Cell{Word: word, May: mayBreak, Said: t.Said, Stood: t.Stood}
 	}
 	for _, v := range t.violations {
 		t.Rules = append(t.Rules, v.Rule)

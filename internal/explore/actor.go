@@ -59,7 +59,7 @@ type thread struct {
 	calls        []*call
 	ended        bool
 	fanSize      int // the number of commands that are sent in parallel; 0 or 1 if the thread sends them one by one
-	fanStarted   int // the number of parallel commands that have been reported so far
+	fanStarted   int // how many of the parallel commands have begun so far
 	// overlap is set if the thread's last command was answered while another actor had the lock.
 	overlap *Problem
 }

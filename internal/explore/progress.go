@@ -53,7 +53,7 @@ func (t *attempt) repeats() bool {
 	return len(t.sent) <= len(t.before) && slices.Equal(t.sent, t.before[:len(t.sent)])
 }
 
-// startAttempt starts the first attempt of a, or the next one after a back-off.
+// startAttempt starts an actor's first attempt, or the next one after a back-off.
 func (r *run) startAttempt(a *actor) {
 	var before []string
 	if a.attempt != nil {

@@ -100,8 +100,8 @@ const (
 	ReplyLost Fault = "reply lost"
 	// CommandLost drops the next command, and the buyer sees an error.
 	CommandLost Fault = "command lost"
-	// Refused makes Redis refuse the command Scenario.Denies while the next command runs, as if an
-	// administrator had withdrawn a right. A script keeps the writes before the refusal.
+	// Refused makes Redis refuse the command Scenario.Denies while the buyer's next command runs, as if an
+	// administrator had withdrawn a right. If the next command is a script, its writes before the refusal stay.
 	Refused Fault = "refused"
 	// Delayed keeps the next command in the network. The buyer sees an error and continues.
 	Delayed Fault = "delayed"

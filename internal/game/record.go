@@ -54,8 +54,8 @@ type Edge struct {
 	Move    int   `json:"m"`
 	Steps   []int `json:"s,omitempty"` // the steps that the move has added
 	Changed []int `json:"c,omitempty"` // earlier steps whose text has changed, because a waiting command was answered
-	// Takes has the indexes of those edges of the next position that let another buyer continue although the buyer
-	// of this move could.
+	// Takes has the indexes of the next position's edges that are preemptions: they let another buyer continue,
+	// although the buyer of this move could continue, too.
 	Takes []int `json:"t,omitempty"`
 	To    int   `json:"p"` // index of the next position in Recording.Positions; -1 if it was not recorded
 }

@@ -39,8 +39,8 @@ func (l *Lab) mysqlProcess(m mysqlServer, name string) server {
 	}
 }
 
-// A mysqlServer is MariaDB or Oracle's MySQL, which differ in their options. All other options keep their defaults.
-// In particular the server flushes its log at every commit, unless it is volatile.
+// A mysqlServer is MariaDB or Oracle's MySQL, which differ in some options. Options that are not set here keep
+// their defaults. So the server flushes its log at every commit, unless the field volatile is set.
 type mysqlServer struct {
 	path    string
 	data    string

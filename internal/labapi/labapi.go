@@ -95,7 +95,7 @@ func New(c Config) *Server {
 	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(),
 		notifier: &notifier{changed: make(chan struct{})}, shop: shop{notice: defaultNotice}}
 	s.background.closing, s.background.close = context.WithCancel(context.Background())
-	// The runs come last, so that their changes are the latest: a page that has just been opened gets these only.
+	// The runs are opened last. So their revisions are the highest, and a page that opens gets only the newest run.
 	s.comparisons, s.traces, s.runs = openStore(s, comparisonType), openStore(s, traceType), openStore(s, runType)
 	s.shop.strategy, _ = catalog.Find(s.Strategies, s.Strategy)
 	s.addRoutes()

@@ -163,7 +163,7 @@ var (
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
 
-// lastRivals returns the latest run of rivals, or nil if there was none. The caller holds shop.mu.
+// lastRivals returns the latest run of automatic buyers (rivals), or nil if there was none. The caller holds shop.mu.
 func (s *Server) lastRivals() *Run {
 	if s.shop.rivals == nil {
 		return nil

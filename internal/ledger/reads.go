@@ -88,7 +88,7 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 			snap.Orders = append(snap.Orders, *o)
 		}
 	})
-	if err == nil { // Refusals are final, so it is right to read them later than the orders.
+	if err == nil { // Refusals are final, so they may be read after the orders and outside View's transaction.
 		err = before(s.DB(ctx).Raw("SELECT user_id, request_id FROM orders "+
 			"WHERE sku_id = ? AND run = ? AND status = ?", sku, snap.Stock.Run, Refused).Scan(&snap.Refused).Error)
 	}

@@ -70,7 +70,7 @@ type Points struct {
 // A trap waits for one purchase that matches the embedded Order.
 type trap struct {
 	Order
-	taken atomic.Bool   // true if a purchase has reached the point, or has written without reaching it
+	taken atomic.Bool   // true if a purchase is at the point, or has passed it without stopping
 	catch chan Catch    // has room for the trap's only Catch
 	over  chan struct{} // closed when the purchase may continue
 }

@@ -32,7 +32,7 @@ type Cell struct {
 	// Also lists the other broken rules.
 	Also []Finding `json:"also,omitempty"`
 
-	explore.Bounds // the bounds of all searches for the answer
+	explore.Bounds // which schedules the searches for the answer have run, added up
 
 	// Wait is the longest time, in seconds, that the next buyer had to wait after a buyer's death.
 	Wait    float64 `json:"wait_s,omitempty"`

@@ -16,8 +16,8 @@ import (
 //  3. IsOver sends another value to checks. The waiter receives this value only if it found nothing in
 //     step 2. If it found an event, the wait is over and IsOver returns, too.
 
-// A Sleeper is a Tap with a clock of its own. Its Sleep replaces the real back-off, which it does not see as a
-// command, and Command.FireTimer replaces the real timer of a wait.
+// A Sleeper is a Tap with a clock of its own. Its Sleep is called in place of a real back-off, which is not a
+// command. Command.FireTimer takes the place of the real timer of a wait.
 type Sleeper interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }

@@ -64,9 +64,9 @@ func (n *number) sale(ctx context.Context, run int64) (string, error) {
 // is the identity of the database.
 func saleIn(id, run string) string { return id + " " + run }
 
-// runOf returns the run from sale, the value of saleKey(sku). If the value is
-// empty or names another database, runOf returns an error, because nothing may
-// be sold.
+// runOf reads the run from the parameter sale, which is the value of
+// saleKey(sku): a database and a run. If the value is empty or names another
+// database, runOf returns an error, because nothing may be sold.
 func (n *number) runOf(
 	ctx context.Context, sku int64, sale string,
 ) (int64, error) {

@@ -170,7 +170,7 @@ func (s *redisStream) readEntries(
 		return b, err
 	}
 	found := answer.([]any)
-	if found[0] == "" { // there is no stream, or one of another database
+	if found[0] == "" { // no stream, or one for another SQL database
 		return b, errForgotten
 	}
 	b = streamBatch{sku: sku, entries: parseEntries(sku, found[2])}

@@ -2,5 +2,5 @@
 
 package labtest
 
-// Verify is false in `make test`; see verify.go.
+// Verify reports whether the exhaustive variants of tests run. It is false in `make test`, and true in verify.go.
 const Verify = false
