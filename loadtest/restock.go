@@ -34,11 +34,9 @@ func (r *run) startRestocks(l *load) {
 		for k := range r.config.SKUs {
 			sku := r.config.SKU + int64(k)
 			key := r.plan.keyPrefix(sku) + "restock-" + strconv.Itoa(i)
-			call := judge.Call{Kind: judge.CallRestock, RequestID: key, User: judge.OperatorOf(key),
-				Quantity: units}
 			l.copies.Go(func() {
 				if l.pauseFor(due) {
-					r.restock(l, sku, call)
+					r.restock(l, purchase{sku: sku, quantity: units, user: judge.OperatorOf(key), key: key})
 				}
 			})
 		}
@@ -47,37 +45,38 @@ func (r *run) startRestocks(l *load) {
 
 // restock makes the calls of one restock with the same key, to one target after the other. It stops when two
 // calls were acknowledged. The second of them must add nothing, so it tests the key.
-func (r *run) restock(l *load, sku int64, call judge.Call) {
-	sent := request{method: http.MethodPost, key: call.RequestID, body: map[string]int64{"units": call.Quantity},
-		path: skuPath(sku) + "/restock?strategy=" + url.QueryEscape(r.config.Strategy)}
+func (r *run) restock(l *load, p purchase) {
+	sent := request{method: http.MethodPost, key: p.key, body: map[string]int64{"units": p.quantity},
+		path: skuPath(p.sku) + "/restock?strategy=" + url.QueryEscape(r.config.Strategy)}
 	acknowledged, last := 0, error(nil)
 	for try := range 3 + r.config.Retry {
 		if acknowledged == 2 || try > 0 && acknowledged == 0 && !l.pauseFor(firstPause<<min(try, 5)) {
 			break
 		}
-		call.Sent = l.sinceStart()
+		call := judge.Call{Kind: judge.CallRestock, CallTimes: judge.CallTimes{Sent: l.sinceStart()}}
 		err := r.services[try%len(r.services)].callJSON(context.Background(), sent, new(any))
-		call.Answered, call.Outcome = l.sinceStart(), judge.OutcomeUnknown
+		outcome := judge.OutcomeUnknown
+		call.Answered = l.sinceStart()
 		refused := (*refusal)(nil)
 		switch {
 		case err == nil:
-			acknowledged, call.Outcome = acknowledged+1, judge.OutcomeRestocked
+			acknowledged, outcome = acknowledged+1, judge.OutcomeRestocked
 		case !errors.As(err, &refused): // There was no answer, so the call has no time of an answer.
 			last, call.Answered = err, 0
 		default:
 			last = err
 			code, known := judge.FindCode(refused.problem.Code)
 			if known && code.Outcome != judge.OutcomeUnknown && code.Outcome != judge.OutcomeInProgress {
-				call.Outcome = judge.OutcomeError // the answer says that the call has changed nothing
+				outcome = judge.OutcomeError // the answer says that the call has changed nothing
 			}
 		}
-		r.tally.recordRestock(sku, call)
+		r.tally.recordCall(p, call, try, reply{Outcome: outcome})
 	}
 	r.tally.updateResult(func(result *Result) {
 		result.Restocks++
 		if acknowledged == 0 {
-			r.addProblem("not_restocked", params{"units": call.Quantity, "error": last.Error()},
-				"a restock of %d units was not acknowledged: %v", call.Quantity, last)
+			r.addProblem("not_restocked", params{"units": p.quantity, "error": last.Error()},
+				"a restock of %d units was not acknowledged: %v", p.quantity, last)
 		}
 	})
 }

@@ -190,11 +190,9 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	var failed error
 	// strategy → number of orders of this run that it sold, although the run asked for another strategy
 	others := map[string]int{}
-	for k, told := range r.tally.skus {
+	for k := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
-		p := poller{run: r, settling: settling, sku: sku,
-			hasSilentCall: told.hasSilentCall || r.config.Joins, hasOpenRequest: told.hasOpenRequest}
-		snap, settled, err := p.wait(ctx, until)
+		snap, settled, err := r.readSettled(ctx, k, settling, until)
 		r.result.settled[sku] = settled
 		r.result.Settled = r.result.Settled && settled
 		if err != nil {
@@ -269,36 +267,48 @@ type settling struct {
 
 var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millisecond, quiet: 5 * time.Second}
 
-// A poller reads the ledger of one SKU until nothing changes it any more:
+// readSettled reads the ledger of the SKU with index k until nothing changes it any more:
 //
 //   - If every call was answered, one reading is enough, unless the ledger has a reservation that
 //     is still open.
-//   - A call without an answer may still be running. Then two readings must agree, and no service
-//     may have a purchase in flight.
+//   - A call without an answer may still be running, and so may the calls of other buyers in a joined sale. Then two
+//     readings must agree, and no service may have a purchase in flight.
 //   - An accepted request is written later, and no service counts it as in flight. Then all readings
 //     during settling.quiet must agree.
-type poller struct {
-	run *run
-	settling
-	sku            int64
-	hasSilentCall  bool // true if a call had no answer, or if other buyers buy in the same sale
-	hasOpenRequest bool // true if a request that was accepted has no final answer
-
-	last    judge.Snapshot
-	hasRead bool
-	changed time.Time // when the ledger last changed, or could not be read
-	err     error     // the error of the last reading that failed
-}
-
-// wait reads the ledger until nothing changes it any more, and returns the last reading. It returns false if
-// the ledger still changes at the deadline. If the deadline is past, wait reads once.
-func (p *poller) wait(ctx context.Context, deadline time.Time) (judge.Snapshot, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(p.limit, askTimeout)))
+//
+// It returns the last reading. It returns false if the ledger still changes at the deadline. If the deadline is past,
+// it reads once.
+func (r *run) readSettled(ctx context.Context, k int, s settling, deadline time.Time) (judge.Snapshot, bool, error) {
+	told, sku := r.tally.skus[k], r.config.SKU+int64(k)
+	hasSilentCall := told.hasSilentCall || r.config.Joins
+	ctx, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(s.limit, askTimeout)))
 	defer cancel()
-	tick := time.NewTicker(p.poll)
+	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
-	p.changed = time.Now()
-	for !p.readOnce(ctx) {
+	var last judge.Snapshot
+	var lastErr error
+	hasRead, changed := false, time.Now() // changed is when the ledger last changed, or could not be read
+	for {
+		busy := hasSilentCall && anyInFlight(ctx, r.services)
+		now, err := r.Snapshot(ctx, sku)
+		before, agrees := last, hasRead && sameSnapshot(last, now)
+		if err == nil {
+			last, hasRead = now, true
+		} else if lastErr == nil || ctx.Err() == nil {
+			lastErr = err // After the deadline, a new error is only a time-out, so an earlier error says more.
+		}
+		switch {
+		case err != nil, slices.ContainsFunc(now.Orders, func(o judge.Order) bool { return o.MayChange() }):
+			changed = time.Now()
+		case !hasSilentCall:
+			return now, true, nil
+		case !agrees || busy:
+			changed = time.Now()
+		case !told.hasOpenRequest || time.Since(changed) >= s.quiet:
+			// The ledger was read twice with the same result, and the counters of the first snapshot were read in
+			// between. So they fit the ledger of the first snapshot.
+			return before, true, nil
+		}
 		select {
 		case <-tick.C:
 			if time.Now().Before(deadline) {
@@ -306,43 +316,11 @@ func (p *poller) wait(ctx context.Context, deadline time.Time) (judge.Snapshot, 
 			}
 		case <-ctx.Done():
 		}
-		if p.hasRead {
-			return p.last, false, nil
+		if hasRead {
+			lastErr = nil
 		}
-		return p.last, false, p.err
+		return last, false, lastErr
 	}
-	return p.last, true, nil
-}
-
-// readOnce reads the ledger. It reports whether nothing will change the ledger any more.
-func (p *poller) readOnce(ctx context.Context) bool {
-	busy := p.hasSilentCall && anyInFlight(ctx, p.run.services)
-	now, err := p.run.Snapshot(ctx, p.sku)
-	if err != nil {
-		// After the deadline, the new error is only a time-out, so an earlier error says more.
-		if p.err == nil || ctx.Err() == nil {
-			p.err = err
-		}
-		p.changed = time.Now()
-		return false
-	}
-	before, agrees := p.last, p.hasRead && sameSnapshot(p.last, now)
-	p.last, p.hasRead = now, true
-	switch {
-	case slices.ContainsFunc(now.Orders, func(o judge.Order) bool { return o.MayChange() }):
-	case !p.hasSilentCall:
-		return true
-	case agrees && !busy:
-		if p.hasOpenRequest && time.Since(p.changed) < p.quiet {
-			return false
-		}
-		// The ledger was read twice with the same result, and the counters of the first snapshot were read in
-		// between. So they fit the ledger of the first snapshot.
-		p.last = before
-		return true
-	}
-	p.changed = time.Now()
-	return false
 }
 
 // anyInFlight asks the services whether a purchase is running. If a process refuses the connection, it is

@@ -141,7 +141,7 @@ func (t *tally) countOutcome(p purchase, r finalReply, when timing) {
 }
 
 // recordCall counts one call and keeps it for the judge. The parameter try is 0 for the first call of its
-// kind in a request, 1 for the next, and so on.
+// kind in a request, 1 for the next, and so on. A call without an answer may still change the ledger later.
 func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -176,16 +176,6 @@ func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	}
 	sku := t.skuOf(p)
 	sku.calls = append(sku.calls, call)
-}
-
-// recordRestock keeps the call of a restock for the judge. A call without an answer may still change the
-// ledger later.
-func (t *tally) recordRestock(sku int64, call judge.Call) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := &t.skus[sku-t.plan.scenario.SKU]
-	s.calls = append(s.calls, call)
-	s.hasSilentCall = s.hasSilentCall || call.Outcome == judge.OutcomeUnknown
 }
 
 // countCode counts a call that was refused or not answered. The counter's name is the code, such as sold_out

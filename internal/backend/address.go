@@ -124,7 +124,6 @@ func Redact(text string) string {
 	return user + text[at:]
 }
 
-// showAddresses lists addresses without passwords.
 func showAddresses(addresses []string) string {
 	return strings.ReplaceAll(Redact(strings.Join(addresses, ",")), "redis://", "")
 }

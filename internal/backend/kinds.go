@@ -25,7 +25,6 @@ type Address struct {
 	index     []int  // index of the Config field
 }
 
-// addressFields returns an Address for each of the named fields of Config.
 func addressFields(names ...string) []Address {
 	var all []Address
 	for _, name := range names {

@@ -157,7 +157,6 @@ func (in *Instance) newRedis(hosts []string, login *redis.Options) redis.Univers
 	return c
 }
 
-// newNode returns a client of one of several independent servers.
 func (in *Instance) newNode(host string, login *redis.Options, timeout time.Duration, name string) *redis.Client {
 	o := in.redisOptions([]string{host}, login, timeout)
 	o.DialerRetries = 1 // dial only once, because a server that is down must not delay the others

@@ -225,7 +225,6 @@ func (e readOnlyError) Is(target error) bool { return target == sqldriver.ErrBad
 
 func (e readOnlyError) Unwrap() error { return e.error }
 
-// leaveReadOnly turns the error of a read-only server into a readOnlyError.
 func leaveReadOnly(err error) error {
 	if slices.Contains([]uint16{1290, 1792, 1836}, sqlerr.Number(err)) {
 		return readOnlyError{err}

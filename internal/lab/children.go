@@ -59,7 +59,6 @@ func newChildren(folder string, env []string) (*children, error) {
 // the services before the servers.
 func newProcessGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// startChild starts a command and appends its output to a file.
 func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

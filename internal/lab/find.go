@@ -33,7 +33,6 @@ type Program struct {
 	files []string // the names of the program's file; nil if Find looks for the tool in another way
 }
 
-// knownPrograms describes each tool.
 var knownPrograms = map[Tool]Program{
 	MariaDB: {Name: "MariaDB or MySQL", files: []string{"mariadbd", "mysqld"},
 		Use:    "every strategy; without it SQLite, which has no row locks",

@@ -25,7 +25,6 @@ type passwords struct{ mysql, redis string }
 // mysqlUser is the database account of the services and of people who look into the database.
 const mysqlUser = "seckill"
 
-// mysqlConfig returns the login to a private MySQL or MariaDB.
 func (l *Lab) mysqlConfig(addr, database string) *mysql.Config {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.Net, c.Addr, c.DBName = mysqlUser, l.passwords.mysql, "tcp", addr, database

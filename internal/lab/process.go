@@ -137,7 +137,6 @@ func killAll(processes []*Process) {
 
 func (l *Lab) logFile(name string) string { return filepath.Join(l.folder, name+".log") }
 
-// startProcess runs the process and waits until it answers.
 func (p *Process) startProcess(ctx context.Context) error {
 	cmd, err := p.server.command(p.ports)
 	if err != nil {

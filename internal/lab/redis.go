@@ -192,7 +192,6 @@ func (r replicated) replicasOf(primary *Process) []*Process {
 	return slices.DeleteFunc(slices.Clone(r.nodes), func(p *Process) bool { return p == primary })
 }
 
-// awaitReplicas waits until the replicas have all data of the primary.
 func (r replicated) awaitReplicas(ctx context.Context, primary *Process) error {
 	return Await(ctx, answerTimeout, func(ctx context.Context) error {
 		goal, err := redisInfo(ctx, primary.Login(), "Replication")

@@ -208,8 +208,7 @@ func (l *Lab) startServices(ctx context.Context, s ServiceSettings, restartAll b
 
 const (
 	// MaxServices is the maximum number of service processes of a lab.
-	MaxServices = 16
-	// poolsOfService is the number of connection pools of a service process.
+	MaxServices    = 16
 	poolsOfService = 2
 	connsOfPool    = 32
 	// spareConnections is the number of database connections for the page, the judge, benchmarks and people.

@@ -32,7 +32,6 @@ type topology struct {
 	start map[string]startFunc // by name of the backend; other backends start as in Single
 }
 
-// A startFunc starts the servers of a backend.
 type startFunc func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error)
 
 func allTopologies() []topology {

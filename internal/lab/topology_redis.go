@@ -135,7 +135,6 @@ func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *E
 		repair:   s.restoreRoles, StopReplication: s.stopReplication, failOver: s.failOver}, err
 }
 
-// setClients gives clients the addresses of the sentinels, which name the primary.
 func (s *sentinels) setClients(c *backend.Config, _ *Process) {
 	c.RedisAddrs, c.RedisSentinels = nil, logins(s.sentinels)
 }
