@@ -116,6 +116,9 @@ func TestSitePlaysWithoutALab(t *testing.T) {
 	tb.speak("zh-CN")
 	tb.goTo("story/docs%2Fcli.md")
 	tb.says(".document", "这份文档只有英文。")
+	tb.goTo("faq")
+	tb.click(`.document a[href*=original]`)
+	tb.says(".document h1", "Questions that users ask")
 
 	t.Log("chapter 1 is read to its end, with its drawing")
 	tb = firstView(t, home+"#/lessons/01-lost-update", ".chapter h1", "The lost update")

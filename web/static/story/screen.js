@@ -21,18 +21,20 @@ const load = (name) => ask(`/documents/${name}`, {}, (answer) => (answer.ok ? an
 /** @param {{route: import('../route.js').Route}} props */
 export function Story({ route }) {
   const name = route.screen === 'faq' ? 'docs/faq.md' : route.part || 'README.md';
-  const { value, error, again } = useLoaded(() => load(nameOf(name)), [nameOf(name)]);
+  const { original, at } = route.query;
+  const shown = original ? name : nameOf(name);
+  const { value, error, again } = useLoaded(() => load(shown), [shown]);
   useEffect(() => {
-    if (value) document.getElementById(`at-${route.query.at}`)?.scrollIntoView();
-  }, [value, route.query.at]);
+    if (value) document.getElementById(`at-${at}`)?.scrollIntoView();
+  }, [value, at]);
   if (error instanceof Refused && error.status === 404) return html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link('story')}>${t.nav.home}</a></p></section>`;
   if (!value) return html`<${Awaited} error=${error} again=${again} title=${t.nav.story} />`;
-  const isEnglish = preferences().language === 'zh' && !nameOf(name).endsWith('.zh.md');
-  const folder = name.includes('/') ? name.replace(/[^/]*$/, '') : '';
-  const to = (/** @type {string} */ href) => addressIn(href, name, folder);
+  const isChinese = shown.endsWith('.zh.md');
+  const isOnlyEnglish = preferences().language === 'zh' && !isChinese && !translated.includes(name);
+  const to = (/** @type {string} */ href) => addressIn(href, name, (/** @type {string} */ target) => (!target ? original : isChinese && translated.includes(target) ? 1 : ''));
   return html`
     ${name === 'README.md' && html`<${Welcome} />`}
-    <article class="document panel" lang=${isEnglish ? 'en' : undefined}>${isEnglish && html`<p class="hint" lang="zh-CN">${t.site.english}</p>`}<${Blocks} blocks=${blocksOf(value)} to=${to} anchor=${anchorOf} /></article>`;
+    <article class="document panel" lang=${isChinese ? 'zh-CN' : 'en'}>${isOnlyEnglish && html`<p class="hint" lang="zh-CN">${t.site.english}</p>`}<${Blocks} blocks=${blocksOf(value)} to=${to} anchor=${anchorOf} /></article>`;
 }
 
 /**
@@ -43,13 +45,13 @@ const anchorOf = (title) => `at-${title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]
 
 /**
  * Where a link of a document leads; null: the site does not have it.
- * @param {string} href @param {string} name @param {string} folder of the document
+ * @param {string} href @param {string} name of the document @param {(target: string) => unknown} original whether a target is meant in English, also on the Chinese page; '': the document itself
  */
-function addressIn(href, name, folder) {
+function addressIn(href, name, original) {
   if (/^https?:/.test(href)) return href;
   const [path, at] = href.split('#');
-  const target = path ? new URL(path, `http://site/${folder}`).pathname.slice(1) : name;
-  if (target.endsWith('.md')) return link('story', target === 'README.md' ? '' : target, { at });
+  const target = path ? new URL(path, `http://site/${name}`).pathname.slice(1) : name;
+  if (target.endsWith('.md')) return link('story', target === 'README.md' ? '' : target, { at, original: original(path && target) });
   return /\.(svg|png)$/.test(target) ? addressOf(`/documents/${target}`) : null;
 }
 
