@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -192,7 +191,6 @@ func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error 
 	}
 }
 
-// obeyLine carries out one line that was typed.
 func (t table) obeyLine(ctx context.Context, g *game.Game, line string) (err error) {
 	var s game.State
 	switch line {
@@ -237,7 +235,6 @@ func (t table) showSetting(s game.Setting) {
 	fmt.Fprintln(t)
 }
 
-// showState prints the last steps, the contents of the servers, and the state of each buyer.
 func (t table) showState(s game.State) {
 	if n := len(s.Steps); n > 0 {
 		fmt.Fprintln(t, n, s.Steps[n-1])
@@ -268,7 +265,6 @@ func lockNote(b explore.ActorView) string {
 	return ""
 }
 
-// describeActor returns a line about a buyer's state.
 func describeActor(b explore.ActorView) string {
 	switch {
 	case b.Next != nil:
@@ -334,8 +330,8 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 	if err := os.MkdirAll(c.Record, 0o777); err != nil {
 		return fmt.Errorf("--record: %w", err)
 	}
-	var printing sync.Mutex
-	var failed atomic.Bool
+	var printing sync.Mutex // guards stdout and failed
+	var failed []error      // the other levels are still recorded after an error
 	var all errgroup.Group
 	all.SetLimit(recordedAtOnce)
 	for _, level := range levels {
@@ -343,26 +339,25 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 			began := time.Now()
 			r, err := game.Record(ctx, l.Config(), strategyOf(level), level,
 				game.RecordLimits{Time: c.RecordFor, Size: maxRecordedSize})
-			if err != nil {
-				fmt.Fprintln(stderr, err)
-				failed.Store(true)
-				return nil // no error, so that the other levels are still recorded
+			if err == nil {
+				r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
+				err = writeFile(filepath.Join(c.Record, level.Name+".json.gz"), r.Write)
 			}
-			r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
-			err = writeFile(filepath.Join(c.Record, level.Name+".json.gz"), r.Write)
 			printing.Lock()
 			defer printing.Unlock()
+			if err != nil {
+				failed = append(failed, err)
+				return nil
+			}
 			bound := "every schedule"
 			if !r.Whole {
 				bound = fmt.Sprintf("at most %d turns", r.Turns)
 			}
 			fmt.Fprintf(stdout, "%2d  %-24s %6d schedules  %6d positions  %5.1f s  %s\n",
 				level.Number, level.Name, r.Schedules, len(r.Positions), time.Since(began).Seconds(), bound)
-			return err
+			return nil
 		})
 	}
-	if err := all.Wait(); err != nil || !failed.Load() {
-		return err
-	}
-	return errors.New("some levels were not recorded")
+	_ = all.Wait()
+	return errors.Join(failed...)
 }

@@ -229,7 +229,6 @@ func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Sched
 	return filepath.ToSlash(name), nil
 }
 
-// toReplay returns the schedule that --replay names, and its strategy.
 func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	// The form STRATEGY:MOVES is a schedule of free play.
 	if name, moves, written := strings.Cut(c.Replay, ":"); written {
@@ -264,7 +263,6 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	return e, info, err
 }
 
-// replaySchedule runs the schedule that --replay names, prints it, and says whether it still breaks a rule.
 func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	e := c.example
 	ran, err := c.runAgain(ctx, c.info, e)
@@ -303,7 +301,6 @@ func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	return exitStatus(statusDiffers)
 }
 
-// runAgain runs the steps of an example again.
 func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Example) (_ *explore.Schedule, err error) {
 	choices, err := e.Choices()
 	if err != nil {

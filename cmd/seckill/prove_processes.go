@@ -97,7 +97,6 @@ func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) erro
 	return errors.Join(tables.Report{JSON: m}.WriteJSON(stdout), err)
 }
 
-// proveHere proves the strategies o.Infos in this process.
 func (c *ProveCmd) proveHere(ctx context.Context, stderr io.Writer, o prove.Options) (*prove.Matrix, error) {
 	losing, err := losingLab(ctx)
 	if err != nil {

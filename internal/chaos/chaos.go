@@ -139,7 +139,6 @@ func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	return err == nil && info.Guarantees[f.Question] != catalog.Holds
 }
 
-// runCell runs the sale of one strategy with one fault, and returns the result.
 func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name) *Cell {
 	t := &trial{fault: name, sale: o.Sale}
 	t.sale.Scenario = o.scenario(info.Name, name)
@@ -169,7 +168,6 @@ func (o Options) scenario(strategy string, name fault.Name) loadtest.Scenario {
 	return s
 }
 
-// runBothParts runs both parts of a cell's sale. An error means that a part could not be run.
 func (o Options) runBothParts(ctx context.Context, t *trial) error {
 	if err := o.Lab.Serve(ctx, o.Settings.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)

@@ -138,7 +138,6 @@ func (r *Result) table() tables.Table {
 	return t
 }
 
-// findingsTable lists the cells that broke a promise, and the cells that prove nothing.
 func (r *Result) findingsTable() tables.Table {
 	t := tables.Table{Title: "What went wrong", Words: 2, Head: []string{"cell", "what"},
 		Notes: []string{"To repeat one: " + r.Repeat}}
@@ -284,7 +283,6 @@ func (t *trial) wordAndReasons() (string, []string) {
 	return string(t.verdict), nil
 }
 
-// onlyRule reports whether there are violations and all of them break the given rule.
 func onlyRule(violations []judge.Violation, rule string) bool {
 	return len(violations) > 0 &&
 		!slices.ContainsFunc(violations, func(v judge.Violation) bool { return v.Rule != rule })

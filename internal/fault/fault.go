@@ -277,7 +277,6 @@ func (e *Effect) judgeMatter() {
 	}
 }
 
-// markIneffective records that the fault took no effect.
 func (e *Effect) markIneffective(why Why) { e.TookEffect, e.CouldMatter, e.Why = false, false, why }
 
 // A Lack says why a lab cannot inject a fault. The page translates the code with its parameters.

@@ -149,7 +149,6 @@ func (in *Injector) End() {
 
 func (in *Injector) elapsedMS() int { return int(time.Since(in.begun).Milliseconds()) }
 
-// runFault waits for the time of a fault, injects it, and undoes it at its end.
 func (in *Injector) runFault(i int, h Happening) {
 	select {
 	case <-in.ready:

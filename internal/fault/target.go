@@ -12,7 +12,6 @@ import (
 	"seckill/internal/point"
 )
 
-// A target says what a fault hits.
 type target struct {
 	kind     targetKind
 	server   string     // the server that the fault hits, or whose link it hits; "" for processes and purchases
@@ -30,7 +29,6 @@ const (
 	purchaseTarget                   // any service process with a purchase that is held at a point (package point)
 )
 
-// aimedProcess is the target of faults that hit the service process Aim.Service.
 var aimedProcess = target{kind: processTarget}
 
 func linkTo(server string) target   { return target{kind: linkTarget, server: server} }

@@ -89,7 +89,6 @@ func ParseSchedule(text string) ([]explore.Choice, error) {
 	return list, nil
 }
 
-// maxMoves limits the moves of a game.
 const maxMoves = 400
 
 // ReadSchedule reads a schedule that a player has sent. The error is a *web.Problem.

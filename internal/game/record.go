@@ -166,7 +166,6 @@ type position struct {
 	next     map[string]*position
 }
 
-// A moveSeen is a move that was possible at a position.
 type moveSeen struct {
 	part   int
 	name   string

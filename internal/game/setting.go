@@ -39,7 +39,6 @@ func (s Setting) fillDefaults(processes int) {
 	}
 }
 
-// checkFreePlay returns a *web.Problem if a player may not choose what r asks for.
 func (r Request) checkFreePlay() error {
 	switch {
 	case r.Stock < 1 || r.Stock > 100:

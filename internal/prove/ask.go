@@ -32,13 +32,13 @@ func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 		return q.ask(ctx, t)
 	}
 	var err error
-	t.flaw, err = t.findFlaw(ctx)
+	t.processes, err = t.soundProcesses(ctx)
 	switch {
 	case err != nil:
 		return Cell{}, err
-	case t.flaw == inOneProcess && q.premise != "":
+	case t.processes == 0 && q.premise != "":
 		return notAsked(q.premise)
-	case t.flaw == acrossProcesses && q.across != "":
+	case t.processes == 1 && q.across != "":
 		return notAsked(q.across)
 	case q.ask != nil:
 		return q.ask(ctx, t)
@@ -52,7 +52,6 @@ func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 
 func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: why}, nil }
 
-// anyRule returns true for every rule.
 func anyRule(string) bool { return true }
 
 // notOverlap reports whether a rule is about something other than the lock. Questions about the stock alone use it.
@@ -73,7 +72,7 @@ func aboutLock(rule string) bool { return !notOverlap(rule) }
 // number of further schedules in each scenario, to find other rules that the strategy breaks.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	c, seen := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, explore.Result{}
-	broken := t.brokenRules(q.breaks)
+	broken := &brokenRules{inScope: q.breaks}
 	scenarios = present(scenarios)
 	if len(scenarios) == 0 {
 		return notAsked(q.notSeen)
@@ -87,14 +86,13 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 		// commands to different servers, which a reduced search ignores.
 		l.Reduce = !q.breaks(explore.RuleOverlap) &&
 			!slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
-		broken.rearm()
 		res, err := t.world.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}
 		c.Add(res.Bounds)
 		seen.Faulty, seen.Renewed = seen.Faulty+res.Faulty, seen.Renewed+res.Renewed
-		if q.sees != nil && len(broken.list) == 0 && !q.sees(t, seen) {
+		if q.sees != nil && len(broken.list) == 0 && !q.sees(seen) {
 			return notAsked(q.notSeen)
 		}
 	}
@@ -122,7 +120,9 @@ func present(scenarios []*explore.Scenario) []*explore.Scenario {
 
 // searchLimits returns the limits of one search. It first runs Options.Schedules schedules, those with the fewest
 // preemptions first, and then some at random. The rules that these schedules break are added to the parameter broken.
+// After the first schedule that breaks a rule, half as many schedules may run.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
+	broken.schedulesLeft = max(t.options.Schedules/2, 1)
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
 		Random: t.options.Schedules / 3, Seed: t.options.Seed, Stop: broken.note}
 }

@@ -35,25 +35,14 @@ func (c Cell) rules() []string {
 type brokenRules struct {
 	inScope func(rule string) bool // the rules that matter for the question
 	list    []brokenRule
-	// furtherSchedules limits the number of schedules that a search runs after the first broken one; 0 means no
-	// limit. The number schedulesLeft says how many of these may still run.
-	furtherSchedules, schedulesLeft int
+	// schedulesLeft is how many schedules the search may still run after the first broken one.
+	schedulesLeft int
 }
 
 type brokenRule struct {
 	rule     string
 	schedule *explore.Schedule
 }
-
-// Options.Schedules divided by furtherShare is the limit brokenRules.furtherSchedules.
-const furtherShare = 2
-
-func (t *trial) brokenRules(inScope func(rule string) bool) *brokenRules {
-	return &brokenRules{inScope: inScope, furtherSchedules: max(t.options.Schedules/furtherShare, 1)}
-}
-
-// rearm is called before each search, because furtherSchedules limits each search anew.
-func (r *brokenRules) rearm() { r.schedulesLeft = r.furtherSchedules }
 
 // note adds the rules that s breaks and no earlier schedule broke. When enough schedules have run
 // after the first broken one, note returns true, which stops the search.
@@ -63,14 +52,12 @@ func (r *brokenRules) note(s *explore.Schedule) bool {
 			r.list = append(r.list, brokenRule{p.Rule, s})
 		}
 	}
-	if len(r.list) == 0 || r.furtherSchedules == 0 {
-		return false
+	if len(r.list) > 0 {
+		r.schedulesLeft--
 	}
-	r.schedulesLeft--
 	return r.schedulesLeft < 0
 }
 
-// schedule returns the first schedule that broke rule, or nil.
 func (r *brokenRules) schedule(rule string) *explore.Schedule {
 	for _, b := range r.list {
 		if b.rule == rule {

@@ -3,6 +3,7 @@ package prove
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"seckill/internal/explore"
@@ -28,7 +29,6 @@ func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 	}
 }
 
-// A faultlessResult is the result of the searches without faults.
 type faultlessResult struct {
 	cell   Cell         // the answer if no rule was broken, with the sum of all searches' Bounds
 	broken *brokenRules // all rules that the searches broke
@@ -44,6 +44,7 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 		broken: &brokenRules{inScope: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 3*l.Schedules
+	s.broken.schedulesLeft = math.MaxInt // all rules are wanted, because several questions take their answers from here
 	for _, scenario := range present(t.faultlessScenarios(processes)) {
 		res, err := t.world.Search(ctx, scenario, l)
 		if err != nil {
@@ -55,39 +56,20 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 	return s, nil
 }
 
-// sellsWrongly reports whether a sale went wrong without a fault.
 func (s *faultlessResult) sellsWrongly() bool {
 	return slices.ContainsFunc(s.broken.list, func(r brokenRule) bool { return explore.LedgerRule(r.rule) })
 }
 
-// A flaw says where a strategy sells wrongly without a fault.
-type flaw int
-
-const (
-	nowhere         flaw = iota
-	acrossProcesses      // it sells wrongly only if its buyers are in two processes
-	inOneProcess         // it sells wrongly even if its buyers are in one process
-)
-
-func (t *trial) findFlaw(ctx context.Context) (flaw, error) {
-	two, err := t.searchFaultless(ctx, 2)
-	if err != nil || !two.sellsWrongly() {
-		return nowhere, err
+// soundProcesses returns the number of processes in which the strategy sells rightly without a fault. It is 2, or 1 if
+// the strategy sells wrongly only across processes, or 0.
+func (t *trial) soundProcesses(ctx context.Context) (int, error) {
+	for _, processes := range []int{2, 1} {
+		s, err := t.searchFaultless(ctx, processes)
+		if err != nil || !s.sellsWrongly() {
+			return processes, err
+		}
 	}
-	one, err := t.searchFaultless(ctx, 1)
-	if err != nil || !one.sellsWrongly() {
-		return acrossProcesses, err
-	}
-	return inOneProcess, nil
-}
-
-// processes returns the number of processes for the buyers of the current question. It is 2, or 1 if the strategy
-// has a flaw, because buyers in two processes would then break the strategy even without a fault.
-func (t *trial) processes() int {
-	if t.flaw == nowhere {
-		return 2
-	}
-	return 1
+	return 0, nil
 }
 
 // askFaultless returns a Question.ask that takes the answer from the searches without faults.

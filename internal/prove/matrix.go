@@ -59,7 +59,6 @@ type Matrix struct {
 
 const matrixFormat = 3
 
-// newMatrix returns the matrix of a proof with the options o, without answers.
 func newMatrix(o Options) *Matrix {
 	m := &Matrix{Format: matrixFormat, Questions: chooseQuestions(o.Questions), Seed: o.Seed, Schedules: o.Schedules}
 	for _, i := range o.Infos {
@@ -135,7 +134,6 @@ func (c Cell) sameAnswer(d Cell) bool {
 	return short == other
 }
 
-// declaredMatrix returns the answers that the strategies declare (catalog.Info.Guarantees).
 func declaredMatrix(infos []catalog.Info) *Matrix {
 	m := newMatrix(Options{Infos: infos})
 	for i, info := range infos {

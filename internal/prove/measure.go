@@ -34,7 +34,6 @@ type client struct {
 	probes *probe.Set
 }
 
-// openSale returns a client and the SKU of a new sale of ten units.
 func (t *trial) openSale(ctx context.Context) (p *client, sku int64, err error) {
 	if p, err = t.openClient(ctx); err != nil {
 		return nil, 0, err
@@ -64,7 +63,6 @@ var lastMeasuredSKU atomic.Int64
 
 func init() { lastMeasuredSKU.Store(seckill.MeasuredSKU) }
 
-// newSale starts a sale with a SKU of its own.
 func (p *client) newSale(ctx context.Context, stock int64) (int64, error) {
 	sku := lastMeasuredSKU.Add(1)
 	return sku, p.Reset(ctx, sku, "measured", stock)

@@ -87,7 +87,6 @@ func (b *buyer) release() {
 	<-b.result
 }
 
-// undisturbedCommands returns the commands of a purchase without other buyers.
 func (p *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
 	var b *buyer
 	// The first purchase makes Redis load the scripts, so only the commands of the second one count.
@@ -129,7 +128,6 @@ func atLock(measure func(_ context.Context, _ *trial, _ *client, sku int64) (Cel
 	}
 }
 
-// measureWait describes how a buyer waits while another one has the lock.
 func measureWait(ctx context.Context, _ *trial, p *client, sku int64) (Cell, error) {
 	first, second := p.newBuyer(sku, 2), p.newBuyer(sku, 3)
 	if err := first.acquire(ctx); err != nil {
@@ -257,9 +255,12 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 	if err := first.acquire(ctx); err != nil {
 		return nil, c, err
 	}
-	var mu sync.Mutex
+	type answer struct {
+		n   int
+		err error
+	}
+	answers := make(chan answer, queueLength)
 	var all sync.WaitGroup
-	var told []error
 	for n := range queueLength {
 		b := clients[n%len(clients)].newBuyer(sku, int64(10+n))
 		before, err := first.probes.Waits(ctx)
@@ -272,12 +273,7 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 		all.Go(func() {
 			defer close(gone)
 			err := b.acquire(ctx)
-			mu.Lock()
-			told = append(told, err)
-			if err == nil {
-				granted = append(granted, n)
-			}
-			mu.Unlock()
+			answers <- answer{n, err}
 			if err == nil {
 				b.release()
 			}
@@ -286,37 +282,27 @@ func queueBuyers(ctx context.Context, clients []*client, sku int64) (granted []i
 			break // b has ended without waiting, so there is no queue
 		}
 	}
-	mu.Lock()
-	early := len(told) > 0
-	mu.Unlock()
+	early := len(answers) > 0
 	first.release()
 	all.Wait()
 	if early {
-		c, err = earlyCell(told[0], "no queue; the others are told busy",
+		c, err = earlyCell((<-answers).err, "no queue; the others are told busy",
 			"no queue; the others get in beside the holder")
 		return nil, c, err
 	}
-	return granted, c, errors.Join(told...)
+	close(answers)
+	for a := range answers {
+		granted, err = append(granted, a.n), errors.Join(err, a.err)
+	}
+	return granted, c, err
 }
 
-// awaitArrival returns true when the buyer b waits for the lock. The buyer waits in its process, or inside a server,
-// which then lists more waiting commands than before. awaitArrival returns a short time after that, so that the next
+// awaitArrival returns true when the buyer b waits for the lock. It returns a short time after that, so that the next
 // buyer clearly starts later. It returns false if the buyer does not wait.
 func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{}) bool {
 	look := time.NewTicker(settleTime / 60)
 	defer look.Stop()
-	for {
-		inProcess, unanswered := b.isWaiting()
-		// Some servers do not list waiting commands. So a command without an answer for half a
-		// lease also counts as waiting.
-		inside := unanswered > realLease/2
-		if !inProcess && unanswered > settleTime/30 {
-			now, err := b.probes.Waits(ctx)
-			inside = inside || err == nil && len(now) > before
-		}
-		if inProcess || inside {
-			break
-		}
+	for !b.isWaiting(ctx, before) {
 		select {
 		case <-gone:
 			return false
@@ -333,28 +319,33 @@ func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{
 	}
 }
 
-// isWaiting returns two indications that the buyer waits for a lock. The result inProcess is true if the buyer has
-// waited inside the process, for example between two polls. The result unanswered is the age of the oldest command that
-// has no answer.
-func (b *buyer) isWaiting() (inProcess bool, unanswered time.Duration) {
+// isWaiting reports whether the buyer waits for a lock. The buyer waits inside its process, for example between two
+// polls, or inside a server, which then lists more waiting commands than before.
+func (b *buyer) isWaiting(ctx context.Context, before int) bool {
+	var unanswered time.Duration // the age of the oldest command that has no answer
 	sent, _ := b.Snapshot()
 	for _, c := range sent {
-		if c.Background {
-			continue
-		}
-		inProcess = inProcess || c.Backend == tap.Waiting
-		if !c.Done {
+		switch {
+		case c.Background:
+		case c.Backend == tap.Waiting:
+			return true
+		case !c.Done:
 			unanswered = max(unanswered, time.Duration(c.Took)*time.Microsecond)
 		}
 	}
-	return inProcess, unanswered
+	if unanswered <= settleTime/30 {
+		return false
+	}
+	now, err := b.probes.Waits(ctx)
+	// Some servers do not list waiting commands. So a command without an answer for half a lease also counts.
+	return err == nil && len(now) > before || unanswered > realLease/2
 }
 
 // measureHungHolder lets a holder hang for longer than a lease while its process lives, and checks
 // whether the next buyer gets the lock.
 func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cell, error) {
 	next := p
-	if t.processes() > 1 {
+	if t.processes > 1 {
 		other, err := t.openClient(ctx)
 		if err != nil {
 			return Cell{}, err
@@ -471,13 +462,12 @@ func releaseTwice(ctx context.Context, t *trial, c Cell) (Cell, error) {
 	_ = first.Release(ctx)
 	o.Wait = 0
 	third, err := p.Locker.Acquire(ctx, key, o)
+	if errors.Is(err, seckill.ErrBusy) {
+		return c, nil
+	}
 	if err == nil {
 		third.Release(ctx)
 		c.Answer, c.Rule, c.Text = Breaks, explore.RuleOverlap, "a second release frees the next holder's lock"
-		return c, nil
 	}
-	if !errors.Is(err, seckill.ErrBusy) {
-		return c, err
-	}
-	return c, nil
+	return c, err
 }

@@ -107,7 +107,6 @@ var lostNode = map[string][2]string{
 	lab.Leader: {"the leader of three"}, lab.Follower: {"a follower of three"},
 }
 
-// whileLocked is the end of each scenario's name.
 const whileLocked = ", while A is inside"
 
 // loseNode stops a node while buyer A holds the lock. B continues when the node is lost, and a third buyer,

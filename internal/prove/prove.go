@@ -106,7 +106,7 @@ type trial struct {
 	options   Options
 	world     *explore.World           // see openWorld
 	faultless map[int]*faultlessResult // results of searchFaultless; the keys are numbers of processes
-	flaw      flaw                     // the last result of findFlaw
+	processes int                      // the last result of soundProcesses; buyers are in so many processes
 	cells     map[string]Cell          // the answers so far; the keys are IDs of questions
 }
 
@@ -146,7 +146,6 @@ func (t *trial) missingBackend() string {
 	return ""
 }
 
-// config returns the configuration of an instance that uses only the strategy's backends.
 func (t *trial) config() backend.Config { return t.servers.Config().Only(t.info.Uses()...) }
 
 // openWorld opens the world in which the schedules run. It does nothing if the world is open.

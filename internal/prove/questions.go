@@ -28,11 +28,11 @@ type Question struct {
 	// sees reports whether some schedule contains the situation that the question is about, such as the end of a
 	// lease. If none does, or if there is no scenario, the answer is NotAsked, and notSeen is the reason. If sees is
 	// nil, every search gives an answer.
-	sees    func(*trial, explore.Result) bool
+	sees    func(explore.Result) bool
 	notSeen string
 	// breaks reports whether a schedule that breaks the rule is a counterexample for the question.
 	breaks func(rule string) bool
-	// scenarios returns the scenarios to search, with buyers in trial.processes() processes.
+	// scenarios returns the scenarios to search, with buyers in trial.processes processes.
 	scenarios func(*trial) []*explore.Scenario
 	// followUp completes the answer if no scenario has broken the strategy. It may be nil.
 	followUp func(context.Context, *trial, Cell) (Cell, error)
@@ -51,9 +51,9 @@ const (
 	noClock     = "it asks no clock of its own"
 )
 
-func hasFault(_ *trial, r explore.Result) bool { return r.Faulty > 0 }
+func hasFault(r explore.Result) bool { return r.Faulty > 0 }
 
-func hasRenewal(_ *trial, r explore.Result) bool { return r.Renewed > 0 }
+func hasRenewal(r explore.Result) bool { return r.Renewed > 0 }
 
 // ofLocks returns a function for Question.applies. It is for questions that make sense only if the strategy has a
 // lock and the lock excludes other buyers when there is no fault.

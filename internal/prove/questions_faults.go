@@ -8,7 +8,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-// faultQuestions returns the questions about a single fault.
 func faultQuestions() []Question {
 	return []Question{
 		{ID: "dead-holder", Title: "dead holder", Choosing: true,
@@ -66,7 +65,7 @@ func faultQuestions() []Question {
 			premise: "it breaks with every command in time", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
 			scenarios: func(t *trial) []*explore.Scenario {
 				return []*explore.Scenario{
-					t.sharedTransaction(t.processes(), explore.Buys, explore.Scenario{
+					t.sharedTransaction(t.processes, explore.Buys, explore.Scenario{
 						Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
 					t.sale("two buyers, a command is late", 5, late, explore.Buys, explore.Buys)}
 			}},
@@ -90,7 +89,7 @@ func faultQuestions() []Question {
 func deadHolderScenarios(t *trial) []*explore.Scenario {
 	list := []*explore.Scenario{
 		t.sale("two buyers, one may die", 5, dies, explore.Buys, explore.Buys),
-		t.sharedTransaction(t.processes(), explore.Buys,
+		t.sharedTransaction(t.processes, explore.Buys,
 			explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
 				Stock: 6, Faults: []explore.Fault{explore.Dies, explore.Leaves}}),
 	}
@@ -169,7 +168,7 @@ func lostReplyScenarios(t *trial) []*explore.Scenario {
 	}
 	one[0].Again, one[1].Again = 1, 1
 	return append([]*explore.Scenario{
-		t.sharedTransaction(t.processes(), explore.Buys, explore.Scenario{
+		t.sharedTransaction(t.processes, explore.Buys, explore.Scenario{
 			Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
 		t.sale("two buyers, a reply or a command is lost", 5, lost, explore.Buys, explore.Buys)},
 		t.refusedCommands("one buys, one cancels, and again; Redis refuses a command, perhaps of a script", one,

@@ -159,7 +159,7 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 	used[1].Same, used[2].Same, used[2].Other = "A", "A", true
 	oneKey := t.twoCopies(1, explore.Asks)
 	oneKey[1].User = oneKey[1].Name // so two users send different requests with one key
-	list := append([]*explore.Scenario{t.sharedTransaction(t.processes(), explore.Buys,
+	list := append([]*explore.Scenario{t.sharedTransaction(t.processes, explore.Buys,
 		explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
 			Faults: []explore.Fault{explore.IDTaken}})}, t.acceptedRequests()...)
 	list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used},
@@ -256,7 +256,6 @@ var singleFaults = []struct {
 	faults   []explore.Fault
 }{{"dead-holder", dies}, {"lease-end", ends}, {"lost-reply", lost}, {"late-command", late}}
 
-// drawTwoFaults searches schedules with two faults, drawn at random.
 func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 	var faults []explore.Fault
 	for _, s := range singleFaults {
@@ -274,13 +273,12 @@ func drawTwoFaults(ctx context.Context, t *trial) (Cell, error) {
 	if len(faults) == 0 {
 		return notAsked("it survives no single fault")
 	}
-	c, broken := Cell{Answer: Holds}, t.brokenRules(wrongStock)
+	c, broken := Cell{Answer: Holds}, &brokenRules{inScope: wrongStock}
 	for _, second := range []explore.Action{explore.Buys, explore.Cancels} {
 		s := &explore.Scenario{Name: "two actors, two faults", Stock: 5, Next: true,
 			Buyers: t.buyers(explore.Buys, second), Faults: faults, MaxFaults: 2}
 		l := t.searchLimits(broken)
 		l.Schedules, l.Random = 1, max(t.options.Schedules/2, 1)
-		broken.rearm()
 		res, err := t.world.Search(ctx, s, l)
 		if err != nil {
 			return c, err

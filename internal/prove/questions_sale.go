@@ -6,7 +6,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-// saleQuestions returns the questions about sales without a fault.
 func saleQuestions() []Question {
 	return []Question{
 		{ID: "oversell", Title: "no oversell", Choosing: true,
@@ -40,7 +39,7 @@ func soldOutScenarios(t *trial) []*explore.Scenario {
 		{Name: "two buyers each want all units", Stock: 2, Buyers: all},
 		{Name: "one wants all units, one more than there are", Stock: 2, Buyers: more},
 	}
-	if t.processes() > 1 { // in one process, both buyers would die together and nobody would buy
+	if t.processes > 1 { // in one process, both buyers would die together and nobody would buy
 		list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 			Buyers: all, Faults: dies})
 	}

@@ -26,9 +26,8 @@ func newBuyers(processes int, does ...explore.Action) []explore.Buyer {
 	return list
 }
 
-// buyers returns an actor for each of the actions, in t.processes() processes.
 func (t *trial) buyers(does ...explore.Action) []explore.Buyer {
-	return newBuyers(t.processes(), does...)
+	return newBuyers(t.processes, does...)
 }
 
 // sale returns a scenario with an actor for each of the actions (t.buyers), and with one more buyer when

@@ -9,7 +9,6 @@ import (
 	"seckill/internal/tables"
 )
 
-// answerWords are the sign and the word for each answer.
 var answerWords = map[Answer]struct{ sign, words string }{
 	Holds: {"✓", "holds"}, Breaks: {"✗", "breaks"}, Measured: {"•", "measured"}, NotAsked: {"–", "does not apply"},
 	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
