@@ -70,7 +70,6 @@ func (i Info) Matches(word string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return strings.Contains(k, plainName(word)) })
 }
 
-// maxSuggestions bounds the strategies in DidYouMean's sentence.
 const maxSuggestions = 3
 
 // DidYouMean returns a sentence, beginning with a space, that suggests strategies for a wrong name. Their names contain

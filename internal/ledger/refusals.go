@@ -51,7 +51,6 @@ type pendingRefusal struct {
 	err    error
 }
 
-// maxRefusals bounds the rows of one INSERT.
 const maxRefusals = 256
 
 // NewRefusals returns a writer of refusals into the given store.
@@ -159,7 +158,6 @@ func (s *Store) Refuse(tx *gorm.DB, r Refusal) error {
 	return notRecorded(err)
 }
 
-// insert writes the batch in one INSERT, and sets the answer or the error of each refusal.
 func (w *Refusals) insert(ctx context.Context, batch []*pendingRefusal) error {
 	err := before(w.insertOrFind(ctx, batch))
 	for _, one := range batch {

@@ -1,3 +1,9 @@
+// Package ledger keeps stock and orders in SQL. Package judge audits a snapshot of them.
+//
+// gorm opens the database, creates the tables and reads small lists. The statements that decide a
+// sale are written as SQL, and Store.Exec sends them unchanged, because the statement is the strategy.
+// A strategy's lesson shows its statement word by word. Building the statement for each purchase would
+// also take time while other buyers wait for the row.
 package ledger
 
 import (
@@ -16,6 +22,17 @@ import (
 	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/sqlerr"
+)
+
+// An Order is the Order of package judge. Strategies use this name.
+type Order = judge.Order
+
+// The states of an Order.
+const (
+	Active    = judge.Active
+	Cancelled = judge.Cancelled
+	Expired   = judge.Expired
+	Refused   = judge.Refused
 )
 
 // A Store is the ledger for one strategy. Strategies write their own SQL for the stock row. The

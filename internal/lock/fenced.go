@@ -56,8 +56,6 @@ type fence struct {
 	token uint64
 }
 
-// runFenced acquires the SKU's lock, raises the fence, reads the stock and then
-// calls f.
 func (g *Guarded) runFenced(
 	ctx context.Context, sku int64,
 	f func(

@@ -83,7 +83,6 @@ func (g *Gate[R]) usePermit(key string) *Permit[R] {
 	return p
 }
 
-// removeUser deletes the permit after its last user.
 func (p *Permit[R]) removeUser() {
 	p.gate.mu.Lock()
 	p.users--

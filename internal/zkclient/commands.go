@@ -207,7 +207,6 @@ func sendCommand[T any](ctx context.Context, c *Client, name, text string, send 
 	return got.value, err
 }
 
-// A nodeRead is the result of a read. Each kind of read sets only some of the fields.
 type nodeRead struct {
 	names  []string
 	data   []byte

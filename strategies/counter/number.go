@@ -37,13 +37,10 @@ func companion(sku int64, what string) string {
 	return fmt.Sprintf("{seckill:stock:%d}:%s", sku, what)
 }
 
-// saleKey returns the key that says which sale the number belongs to. Its
-// value is "IDENTITY RUN": the database's identity, and the run of the sale.
 func saleKey(sku int64) string { return companion(sku, "run") }
 
 func newestKey(sku int64) string { return companion(sku, "runs") }
 
-// scriptKeys returns a SKU's keys in the order that the scripts expect.
 func scriptKeys(sku int64) []string {
 	return []string{numberKey(sku), saleKey(sku),
 		companion(sku, "buyers"), companion(sku, "open")}
@@ -54,7 +51,6 @@ var seedLua string
 
 var seedScript = redis.NewScript(seedLua)
 
-// sale returns the value that the key saleKey(sku) has during the given run.
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
 	return saleIn(id, strconv.FormatInt(run, 10)), err

@@ -96,12 +96,10 @@ func (c *sessions) acquire(
 	})
 }
 
-// commandContext returns the context of one command.
 func (me *contender) commandContext() (context.Context, context.CancelFunc) {
 	return tap.WithTimeout(me.buyer, commandTimeout)
 }
 
-// isMissing returns the condition that a key does not exist.
 func isMissing(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }

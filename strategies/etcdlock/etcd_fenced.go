@@ -1,7 +1,6 @@
 package etcdlock
 
 import (
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 )
 
@@ -17,7 +16,7 @@ var EtcdFenced = catalog.Info{
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +
 		"etcd's own documentation: the revision as fencing token",
 	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Etcd},
+	Needs:      Etcd.Needs,
 	Also:       []string{"etcd.go", "session.go", "contender.go"},
 	Fenced:     true,
 	Locker:     Etcd.Locker,

@@ -14,7 +14,6 @@ import (
 	"seckill/internal/tap"
 )
 
-// stockPath returns the name of a SKU's lock.
 func stockPath(sku int64) string {
 	return fmt.Sprint("/seckill/locks/stock-", sku)
 }

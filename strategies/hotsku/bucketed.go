@@ -211,7 +211,6 @@ func evenShare(units, bucket string) string {
 		units, bucketCount-1, bucket, bucketCount)
 }
 
-// Count returns the units in the buckets of the current run.
 func (s *bucketStock) Count(ctx context.Context, sku int64) (int64, error) {
 	var left struct{ Units *int64 }
 	err := s.store.Read(ctx, &left, "SELECT SUM(num) AS units "+

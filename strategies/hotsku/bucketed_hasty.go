@@ -7,7 +7,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 )
@@ -23,7 +22,7 @@ var BucketedHasty = catalog.Info{
 		Breaks(catalog.LostUpdate, catalog.Processes),
 	Refuses: true,
 	Repair:  "bucketed",
-	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
+	Needs:   Bucketed.Needs,
 	Stock:   seckill.InBuckets,
 	Stored:  catalog.Stored{Reads: "SELECT run, initial"},
 	Also:    []string{"bucketed.go"},

@@ -166,13 +166,11 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 }
 
 const (
-	// maxBatch bounds the purchases of one batch.
 	maxBatch = 256
 	// maxWaitingBuyers bounds the buyers of one SKU who wait in this process.
 	// Any further buyer gets the answer busy at once.
 	maxWaitingBuyers = 4096
-	// maxBatchTime bounds the time that a batch spends in the database.
-	maxBatchTime = time.Minute
+	maxBatchTime     = time.Minute
 )
 
 // batches gathers the buyers of one process, separately for each SKU:

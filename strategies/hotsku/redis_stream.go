@@ -252,7 +252,6 @@ func companionKey(sku int64, what string) string {
 	return "{" + streamKey(sku) + "}:" + what
 }
 
-// scriptKeys returns a SKU's keys in the order that the scripts expect.
 func scriptKeys(sku int64) []string {
 	return []string{streamKey(sku), companionKey(sku, "run"),
 		companionKey(sku, "requests"), companionKey(sku, "buyers"),

@@ -40,7 +40,6 @@ type reserve struct {
 	overdue string
 }
 
-// Deduct reserves and pays in one transaction.
 func (s *reserve) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
@@ -162,7 +161,6 @@ func (s *reserve) readOutcome(
 	return o, err
 }
 
-// Restore cancels an order, paid or not.
 func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	o, err := s.store.Reservation(ctx, orderID)
 	if err != nil {
@@ -205,10 +203,8 @@ const (
 	// sweepInterval is the time between two sweeps. If the sweeper keeps up, a
 	// reservation expires at most this long after its deadline.
 	sweepInterval = 500 * time.Millisecond
-	// maxSwept bounds the reservations that one query finds.
-	maxSwept = 200
-	// sweepTimeout bounds one sweep.
-	sweepTimeout = 10 * time.Second
+	maxSwept      = 200
+	sweepTimeout  = 10 * time.Second
 )
 
 // Work sweeps until ctx ends, and finishes the sweep that it has begun.

@@ -1,7 +1,6 @@
 package hotsku
 
 import (
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 )
@@ -15,7 +14,7 @@ var ReserveLate = catalog.Info{
 	Source:     "a mistake with deadlines: read, decide, then write",
 	Guarantees: catalog.Robust.Breaks(catalog.Cancel),
 	Repair:     "reserve",
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Needs:      Reserve.Needs,
 	Also:       []string{"reserve.go", "order_first.go"},
 	Reserves:   true,
 	Stored:     catalog.Stored{Reads: "SELECT run, num"},

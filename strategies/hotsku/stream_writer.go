@@ -155,8 +155,6 @@ func (s *redisStream) runRound(
 	return true, err
 }
 
-// readEntries reads the entries to write, and the states of the requests that
-// joined the round.
 func (s *redisStream) readEntries(
 	ctx context.Context, sku int64, r *round,
 ) (b streamBatch, err error) {
@@ -373,9 +371,7 @@ func (s *redisStream) explainEntry(
 func (e entry) refusalID() string { return "entry " + e.id }
 
 // wasRefused reports whether an entry was refused because the sale had not
-// started. Such a refusal is stored under refusalID. wasRefused does not find
-// other refusals, which are stored under the request's own id. tx must have
-// locked the stock row.
+// started (see refusalID). tx must have locked the stock row.
 func (s *redisStream) wasRefused(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (refused bool, err error) {

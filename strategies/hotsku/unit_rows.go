@@ -82,8 +82,7 @@ const (
 	// that it wants. Without a bound, a large stock would make each purchase
 	// slow.
 	maxCounted = 1000
-	// maxMarked bounds the units that one statement marks as sold.
-	maxMarked = 1000
+	maxMarked  = 1000
 )
 
 // unitStock is a stock with a row in stock_units for each unit. Its store uses
@@ -260,7 +259,6 @@ SELECT ?, ?, ? + thousands.n + ones.n, ? FROM thousands JOIN ones
 	return err
 }
 
-// Count returns how many units of the current run are not sold.
 func (s *unitStock) Count(ctx context.Context, sku int64) (int64, error) {
 	const units = "(SELECT COUNT(*) FROM stock_units u " +
 		"WHERE u.sku_id = stock.id AND u.run = stock.run"

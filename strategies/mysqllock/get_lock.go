@@ -51,7 +51,6 @@ func (l *userLock) Acquire(
 	err = l.waitForLock(ctx, conn, key, o.Wait, end)
 	switch {
 	case errors.Is(err, errUserLockHeld):
-		// Without the lock, the connection can go back to the pool.
 		conn.Close()
 		return nil, seckill.ErrBusy
 	case err != nil: // the session may have the lock, so end the session
@@ -102,8 +101,6 @@ func (l *userLock) waitForLock(
 	}
 }
 
-// releaseUserLock releases the lock and gives the connection back to the pool.
-// If the answer is lost, the connection may still have the lock and is closed.
 func releaseUserLock(
 	ctx context.Context, conn *sql.Conn, key string,
 ) error {

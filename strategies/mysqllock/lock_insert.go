@@ -104,7 +104,6 @@ func (l *insertLock) insertRow(
 	return err == nil, err
 }
 
-// takeOverRow takes an expired row. Of several buyers, the first gets it.
 func (l *insertLock) takeOverRow(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (bool, error) {

@@ -58,7 +58,6 @@ func (l *rowLock) Acquire(
 	tx, err := l.beginLocked(ctx, conn, key, o.Wait, end)
 	switch {
 	case isRowHeld(err):
-		// We have no lock, so another buyer can use the connection.
 		conn.Close()
 		return nil, acquireError(ctx, err)
 	case err != nil:

@@ -1,7 +1,6 @@
 package mysqllock
 
 import (
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -12,7 +11,7 @@ var LockTableSegmented = catalog.Info{
 	Name:       "lock-table-segmented",
 	Source:     "B, version 3",
 	Guarantees: LockTableCentral.Guarantees,
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Needs:      LockTableCentral.Needs,
 	Also:       []string{"lock_table_central.go", "central.go", "tables.go"},
 	Stored:     catalog.Stored{LockTable: "lock_record"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -145,7 +145,6 @@ func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 	})
 }
 
-// Count returns how many units are left according to the lock table.
 func (s *mysqlCounter) Count(
 	ctx context.Context, sku int64,
 ) (left int64, err error) {

@@ -110,8 +110,6 @@ type session struct {
 	unclear bool   // true if GET_LOCK may have taken the lock
 }
 
-// onSession runs f on a connection of its own. After the COMMIT in f, it
-// releases the lock.
 func (s *snapshotFirst) onSession(
 	ctx context.Context, f func(*session) error,
 ) error {

@@ -45,8 +45,6 @@ func (l *keyLock) deleteUntil(
 	return checkReleased(l.redis.Del(ctx, key).Result())
 }
 
-// endedBefore reports whether the value is a time in milliseconds that lies
-// before currentTime.
 func endedBefore(value string, currentTime time.Time) bool {
 	end, err := strconv.ParseInt(value, 10, 64)
 	return err == nil && end < currentTime.UnixMilli()

@@ -63,7 +63,6 @@ func (l *registryLock) Acquire(
 	if wait > 0 {
 		wait = max(0, time.Until(end))
 	}
-	// Each buyer of this process gets a new number.
 	owner := fmt.Sprint(l.client, "-", l.turns.Add(1))
 	release := func(ctx context.Context) error {
 		return releaseByToken(ctx, l.redis, compareAndDelete,
@@ -73,11 +72,12 @@ func (l *registryLock) Acquire(
 	var asked time.Time
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
-		ok, err := l.sendTake(ctx, key, owner, ttl)
+		n, err := registryScript.Run(ctx, l.redis, []string{key},
+			owner, max(1, ttl.Milliseconds())).Int64()
 		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
-		return ok, err
+		return n == 1, err
 	})
 	if err != nil {
 		permit.Release()
@@ -89,12 +89,4 @@ func (l *registryLock) Acquire(
 	})
 	h.ExpireAt(asked.Add(ttl))
 	return h, nil
-}
-
-func (l *registryLock) sendTake(
-	ctx context.Context, key, owner string, ttl time.Duration,
-) (bool, error) {
-	n, err := registryScript.Run(ctx, l.redis, []string{key},
-		owner, max(1, ttl.Milliseconds())).Int64()
-	return n == 1, err
 }

@@ -33,8 +33,8 @@ func TestRegistryTurns(t *testing.T) {
 	held := l.Take(t, lock.Options{Lease: locktest.Long})
 	defer locktest.Free(t, held)
 	registry := l.Locker.(*registryLock)
-	labtest.Value(registry.sendTake(t.Context(), l.Key, registry.client+"-1", locktest.Long)).Same(t, false,
-		"turn 1 took the lock from turn 2")
+	took := registryScript.Run(t.Context(), registry.redis, []string{l.Key}, registry.client+"-1", locktest.Long.Milliseconds())
+	labtest.Value(took.Int64()).Same(t, 0, "turn 1 took the lock from turn 2")
 }
 
 // The renewal finds a key of another type in the lock's place. The lock is lost at once.

@@ -72,13 +72,11 @@ type voter struct {
 
 var errSilent = errors.New("this node has not answered for a while")
 
-// Get implements redsync's Pool.
 func (v *voter) Get(ctx context.Context) (redsyncredis.Conn, error) {
 	return &voterConn{ctx: ctx, node: v}, nil
 }
 
-// A voterConn is a connection for one command, because redsync asks for a new
-// connection for each command.
+// redsync asks for a new connection for each command.
 type voterConn struct {
 	redsyncredis.Conn
 	ctx  context.Context
@@ -125,7 +123,6 @@ func (c *voterConn) Eval(
 	return answer, err
 }
 
-// Close implements redsync's Conn. There is nothing to close.
 func (c *voterConn) Close() error { return nil }
 
 // connectFor returns a connection for one command that may take up to limit.
@@ -163,7 +160,6 @@ func (v *voter) awaitAnswer() {
 	})
 }
 
-// isOverdue reports whether err says that the node did not answer in time.
 func isOverdue(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.Is(err, context.DeadlineExceeded) ||

@@ -1,7 +1,6 @@
 package sqlrow
 
 import (
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 )
@@ -12,7 +11,7 @@ var ForUpdateNowait = catalog.Info{
 	Name:       "for-update-nowait",
 	Source:     "D: NOWAIT, to lock without blocking",
 	Guarantees: catalog.Robust,
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Needs:      ForUpdate.Needs,
 	Also:       []string{"for_update.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		// A locked row is an error at once: the buyer gets ErrBusy.

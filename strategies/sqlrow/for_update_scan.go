@@ -1,7 +1,6 @@
 package sqlrow
 
 import (
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 )
@@ -12,7 +11,7 @@ var ForUpdateScan = catalog.Info{
 	Name:       "for-update-scan",
 	Source:     "A, third idea; D: row lock or table lock",
 	Guarantees: catalog.Robust.Breaks(catalog.OtherSKUs),
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Needs:      ForUpdate.Needs,
 	Also:       []string{"for_update.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdate{d.Ledger, "code", "FOR UPDATE"}, nil

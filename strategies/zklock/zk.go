@@ -44,7 +44,6 @@ type zkLock struct {
 	waitTurn func(*zkContender) (fence uint64, err error)
 }
 
-// A zkContender is a buyer in the queue.
 type zkContender struct {
 	*zkLock
 	key, guid, node string
@@ -94,8 +93,6 @@ func zkCommandContext(
 	return context.WithTimeoutCause(ctx, wait+zkTimeout, errZKDown)
 }
 
-// queue creates a node and waits until the contender has the lock. After an
-// error it deletes the node.
 func (l *zkLock) queue(
 	ctx, asking context.Context, key string,
 	wait time.Duration, end time.Time,

@@ -3,7 +3,6 @@ package zklock
 import (
 	"github.com/go-zookeeper/zk"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -22,7 +21,7 @@ var ZKFenced = catalog.Info{
 	Source: "Martin Kleppmann, How to do distributed locking (2016): " +
 		"the zxid as fencing token",
 	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.ZooKeeper},
+	Needs:      ZK.Needs,
 	Also:       []string{"zk.go", "nodes.go"},
 	Fenced:     true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -31,8 +30,6 @@ var ZKFenced = catalog.Info{
 	Key: stockPath,
 }
 
-// zkWaitAndReadCzxid waits until no node is ahead of ours. It returns the
-// number of the transaction that created our node.
 func zkWaitAndReadCzxid(me *zkContender) (uint64, error) {
 	if _, err := zkWaitUntilFirst(me); err != nil {
 		return 0, err

@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -17,7 +16,7 @@ var ZKHerd = catalog.Info{
 	Name:       "zk-herd",
 	Source:     "C: listen for changes of the lock's directory",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.ZooKeeper},
+	Needs:      ZK.Needs,
 	Also:       []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkWatchDirectory}, nil

@@ -1,7 +1,6 @@
 package zklock
 
 import (
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -16,7 +15,7 @@ var ZKNoRecheck = catalog.Info{
 		"(gets the lock after the node before it is deleted)",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss).
 		Breaks(catalog.DeadHolder),
-	Needs: []backend.Capability{backend.ZooKeeper},
+	Needs: ZK.Needs,
 	Also:  []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkTrustNotice}, nil
