@@ -43,7 +43,6 @@ const (
 	Restocks Action = "restocks"
 )
 
-// An actorKind defines one action.
 type actorKind struct {
 	nextAction Action // the action of the buyer that Scenario.Next adds; "" stands for Buys
 	// supports reports whether a strategy can perform the action. It is nil if every strategy can.
@@ -232,7 +231,6 @@ func (w *World) holdLock(ctx context.Context, p *process) error {
 	return err
 }
 
-// restock adds units to the sale. Quantity and idempotency key are those of the actor's purchase.
 func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	r, wanted := tap.From(ctx).(*thread).run, w.purchase(o.Buyer)
 	units := ledger.Restock{SKU: wanted.SKU, Units: wanted.Quantity, Key: wanted.RequestID}
@@ -263,7 +261,6 @@ func requestOn[S any](send func(S, context.Context, string) error, final ...erro
 	}
 }
 
-// payLate moves the deadline of the reservation into the past, and then pays.
 func payLate(ctx context.Context, w *World, p *process, o *Outcome) {
 	if o.Err = w.passDeadline(ctx, p); o.Err == nil {
 		requestOn(seckill.Reserver.Pay)(ctx, w, p, o)
@@ -425,7 +422,6 @@ var asks = actorKind{
 func (r *run) answeredAt() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
 func (r *run) sentAt() time.Duration     { return r.answeredAt() + time.Microsecond/2 }
 
-// unusedUser is the id of a user who is not one of the actors.
 const unusedUser = 98
 
 // ask sends one request to the service and reads the answer. It returns the request with its answer for package

@@ -217,7 +217,6 @@ var faultKinds = map[Fault]faultKind{
 	},
 }
 
-// batchedID finds the order ids in a command that writes several orders.
 var batchedID = regexp.MustCompile(`\((\d+), 'o`)
 
 // atActors returns a function that offers the fault f at each actor for which the function canHit returns true.

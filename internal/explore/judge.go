@@ -12,7 +12,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-// judgeSchedule audits a schedule that has ended, and stores the audit and the problems in the schedule.
 func (r *run) judgeSchedule(ctx context.Context) error {
 	w, s := r.world, r.schedule
 	for _, a := range r.actors {
@@ -145,11 +144,10 @@ func (s *Schedule) Faulty() bool {
 	})
 }
 
-// findProblems finds what went wrong in a schedule: violations in the ledger, two holders of a lock
-// whose lease had not ended, and buyers with a wrong answer or none.
 func findProblems(s *Schedule) []Problem {
 	list := append(s.findViolations(), s.locks...)
 	left, start := s.leavers(), s.startOfSale()
+	otherSKU := slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
 	for _, b := range s.Buyers {
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
 			list = append(list, s.problem(RuleStolen,
@@ -158,7 +156,7 @@ func findProblems(s *Schedule) []Problem {
 		if p := s.checkAnswer(b, left != nil && !slices.Contains(left, b.Name)); p.Rule != "" {
 			list = append(list, p)
 		}
-		if s.hasOtherSKU() && b.Waited && b.Name != NextBuyer {
+		if otherSKU && b.Waited && b.Name != NextBuyer {
 			list = append(list, s.problem(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name))
 		}
 		if b.Action == Buys && b.Err == nil && !b.Dead && b.Ended <= start {
@@ -172,7 +170,6 @@ func (s *Schedule) problem(rule, format string, args ...any) Problem {
 	return Problem{rule, s.names.Normalize(fmt.Sprintf(format, args...))}
 }
 
-// findViolations returns the audit's violations without those that the scenario explains.
 func (s *Schedule) findViolations() []Problem {
 	if s.Scenario.has(Locks) { // buyers that only lock sell nothing
 		return nil
@@ -212,10 +209,6 @@ func (s *Schedule) checkAnswer(b Outcome, stayed bool) Problem {
 		return s.problem(RuleUnknown, "%s: %v", b.Name, b.Err)
 	}
 	return Problem{}
-}
-
-func (s *Schedule) hasOtherSKU() bool {
-	return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
 }
 
 // startOfSale returns the index of the step that started the sale; -1 if it had started before the first step.

@@ -49,7 +49,6 @@ func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 	return l, l.run.view(ctx, l.options), nil
 }
 
-// proceed advances to the next choice, or judges the schedule if it has ended.
 func (l *Live) proceed(ctx context.Context) error {
 	if l.options, l.err = l.run.nextOptions(ctx); l.err == nil && len(l.options) == 0 {
 		l.err = l.run.judgeSchedule(ctx)

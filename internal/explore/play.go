@@ -139,7 +139,6 @@ const (
 	nextProcess = 1000
 )
 
-// addActor starts a buyer. The buyer stops before its first command.
 func (r *run) addActor(ctx context.Context, b Buyer) error {
 	p, err := r.world.process(ctx, b.Process)
 	if err != nil {
@@ -192,7 +191,6 @@ func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, isDone fun
 	}
 }
 
-// chooseAndApply performs the option that the function choose selects.
 func (r *run) chooseAndApply(ctx context.Context, options []policy.Option, choose chooser) error {
 	i, err := choose(options, r.schedule.Preemptions)
 	if err != nil {
@@ -222,7 +220,6 @@ func (r *run) runUntilDeath(ctx context.Context, choose chooser) error {
 	return err
 }
 
-// runToEnd makes choices until every actor has finished.
 func (r *run) runToEnd(ctx context.Context, choose chooser) error {
 	for {
 		options, err := r.nextOptions(ctx)
@@ -288,7 +285,6 @@ func (r *run) nextOptions(ctx context.Context) ([]policy.Option, error) {
 	}
 }
 
-// remainingOptions returns the choices that are left when all buyers are done: delayed commands and renewers.
 func (r *run) remainingOptions() []policy.Option {
 	list := faultKinds[Arrives].options(r)
 	if r.scenario.Renewals > 0 {

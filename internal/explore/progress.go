@@ -68,7 +68,6 @@ func (r *run) recordMove(a *actor, c *tap.Command) {
 	r.moves = append(r.moves, move{a, a.attempt, c.Backend, a.hadLock})
 }
 
-// recordFault records a fault, after which any buyer may succeed.
 func (r *run) recordFault() { r.moves = append(r.moves, move{}) }
 
 // wakeBackOffs ends the back-off of each actor that may succeed now, because a move since the start of its attempt
@@ -168,7 +167,6 @@ func (r *run) passTime(ctx context.Context) error {
 	return r.settle(ctx)
 }
 
-// giveUpBuyers makes the living buyers of the list give up: it adds a step for each and ends its context.
 func (r *run) giveUpBuyers(list []*actor) {
 	for _, a := range list {
 		if a.outcome.Dead || a.outcome.GaveUp {

@@ -49,7 +49,6 @@ func NewRecorder(names *Normalizer) *Recorder {
 	return &Recorder{names: names, began: time.Now()}
 }
 
-// elapsed returns the microseconds since the recorder began.
 func (r *Recorder) elapsed() int64 { return time.Since(r.began).Microseconds() }
 
 // Snapshot returns the commands so far, in the order in which they were sent, and the

@@ -41,7 +41,6 @@ type inbox struct {
 	programs sync.WaitGroup // counts the goroutines of the actors that are running
 }
 
-// A turnState describes the last step and its possible consequences.
 type turnState struct {
 	lastThread  *thread  // the thread of the last step
 	lastSent    string   // text of the last choice and its command
@@ -51,14 +50,12 @@ type turnState struct {
 	forced      bool     // since the last choice, a step happened that nobody chose
 }
 
-// counters has the numbers of faults, renewals and idle tries in a schedule. Each of them has a maximum.
 type counters struct {
 	faultCount   int // faults so far; at most Scenario.MaxFaults
 	renewalCount int // times that a renewer was woken; at most Scenario.Renewals
 	idleTries    int // times that all waits were ended although nothing had changed; at most maxIdleTries
 }
 
-// callReturned records that a command or a wait has ended with err.
 func (r *run) callReturned(c *call, err error) {
 	c.remove()
 	if c.command.Name == "CALL" {

@@ -154,7 +154,6 @@ func (s Step) String() string {
 	return strings.Join(strings.Fields(words), " ")
 }
 
-// isChosen reports whether the policy, or a person, chose the step.
 func (s Step) isChosen() bool { return !s.ByItself && s.Fault != TimePasses && s.Result != gaveUp }
 
 // A Schedule contains the steps of one run, from a new SKU to the audit.

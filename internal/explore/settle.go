@@ -68,7 +68,6 @@ func (r *run) settle(ctx context.Context) error {
 	return nil
 }
 
-// markBlocked records that calls cannot continue.
 func markBlocked(calls []*call) {
 	for _, c := range calls {
 		if c.state != passing {
@@ -168,7 +167,6 @@ func (r *run) anyRunning() bool {
 	})
 }
 
-// unanswered returns the calls that have not returned: waits inside a process, and commands.
 func (r *run) unanswered() (waits, commands []*call) {
 	for _, a := range r.actors {
 		a.eachCall(func(c *call) {

@@ -39,7 +39,6 @@ const (
 	maxTraceSteps = 500
 )
 
-// A traceRun is a process of the strategy, and the SKU that is sold there.
 type traceRun struct {
 	*StrategyProcess
 	probes *probe.Set

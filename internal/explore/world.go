@@ -76,10 +76,8 @@ type Node struct {
 	Lose func(context.Context) error
 }
 
-// outageLimit is the maximum time that the servers may need to replace a lost server.
 const outageLimit = time.Minute
 
-// awaitServers waits until the servers answer all processes of the world again.
 func (w *World) awaitServers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, outageLimit)
 	defer cancel()
@@ -99,7 +97,6 @@ func (w *World) awaitServers(ctx context.Context) error {
 	return nil
 }
 
-// byHandLimit is how long leases and lock waits last if a person chooses the schedule.
 const byHandLimit = 24 * time.Hour
 
 // lastScheduleSKU is the SKU of the last schedule in any world. Each schedule has a SKU of its own, with so many
@@ -235,7 +232,6 @@ func (w *World) seedSKU(ctx context.Context, first *process, sku int64, created 
 	return nil
 }
 
-// has reports whether any actor of s performs the given action.
 func (s *Scenario) has(what Action) bool {
 	return slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Action == what })
 }
@@ -278,12 +274,10 @@ func (w *World) returningUser(ctx context.Context, s *Schedule) (name string, er
 	return string('A' - 1 + *user), nil
 }
 
-// readServers returns what the servers store for the current schedule.
 func (w *World) readServers(ctx context.Context) []probe.Value {
 	return w.probes.Values(ctx, w.sku, w.names.Normalize)
 }
 
-// A process is one instance with the strategy on it.
 type process struct {
 	*StrategyProcess
 	session    int64        // id of the process's ZooKeeper session
@@ -293,7 +287,6 @@ type process struct {
 	service http.Handler // nil until an actor sends the service a request
 }
 
-// processTime returns the time that the clock of p shows.
 func (w *World) processTime(p *process) time.Time {
 	w.clockIsRead.Store(true)
 	return w.clockTime().Add(time.Duration(p.clockAhead.Load()))
@@ -321,10 +314,8 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 	return p, nil
 }
 
-// sqlPorts returns the local ports of the process's connections to the SQL server.
 func (p *process) sqlPorts() []string { return p.In.Dialer.LocalPorts(tap.SQL) }
 
-// closeTainted closes the processes that no later schedule may use.
 func (w *World) closeTainted() {
 	for number, p := range w.processes {
 		if !p.tainted {

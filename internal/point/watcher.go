@@ -9,7 +9,6 @@ import (
 	"seckill/internal/tap"
 )
 
-// A watcher follows the commands of one purchase.
 type watcher struct {
 	trap          *trap
 	stored        catalog.Stored // where the strategy stores the stock
@@ -59,7 +58,6 @@ func (w *watcher) reachPoint(at Name, c *tap.Command) {
 	}
 }
 
-// A kind says what a command does to the stock or to the transaction.
 type kind int
 
 const (
@@ -89,7 +87,6 @@ func (w *watcher) kindOf(c *tap.Command) kind {
 	return other
 }
 
-// usesUnits reports whether a Redis command names the key that holds the units left.
 func (w *watcher) usesUnits(command string) bool {
 	return w.stored.RedisKeys != nil && strings.Contains(command, w.stored.RedisKeys(w.trap.SKU)[0])
 }

@@ -15,7 +15,6 @@ type etcd struct {
 	client *clientv3.Client
 }
 
-// expire revokes the lease of the lock's oldest key.
 func (p etcd) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
 	keys, err := p.queue(ctx, key)
 	if err != nil || len(keys) == 0 || keys[0].Lease == 0 {
@@ -44,7 +43,6 @@ func (p etcd) giveUp(ctx context.Context, _ string, h *Holder) (did []string, er
 	return did, nil
 }
 
-// queue returns the lock's keys, oldest first.
 func (p etcd) queue(ctx context.Context, key string) ([]*mvccpb.KeyValue, error) {
 	got, err := p.client.Get(ctx, key, clientv3.WithPrefix(),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
@@ -54,7 +52,6 @@ func (p etcd) queue(ctx context.Context, key string) ([]*mvccpb.KeyValue, error)
 	return got.Kvs, nil
 }
 
-// values returns the lock's keys.
 func (p etcd) values(ctx context.Context, key string, _ int64) []Value {
 	keys, err := p.queue(ctx, key)
 	if err != nil || len(keys) == 0 {

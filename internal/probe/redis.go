@@ -67,7 +67,6 @@ func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 	return list, err
 }
 
-// eachServer runs the function visit for every server. In a Cluster, it runs visit for every primary.
 func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context, *redis.Client) error) (err error) {
 	for _, c := range p.nodes {
 		switch c := c.(type) {
@@ -109,7 +108,6 @@ func (p *redisProbe) expire(ctx context.Context, key string, sku int64, h *Holde
 	return did, nil
 }
 
-// values returns the values of the lock's key and of the key for the units left. A value may have any type.
 func (p *redisProbe) values(ctx context.Context, key string, sku int64) []Value {
 	keys := []string{key}
 	if p.stored.RedisKeys != nil {
@@ -158,7 +156,6 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 end
 return aged`
 
-// ageEntries runs ageScript on a stream and returns a text with the number of entries that the script has changed.
 func (p *redisProbe) ageEntries(ctx context.Context, stream string) (string, error) {
 	aged, err := p.single.Eval(ctx, ageScript, []string{stream}, time.Hour.Milliseconds()).Int()
 	if aged == 0 {

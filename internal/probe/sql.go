@@ -60,13 +60,11 @@ func (s *SQL) expire(ctx context.Context, key string, _ int64, _ *Holder) (strin
 	return "", nil
 }
 
-// stockQueries describes how to read a stock that is not a number in the stock row.
 var stockQueries = map[seckill.StockStore]struct{ name, list, of string }{
 	seckill.InBuckets: {"stock_buckets.num", "num ORDER BY bucket", "stock_buckets WHERE 1"},
 	seckill.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
 }
 
-// values returns the numbers of the stock row, the parts of a divided stock, and the columns of the lock's row.
 func (s *SQL) values(ctx context.Context, key string, sku int64) []Value {
 	var values []Value
 	if row, err := s.store.SKU(ctx, sku); err == nil {
@@ -118,7 +116,6 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (int, error) {
 	return killed, s.AwaitClosed(ctx, ports, false)
 }
 
-// A connection is one client of the SQL server.
 type connection struct {
 	ID       string `gorm:"column:Id"` // id of the connection's thread in the server
 	Host     string `gorm:"column:Host"`
@@ -235,7 +232,6 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 	return append(list, rows...), err
 }
 
-// waitReason describes the lock that a transaction waits for.
 func waitReason(transaction string) string {
 	m := waitsFor.FindStringSubmatch(transaction)
 	if m == nil {

@@ -29,7 +29,6 @@ func (p zookeeper) expire(ctx context.Context, key string, _ int64, _ *Holder) (
 	return p.remove(ctx, path, 0)
 }
 
-// giveUp deletes the ephemeral nodes of the process's session.
 func (p zookeeper) giveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
@@ -67,7 +66,6 @@ func (p zookeeper) remove(ctx context.Context, path string, session int64) (stri
 	return "the session of " + path + " ends", nil
 }
 
-// queue returns the children of the lock's node in the order of their sequence numbers.
 func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	names, _, err := p.client.Children(ctx, key)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -77,7 +75,6 @@ func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	return names, err
 }
 
-// values returns the nodes of the queue. If the lock's own node is ephemeral, values also returns this node.
 func (p zookeeper) values(ctx context.Context, key string, _ int64) []Value {
 	names, _ := p.queue(ctx, key)
 	values := []Value{{key, strings.Join(names, " ")}}

@@ -220,7 +220,6 @@ func describeStatement(q string, args []driver.NamedValue) func() *Command {
 	}
 }
 
-// firstWord returns the first word of a statement in upper case.
 func firstWord(q string) string {
 	q = strings.TrimSpace(q)
 	if end := strings.IndexAny(q, " \t\n(;"); end > 0 {
@@ -229,7 +228,6 @@ func firstWord(q string) string {
 	return strings.ToUpper(q)
 }
 
-// describeChange returns the number of rows that a statement has changed.
 func describeChange(res *driver.Result) string {
 	n, err := (*res).RowsAffected()
 	switch {
@@ -245,7 +243,46 @@ func describeChange(res *driver.Result) string {
 func readAhead(rows *driver.Rows) string {
 	kept := &keptRows{Rows: *rows}
 	*rows = kept
-	return kept.describeRows()
+	var lines []string
+	for columns := kept.Columns(); len(lines) < rowsAhead; {
+		row := make([]driver.Value, len(columns))
+		if kept.end = kept.Rows.Next(row); kept.end != nil {
+			break
+		}
+		for i, v := range row {
+			if b, ok := v.([]byte); ok { // the driver reuses b for the next row
+				row[i] = slices.Clone(b)
+			}
+		}
+		kept.ahead = append(kept.ahead, row)
+		lines = append(lines, describeRow(columns, row))
+	}
+	switch {
+	case len(lines) == 0 && errors.Is(kept.end, io.EOF):
+		return "no row"
+	case len(lines) == rowsAhead:
+		lines[rowsAhead-1] = "…"
+	}
+	return strings.Join(lines, "; ")
+}
+
+const rowsAhead = 4
+
+func describeRow(columns []string, row []driver.Value) string {
+	values := make([]string, len(row))
+	for i, v := range row {
+		switch b, ok := v.([]byte); {
+		case ok:
+			v = string(b)
+		case v == nil:
+			v = "NULL"
+		}
+		values[i] = fmt.Sprint(v)
+		if len(columns) > 1 {
+			values[i] = columns[i] + " = " + values[i]
+		}
+	}
+	return strings.Join(values, ", ")
 }
 
 // keptRows is a driver.Rows whose first rows have already been read.
@@ -253,52 +290,6 @@ type keptRows struct {
 	driver.Rows
 	ahead [][]driver.Value
 	end   error // the error after the rows in ahead: io.EOF if there are no more rows
-}
-
-const rowsAhead = 4
-
-func (r *keptRows) describeRows() string {
-	columns := r.Columns()
-	for len(r.ahead) < rowsAhead && r.end == nil {
-		row := make([]driver.Value, len(columns))
-		if r.end = r.Rows.Next(row); r.end == nil {
-			for i, v := range row {
-				if b, ok := v.([]byte); ok { // the driver reuses b for the next row
-					row[i] = slices.Clone(b)
-				}
-			}
-			r.ahead = append(r.ahead, row)
-		}
-	}
-	if len(r.ahead) == 0 {
-		if errors.Is(r.end, io.EOF) {
-			return "no row"
-		}
-		return ""
-	}
-	var lines []string
-	for _, row := range r.ahead {
-		if len(lines) == rowsAhead-1 {
-			lines = append(lines, "…")
-			break
-		}
-		var values []string
-		for i, v := range row {
-			switch b, ok := v.([]byte); {
-			case ok:
-				v = string(b)
-			case v == nil:
-				v = "NULL"
-			}
-			if len(columns) == 1 {
-				values = append(values, fmt.Sprint(v))
-			} else {
-				values = append(values, fmt.Sprint(columns[i], " = ", v))
-			}
-		}
-		lines = append(lines, strings.Join(values, ", "))
-	}
-	return strings.Join(lines, "; ")
 }
 
 func (r *keptRows) Next(into []driver.Value) error {

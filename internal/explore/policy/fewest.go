@@ -26,24 +26,18 @@ type Fewest struct {
 
 	// These fields describe the current schedule.
 	prefix       prefix
-	level        int      // the number of preemptions of prefix, which was taken from pending[level]
 	replay       Replay   // makes the choices of the prefix again
 	made         []Choice // the choices so far
 	sleeping     sleepSet
-	alternatives []alternative
+	alternatives []prefix // those that end with an option that the schedule did not take
 }
 
 // A prefix is the beginning of a schedule that was not run yet.
 type prefix struct {
-	choices  []Choice
-	sleeping sleepSet // the sleep set of the state after these choices
-	tries    int      // how often the prefix was tried
-}
-
-// An alternative is an option that the current schedule did not take.
-type alternative struct {
-	prefix
-	preemptions int
+	choices     []Choice
+	preemptions int      // the number of preemptions among the choices
+	sleeping    sleepSet // the sleep set of the state after these choices
+	tries       int      // how often the prefix was tried
 }
 
 // maxTries limits how often a prefix is tried if a schedule cannot repeat the prefix's choices.
@@ -55,7 +49,7 @@ func (p *Fewest) Begin() bool {
 	}
 	for n, list := range p.pending {
 		if len(list) > 0 {
-			p.prefix, p.level, p.pending[n] = list[0], n, list[1:]
+			p.prefix, p.pending[n] = list[0], list[1:]
 			p.replay = Replay{Choices: p.prefix.choices}
 			p.made, p.alternatives, p.sleeping = nil, nil, p.prefix.sleeping
 			return true
@@ -90,7 +84,7 @@ func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 		o := options[i]
 		if n > 0 {
 			choices := append(slices.Clone(p.made), o.Choice)
-			other := alternative{prefix{choices: choices, sleeping: before.afterStep(o)}, preemptions}
+			other := prefix{choices: choices, preemptions: preemptions, sleeping: before.afterStep(o)}
 			if o.Preempts {
 				other.preemptions++
 			}
@@ -111,10 +105,11 @@ func (p *Fewest) End(err error) {
 	}
 	switch p.prefix.tries++; {
 	case errors.Is(err, ErrDiverged) && p.prefix.tries < maxTries: // put the prefix in front, to try it again next
-		p.pending[p.level] = slices.Insert(p.pending[p.level], 0, p.prefix)
+		n := p.prefix.preemptions
+		p.pending[n] = slices.Insert(p.pending[n], 0, p.prefix)
 	case errors.Is(err, ErrDiverged):
 		p.Diverged++
-		p.minAbandoned = min(p.minAbandoned, p.level)
+		p.minAbandoned = min(p.minAbandoned, p.prefix.preemptions)
 	case errors.Is(err, ErrRedundant):
 		p.Redundant++
 		p.addAlternatives()
@@ -128,7 +123,7 @@ func (p *Fewest) addAlternatives() {
 		for len(p.pending) <= b.preemptions {
 			p.pending = append(p.pending, nil)
 		}
-		p.pending[b.preemptions] = append(p.pending[b.preemptions], b.prefix)
+		p.pending[b.preemptions] = append(p.pending[b.preemptions], b)
 	}
 }
 
@@ -177,7 +172,6 @@ func (z sleepSet) afterStep(o Option) sleepSet {
 	return next
 }
 
-// awakeOptions returns the indexes of the options that are not in the sleep set.
 func (z sleepSet) awakeOptions(options []Option) []int {
 	var list []int
 	for i, o := range options {

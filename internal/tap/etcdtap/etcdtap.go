@@ -161,7 +161,6 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	return changes
 }
 
-// keysWritten returns the keys that ops write, with their values. It looks inside transactions, too.
 func keysWritten(ops ...clientv3.Op) []tap.Pair {
 	var sets []tap.Pair
 	for _, op := range ops {
@@ -175,7 +174,6 @@ func keysWritten(ops ...clientv3.Op) []tap.Pair {
 	return sets
 }
 
-// describeOp returns the verb of op, and op as etcdctl would write it.
 func describeOp(op clientv3.Op) (verb, text string) {
 	key := string(op.KeyBytes())
 	switch {
