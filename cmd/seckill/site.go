@@ -37,6 +37,6 @@ func (c SiteCmd) Run(stdout io.Writer) error {
 	if err := s.Write(c.Dir); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "The site is in %s; its first page is index.html.\n", c.Dir)
+	_, err := fmt.Fprintf(stdout, "The site is in %s. To read it: python3 -m http.server --bind 127.0.0.1 --directory %[1]s\n", c.Dir)
 	return err
 }

@@ -13,3 +13,6 @@
   root.lang = language === 'zh' ? 'zh-CN' : 'en';
   root.dataset.theme = ['light', 'dark'].find((theme) => theme === kept('theme')) ?? 'auto';
 }
+if (location.protocol === 'file:') addEventListener('DOMContentLoaded', () => { // from files, a browser loads no modules
+  document.body.textContent = 'This page needs a web server: python3 -m http.server · 这个页面需要一个 Web 服务器';
+});

@@ -54,7 +54,7 @@ function App() {
     <${Header} screen=${route.screen} />
     <div role="alert">${lab.connected === false && html`<p class="lost-connection">${t.lostConnection}</p>`}</div>
     <main id="content" tabindex="-1" ref=${main}><${screens[route.screen] ?? Nowhere} key=${route.screen} name=${route.screen} route=${route} /></main>
-    <footer>${t.footer}${lab.status && html` · ${t.version(lab.status.version.replace(/^v0\.0\.0-\d+-/, '').slice(0, 12))}`}</footer>`;
+    <footer>${t.name}${lab.status && html` · ${t.version(lab.status.version.replace(/^v0\.0\.0-\d+-/, '').slice(0, 12))}`}</footer>`;
 }
 
 /** @param {{name: string}} props */

@@ -8,7 +8,6 @@ export default {
   name: 'seckill lab',
   what: 'A hundred units, and two thousand buyers in one second. Choose how the stock is deducted, run real load, and see in the ledger whether anything was sold twice.',
   skip: 'Skip to the result',
-  footer: 'seckill lab',
   version: (v) => `version ${v}`,
   list: (names) => new Intl.ListFormat('en').format(names),
   colon: ': ', comma: ', ', semicolon: '; ', stop: '.', aside: (text) => ` (${text})`,

@@ -45,7 +45,6 @@ export default {
   name: 'seckill lab',
   what: '一百件商品，两千个买家，挤在同一秒。选一种扣减库存的策略，对真实的数据库施加真实的负载，再从账本上检查有没有重复卖出。',
   skip: '跳到结果',
-  footer: 'seckill lab',
   version: (v) => `版本 ${v}`,
   list: (names) => names.join('、'),
   colon: '：', comma: '，', semicolon: '；', stop: '。', aside: (text) => `（${text}）`,
