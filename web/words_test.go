@@ -35,7 +35,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faults: {", "\n  },"},
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faultHints: {", "\n  },"},
 		{"../internal/explore/does.go", actor, 11, "static/trace/text/", both, "", ""},
-		{"../internal/labapi/*.go", `(?:Code: |entryKind += )"(\w*[a-z])"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
+		{"../internal/labapi/*.go", `(?:Code|kind): "(\w*[a-z])"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/judge/codes.go", `\d{3}, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/fault/fault.go", `(?m)^\tLack\w+ += "(\w+)"`, 3, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
 		{"../loadtest/*.go", `(?:add|new)Problem\("(\w+)"`, 13, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
