@@ -73,7 +73,7 @@ func (t *thread) isRunning() bool {
 	stands := false
 	for _, c := range t.calls {
 		switch {
-		case c.isSleeping():
+		case c.state == asleep && c.ctx.Err() == nil: // if the context has ended, c continues by itself
 			return false
 		case c.timerFired, c.state == asleep:
 			return true
@@ -186,10 +186,6 @@ const (
 	asleep                   // backs off
 )
 
-// isSleeping reports whether c backs off. The result is false if c's context has ended, because c then continues by
-// itself.
-func (c *call) isSleeping() bool { return c.state == asleep && c.ctx.Err() == nil }
-
 // isUnanswered reports whether c has been sent or has begun to wait, and has not returned. A back-off does not count.
 func (c *call) isUnanswered() bool { return c.state != ready && c.state != asleep }
 
@@ -282,7 +278,7 @@ func (t *thread) After(ctx context.Context, command *tap.Command, err error) err
 	if err == nil && c.isWait() && !t.isBackground && t.run.scenario.Wakes {
 		// Instead of this step, the fault Leaves may happen. The buyer then leaves although, for instance, it has just
 		// been granted the lock.
-		return cmp.Or(takeStep(ctx, "wakes up", doNothing), context.Cause(ctx))
+		return cmp.Or(takeStep(ctx, "wakes up"), context.Cause(ctx))
 	}
 	return err
 }

@@ -72,7 +72,7 @@ var actorKinds = map[Action]actorKind{
 	// batch.
 	Comes: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			if o.Err = takeStep(ctx, "comes", doNothing); o.Err == nil {
+			if o.Err = takeStep(ctx, "comes"); o.Err == nil {
 				o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
 			}
 		},
@@ -119,16 +119,16 @@ var actorKinds = map[Action]actorKind{
 	Forgets: {
 		supports: func(i catalog.Info) bool { return i.Stock == seckill.InRowAndRedis },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			o.Err = takeStep(ctx, "loses its data", func(context.Context) (err error) {
-				untapped := context.Background()
-				for _, key := range w.info.Stored.RedisKeys(w.sku) {
-					err = errors.Join(err, p.In.Redis.Del(untapped, key).Err())
+			o.Err = takeStep(ctx, "loses its data")
+			untapped := context.Background()
+			for _, key := range w.info.Stored.RedisKeys(w.sku) {
+				if o.Err == nil {
+					o.Err = p.In.Redis.Del(untapped, key).Err()
 				}
-				if err == nil {
-					o.Receipt, err = p.Strategy.Deduct(untapped, w.purchase(o.Buyer))
-				}
-				return err
-			})
+			}
+			if o.Err == nil {
+				o.Receipt, o.Err = p.Strategy.Deduct(untapped, w.purchase(o.Buyer))
+			}
 		},
 		calls: purchaseCalls,
 	},
@@ -212,19 +212,18 @@ func callOf(p seckill.Purchase, o Outcome) judge.Call {
 // Work stands in place of a backend's name in a step that sends no command, such as the work under a lock.
 const Work = "work"
 
-// takeStep runs the function do as one step of the schedule. The step shows text in place of a command.
-func takeStep(ctx context.Context, text string, do func(context.Context) error) error {
-	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} }, do, nil)
+// takeStep waits for a step of the schedule in which no command is sent. The step shows text in place of a command.
+func takeStep(ctx context.Context, text string) error {
+	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} },
+		func(context.Context) error { return nil }, nil)
 }
-
-func doNothing(context.Context) error { return nil }
 
 func (w *World) holdLock(ctx context.Context, p *process) error {
 	lease, err := p.Locker.Acquire(ctx, w.probes.Key(w.sku), w.info.LockOptions(w.settings))
 	if err != nil {
 		return err
 	}
-	err = takeStep(lease.Context(), "works under the lock", doNothing)
+	err = takeStep(lease.Context(), "works under the lock")
 	if left := lease.Release(context.WithoutCancel(ctx)); err == nil {
 		err = left
 	}

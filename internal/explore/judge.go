@@ -62,6 +62,7 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 // refusal is reported only if it is wrong for both.
 func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem {
 	var list []Problem
+	add := func(rule, message string) { list = append(list, Problem{rule, message}) }
 	for _, b := range s.Buyers {
 		user := w.purchase(b.Buyer).User
 		hasOrder := slices.ContainsFunc(orders, func(o judge.Order) bool { return o.UserID == user })
@@ -73,27 +74,23 @@ func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem 
 		})
 		switch {
 		case b.Other && b.Action == Asks && !errors.Is(b.Err, seckill.ErrBusy) && b.Receipt.SKU != w.otherSKU():
-			list = append(list, Problem{judge.RuleKeyRefused,
-				b.Name + " has the other SKU for themselves, and was refused, or told of another order"})
+			add(judge.RuleKeyRefused, b.Name+" has the other SKU for themselves, and was refused, or told of another order")
 		case b.Dead || b.Other: // the cases below are about living buyers of the first SKU
 		case b.Action == Releases && b.Err == nil && paid:
-			list = append(list, Problem{judge.RulePaidReleased,
-				"one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
+			add(judge.RulePaidReleased, "one was told that the reservation is paid, and "+b.Name+" that it is cancelled")
 		case b.Action == PaysLate && errors.Is(b.Err, seckill.ErrConflict):
-			list = append(list, Problem{judge.RuleExpiredHeld,
-				b.Name + " paid after the deadline, was not told so, and the units were held still"})
+			add(judge.RuleExpiredHeld, b.Name+" paid after the deadline, was not told so, and the units were held still")
 		case errors.Is(b.Err, seckill.ErrDuplicate) && !hasOrder && (onlyRequest || !s.Scenario.has(Resets)):
-			list = append(list, Problem{judge.RuleFalseDuplicate,
-				b.Name + " was told that they have an order already, and no request of theirs came to one"})
+			add(judge.RuleFalseDuplicate,
+				b.Name+" was told that they have an order already, and no request of theirs came to one")
 		case errors.Is(b.Err, seckill.ErrSoldOut) && s.Scenario.has(Resets) && s.unitsWanted() <= s.Scenario.Stock:
-			list = append(list, Problem{judge.RuleUndersold,
-				b.Name + " was told sold out, and both sales had as many units as all buyers want together"})
+			add(judge.RuleUndersold,
+				b.Name+" was told sold out, and both sales had as many units as all buyers want together")
 		case b.Name == NextBuyer && errors.Is(b.Err, seckill.ErrDuplicate):
-			list = append(list, Problem{judge.RuleFalseDuplicate, "the next buyer was told that they have an order already, " +
-				"and the one that they had is cancelled or of an earlier sale"})
+			add(judge.RuleFalseDuplicate, "the next buyer was told that they have an order already, "+
+				"and the one that they had is cancelled or of an earlier sale")
 		case b.Name == NextBuyer && errors.Is(b.Err, seckill.ErrSoldOut) && b.Quantity <= s.Audit.Remaining:
-			list = append(list, Problem{judge.RuleUndersold,
-				fmt.Sprintf("the next buyer was told sold out, and the stock left is %d", s.Audit.Remaining)})
+			add(judge.RuleUndersold, fmt.Sprint("the next buyer was told sold out, and the stock left is ", s.Audit.Remaining))
 		}
 	}
 	return list

@@ -62,12 +62,6 @@ func (r *run) startAttempt(a *actor) {
 	a.attempt = &attempt{firstMove: len(r.moves), used: map[string]bool{}, before: before}
 }
 
-func (r *run) recordMove(a *actor, c *tap.Command) {
-	a.attempt.used[c.Backend] = true
-	a.attempt.sent = append(a.attempt.sent, c.Name)
-	r.moves = append(r.moves, move{a, a.attempt, c.Backend, a.hadLock})
-}
-
 func (r *run) recordFault() { r.moves = append(r.moves, move{}) }
 
 // wakeBackOffs ends the back-off of each actor that may succeed now, because a move since the start of its attempt

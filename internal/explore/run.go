@@ -186,7 +186,9 @@ func (r *run) send(c *call, step Step) {
 	if r.paused == a {
 		r.paused = nil
 	}
-	r.recordMove(a, c.command)
+	a.attempt.used[c.command.Backend] = true
+	a.attempt.sent = append(a.attempt.sent, c.command.Name)
+	r.moves = append(r.moves, move{a, a.attempt, c.command.Backend, a.hadLock})
 	switch c.command.Name {
 	case "BEGIN", "CALL": // CALL runs a stored procedure, which begins a transaction itself
 		a.inTransaction, a.expired = true, a.expired && r.world.hasLock()

@@ -11,6 +11,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -267,9 +268,6 @@ const (
 // LedgerRule reports whether a rule is about sales and the answers to buyers: a rule of package judge,
 // RuleEarly or RuleUntold. The other rules are about locks, waits and errors.
 func LedgerRule(rule string) bool {
-	switch rule {
-	case RuleOverlap, RuleUnknown, RuleStuck, RuleError, RuleHindered, RuleStolen, RuleKept:
-		return false
-	}
-	return true
+	return !slices.Contains([]string{
+		RuleOverlap, RuleUnknown, RuleStuck, RuleError, RuleHindered, RuleStolen, RuleKept}, rule)
 }

@@ -71,7 +71,7 @@ const (
 func (w *watcher) kindOf(c *tap.Command) kind {
 	text := strings.TrimSpace(c.Text)
 	switch {
-	case c.Backend == tap.Redis && w.usesUnits(text):
+	case c.Backend == tap.Redis && w.stored.RedisKeys != nil && strings.Contains(text, w.stored.RedisKeys(w.trap.SKU)[0]):
 		return reads // even a command that takes units reads them, because its reply has the units left
 	case c.Backend != tap.SQL:
 		return other
@@ -85,8 +85,4 @@ func (w *watcher) kindOf(c *tap.Command) kind {
 		return writes
 	}
 	return other
-}
-
-func (w *watcher) usesUnits(command string) bool {
-	return w.stored.RedisKeys != nil && strings.Contains(command, w.stored.RedisKeys(w.trap.SKU)[0])
 }

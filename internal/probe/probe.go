@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/ledger"
 )
 
 // A Value is something that a server stores.
@@ -53,10 +55,17 @@ type sessionKeeper interface {
 
 // Of returns the probes for the backends of an instance.
 func Of(in *backend.Instance, info catalog.Info) *Set {
-	sql := newSQL(in, info)
+	sql := &SQL{db: in.DB, database: in.Database, store: ledger.NewStore(in.DB), lockTable: info.Stored.LockTable,
+		stock: info.Stock, Now: time.Now}
 	s := &Set{SQL: sql, all: []server{sql}, info: info}
 	if in.Redis != nil || len(in.RedisNodes) > 0 {
-		s.redis = newRedis(in, info)
+		s.redis = &redisProbe{single: in.Redis, stored: info.Stored}
+		if in.Redis != nil {
+			s.redis.nodes = append(s.redis.nodes, in.Redis)
+		}
+		for _, c := range in.RedisNodes {
+			s.redis.nodes = append(s.redis.nodes, c)
+		}
 		s.all = append(s.all, s.redis)
 	}
 	if in.ZooKeeper != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/tap"
 )
@@ -24,17 +23,6 @@ type redisProbe struct {
 	single redis.UniversalClient // nil if there are several independent nodes
 	nodes  []redis.UniversalClient
 	stored catalog.Stored
-}
-
-func newRedis(in *backend.Instance, info catalog.Info) *redisProbe {
-	p := &redisProbe{single: in.Redis, stored: info.Stored}
-	if in.Redis != nil {
-		p.nodes = append(p.nodes, in.Redis)
-	}
-	for _, c := range in.RedisNodes {
-		p.nodes = append(p.nodes, c)
-	}
-	return p
 }
 
 // isBlocked matches a client with the flag b (blocked) in CLIENT LIST.

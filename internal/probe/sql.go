@@ -12,8 +12,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
-	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -29,11 +27,6 @@ type SQL struct {
 	stock     seckill.StockStore
 	// Now returns the time that the clocks of the processes show. The processes compare this time with deadlines.
 	Now func() time.Time
-}
-
-func newSQL(in *backend.Instance, info catalog.Info) *SQL {
-	return &SQL{db: in.DB, database: in.Database, store: ledger.NewStore(in.DB), lockTable: info.Stored.LockTable,
-		stock: info.Stock, Now: time.Now}
 }
 
 // expire ends leases in tables. A lease in distributed_lock is compared with the database's clock, so expire moves

@@ -75,7 +75,12 @@ func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 	if options[0].Forced {
 		p.sleeping = nil
 	}
-	awake := p.sleeping.awakeOptions(options)
+	var awake []int // the indexes of the options that are not in the sleep set
+	for i, o := range options {
+		if indexOf(p.sleeping, o.Choice) < 0 {
+			awake = append(awake, i)
+		}
+	}
 	if len(awake) == 0 {
 		return 0, ErrRedundant
 	}
@@ -170,14 +175,4 @@ func (z sleepSet) afterStep(o Option) sleepSet {
 		}
 	}
 	return next
-}
-
-func (z sleepSet) awakeOptions(options []Option) []int {
-	var list []int
-	for i, o := range options {
-		if indexOf(z, o.Choice) < 0 {
-			list = append(list, i)
-		}
-	}
-	return list
 }
