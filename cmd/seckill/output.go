@@ -44,7 +44,6 @@ func (o Output) outputForms(r tables.Report) forms {
 		{"--figures", o.Figures, tables.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
-// checkOutput checks the output flags. If the Markdown file exists, it must have the block with this name.
 func (o Output) checkOutput(name string) error {
 	if err := tables.CheckBlock(o.Markdown, name); err != nil && o.Markdown != "-" {
 		return fmt.Errorf("--markdown: %w", err)

@@ -119,7 +119,6 @@ func (a *Articles) Report(run tables.Run) tables.Report {
 		}{run, a.Lock, a.TaskMS, a.Ratio, sweepFigures(a.Polls), sweepFigures(a.Leases)}}
 }
 
-// sweepFigures returns the figures of each trial that has at least one pass, with the value that was tried.
 func sweepFigures(all []*Trial) []map[string]any {
 	var figures []map[string]any
 	for _, s := range all {

@@ -33,8 +33,6 @@ type Comparison struct {
 	Result   *compare.Result `json:"result,omitempty"` // nil in summaries, because it is large
 }
 
-type comparisonEntry = entry[Comparison]
-
 var comparisonType = entryType[Comparison]{kind: "comparison", record: (*Comparison).record,
 	summary: Comparison.summary, isComplete: (*Comparison).isComplete}
 
@@ -107,18 +105,13 @@ func (s *Server) startComparison(c *gin.Context) error {
 		s.Log.Warn("start the service processes for a comparison", "error", err)
 		return noService
 	}
-	begun := Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
-		Settings: wanted, Command: wanted.Command(), Services: serving}
 	ctx, stop := context.WithCancel(context.Background())
-	e := &comparisonEntry{value: begun, stop: stop}
-	err = s.comparisons.perform(e, func() Comparison { return s.performComparison(ctx, e, chosen, targets) })
-	if err == nil {
-		s.comparisons.answerCreated(c, begun)
-	}
-	return err
+	e := &entry[Comparison]{stop: stop, value: Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
+		Settings: wanted, Command: wanted.Command(), Services: serving}}
+	return s.comparisons.perform(c, e, func() Comparison { return s.performComparison(ctx, e, chosen, targets) })
 }
 
-func (s *Server) performComparison(ctx context.Context, e *comparisonEntry, chosen []catalog.Info,
+func (s *Server) performComparison(ctx context.Context, e *entry[Comparison], chosen []catalog.Info,
 	targets []string) Comparison {
 	result := s.Compare(ctx, chosen, compare.Options{Settings: s.comparisons.readEntry(e).Settings,
 		Sale: loadtest.Config{Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},

@@ -64,16 +64,13 @@ func checkOrigin(c *gin.Context) error {
 func (s *Server) checkAdmin(c *gin.Context) error {
 	r := c.Request
 	why := s.whyNotOperator(r)
-	switch {
-	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
-		c.Set(operatorKey, why == "") // forwardCall reads whether the operator makes the call
-	case why != "" && !web.IsSafe(r.Method):
-		if s.Token != "" {
-			c.Header("WWW-Authenticate", "Bearer")
-		}
-		return forbiddenProblem(why)
+	if why == "" || web.IsSafe(r.Method) || strings.HasPrefix(r.URL.Path, "/api/v1/") {
+		return nil
 	}
-	return nil
+	if s.Token != "" {
+		c.Header("WWW-Authenticate", "Bearer")
+	}
+	return forbiddenProblem(why)
 }
 
 // whyNotOperator returns "" if a request comes from the operator. Otherwise it returns why the request is refused.
@@ -92,6 +89,3 @@ func (s *Server) whyNotOperator(r *http.Request) string {
 func forbiddenProblem(detail string) *web.Problem {
 	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
 }
-
-// operatorKey is a key of a gin.Context. Its value is true if the operator makes a call to the service.
-const operatorKey = "seckill.operator"

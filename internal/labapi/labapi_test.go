@@ -175,7 +175,7 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 		r := Run{Record: Record{ID: fmt.Sprint(i), State: Done, Started: begun.Add(time.Duration(i) * time.Second)},
 			Settings: Settings{Strategies: []string{"good"}, Scenario: defaultScenario()},
 			Lanes:    []Lane{{Strategy: "good"}}}
-		s.runs.addEntry(&runEntry{value: r})
+		s.runs.addEntry(&entry[Run]{value: r})
 		s.runs.saveEntry(r)
 	}
 	for _, runs := range [][]Run{s.runs.listEntries(), openStore(s, runType).listEntries()} {

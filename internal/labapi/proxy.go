@@ -51,7 +51,7 @@ func (s *Server) forwardCall(c *gin.Context) error {
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
 			// The caller's token is the lab's. The service has another token, which only the operator's calls get.
 			r.Out.Header.Del("Authorization")
-			if c.GetBool(operatorKey) {
+			if s.whyNotOperator(c.Request) == "" {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
 			}
 		},
@@ -64,11 +64,9 @@ func (s *Server) forwardCall(c *gin.Context) error {
 }
 
 func (s *Server) writeProxyError(w http.ResponseWriter, r *http.Request, err error) {
-	level := slog.LevelWarn
-	if r.Context().Err() != nil { // the caller has ended the call, so the service may be fine
-		level = slog.LevelDebug
+	if r.Context().Err() == nil { // otherwise the caller has ended the call, so the service may be fine
+		s.Log.Warn("proxy", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	s.Log.Log(r.Context(), level, "proxy", "method", r.Method, "path", r.URL.Path, "error", err)
 	p := web.Problem{Code: "service_failed", Status: http.StatusBadGateway,
 		Detail: "The connection ended before the answer was whole. Ask again."}
 	var op *net.OpError

@@ -38,8 +38,6 @@ type Run struct {
 	injector *fault.Injector // injects the faults; nil for a run from the history
 }
 
-type runEntry = entry[Run]
-
 var runType = entryType[Run]{kind: "run", record: (*Run).record, summary: Run.summary, isComplete: (*Run).isComplete}
 
 // summary returns a copy of r without the points of its lanes, because these take most of a run's memory.
@@ -83,7 +81,7 @@ func (s *Server) newRun(w Settings) Run {
 
 // beginRun begins a run and answers the call. The text description names the run for people who try to start other
 // work meanwhile and are refused.
-func (s *Server) beginRun(c *gin.Context, begun Run, description string) (*runEntry, error) {
+func (s *Server) beginRun(c *gin.Context, begun Run, description string) (*entry[Run], error) {
 	if err := s.labLock.acquire(description); err != nil {
 		return nil, err
 	}
@@ -91,16 +89,11 @@ func (s *Server) beginRun(c *gin.Context, begun Run, description string) (*runEn
 		begun.State = Preparing
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	e := &runEntry{stop: stop}
-	begun.injector = fault.NewInjector(ctx, s.Lab.Inject,
+	e := &entry[Run]{value: begun, stop: stop}
+	e.value.injector = fault.NewInjector(ctx, s.Lab.Inject,
 		tables.Map(begun.Lanes, func(l Lane) fault.Sale { return fault.Sale{Strategy: l.Strategy, SKU: l.SKU} }),
 		func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
-	e.value = begun
-	if err := s.runs.perform(e, func() Run { return s.performRun(ctx, e) }); err != nil {
-		return nil, err
-	}
-	s.runs.answerCreated(c, begun)
-	return e, nil
+	return e, s.runs.perform(c, e, func() Run { return s.performRun(ctx, e) })
 }
 
 // addFault plans a fault for a run under way. If the planned time is past, the fault happens at once.
@@ -131,13 +124,12 @@ func (s *Server) addFault(c *gin.Context) error {
 }
 
 const (
-	// buyerTimeout bounds how long a buyer in the lab waits for an answer.
 	buyerTimeout = 15 * time.Second
 	// restartTimeout bounds how long all service processes may take to finish their purchases and restart.
 	restartTimeout = time.Minute
 )
 
-func (s *Server) performRun(ctx context.Context, e *runEntry) Run {
+func (s *Server) performRun(ctx context.Context, e *entry[Run]) Run {
 	begun := s.runs.readEntry(e)
 	var err error
 	if !begun.Shop {
@@ -155,8 +147,6 @@ func (s *Server) performRun(ctx context.Context, e *runEntry) Run {
 			final.Error = err.Error()
 		}
 	}
-	s.Log.Info("run ended", "run", final.ID, "strategies", final.Settings.Strategies, "state", final.State,
-		"error", final.Error)
 	return final
 }
 
@@ -177,7 +167,7 @@ func (s *Server) ensureServing(ctx context.Context, w lab.ServiceSettings) error
 	return s.Lab.Serve(restarting, w)
 }
 
-func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) error {
+func (s *Server) prepareServices(ctx context.Context, e *entry[Run], w Settings) error {
 	if err := s.ensureServing(ctx, w.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
 	}
@@ -252,7 +242,7 @@ func (r *Run) editLane(i int) *Lane {
 
 // sellLanes runs the sales of all strategies (lanes) at the same time. Every lane begins when all lanes are ready.
 // Every lane is judged when the buyers of all lanes have their answers. No lane waits for a lane that has failed.
-func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
+func (s *Server) sellLanes(ctx context.Context, e *entry[Run], begun Run) {
 	targets := s.liveServices()
 	var beginning, ending, lanes sync.WaitGroup
 	beginning.Add(len(begun.Lanes))
@@ -300,7 +290,7 @@ func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 	lanes.Wait()
 }
 
-func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
+func (s *Server) faultChanged(e *entry[Run], i int, f fault.Happening) {
 	s.runs.changeEntry(e, func(r *Run) {
 		if r.Faults = slices.Clone(r.Faults); i == len(r.Faults) {
 			r.Faults = append(r.Faults, f)

@@ -24,7 +24,7 @@ type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
 	// rivals is the latest run of rivals, which are automatic buyers that compete with visitors; nil if there was none.
-	rivals *runEntry
+	rivals *entry[Run]
 	joined int64         // the number of the sale (judge.Stock.Run) in which these automatic buyers buy
 	notice time.Duration // the time from the call of startRivals to the first purchase of a rival
 
@@ -101,9 +101,16 @@ func (s *Server) startRivals(c *gin.Context) error {
 	if err := web.Within("buyers", int64(buyers), minRivals, maxRivals); err != nil {
 		return err
 	}
-	sale, err := s.shopSale(c.Request.Context())
-	if err != nil {
+	if len(s.liveServices()) == 0 {
+		return noService
+	}
+	snap, err := s.readShop(c.Request.Context())
+	sale := snap.Stock
+	switch {
+	case err != nil:
 		return err
+	case sale.Initial < 1:
+		return nothingOnSale
 	}
 	comes := time.Now().Add(s.shop.notice)
 	if sale.StartsAt != nil && sale.StartsAt.Time().After(comes) {
@@ -126,18 +133,6 @@ func (s *Server) startRivals(c *gin.Context) error {
 		s.shop.rivals, s.shop.joined = e, sale.Run
 	}
 	return err
-}
-
-// shopSale returns the shop's stock row. The error can be noService, nothingOnSale or noLedger.
-func (s *Server) shopSale(ctx context.Context) (judge.Stock, error) {
-	if len(s.liveServices()) == 0 {
-		return judge.Stock{}, noService
-	}
-	snap, err := s.readShop(ctx)
-	if err == nil && snap.Stock.Initial < 1 {
-		err = nothingOnSale
-	}
-	return snap.Stock, err
 }
 
 // readShop reads the ledger of the shop's sale. The read continues if the caller's page is closed, because other pages

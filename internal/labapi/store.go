@@ -107,13 +107,14 @@ func (s *store[T]) addEntry(e *entry[T]) {
 	s.markChanged(e)
 }
 
-// perform adds an entry, and runs the function work in the background. This function returns the final value of the
-// entry. Then perform releases the labLock. After Server.Close, perform returns game.LabCloses.
-func (s *store[T]) perform(e *entry[T], work func() T) error {
-	b := &s.server.background
+// perform adds an entry, runs the function work in the background, and answers the call that began the entry. The
+// function work returns the final value of the entry. Then perform releases the labLock. After Server.Close, perform
+// returns game.LabCloses.
+func (s *store[T]) perform(c *gin.Context, e *entry[T], work func() T) error {
+	begun, b := e.value, &s.server.background
 	b.starting.Lock()
-	defer b.starting.Unlock()
 	if b.closing.Err() != nil {
+		b.starting.Unlock()
 		s.server.labLock.release()
 		return game.LabCloses
 	}
@@ -125,6 +126,9 @@ func (s *store[T]) perform(e *entry[T], work func() T) error {
 		s.server.labLock.release() // before pages get the final state, because a page may then start the next run at once
 		s.changeEntry(e, func(value *T) { *value = final })
 	})
+	b.starting.Unlock()
+	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", s.kind, s.record(&begun).ID))
+	c.JSON(http.StatusCreated, s.summary(begun))
 	return nil
 }
 
@@ -169,11 +173,6 @@ func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 	}
 	return nil, &web.Problem{Code: "unknown_" + s.kind, Status: http.StatusNotFound,
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, maxEntries)}
-}
-
-func (s *store[T]) answerCreated(c *gin.Context, value T) {
-	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", s.kind, s.record(&value).ID))
-	c.JSON(http.StatusCreated, s.summary(value))
 }
 
 func (s *store[T]) answerEntry(c *gin.Context) error {

@@ -44,7 +44,7 @@ func TestOpenPagesAndTheEnd(t *testing.T) {
 	l := labtest.Value(net.Listen("tcp", "127.0.0.1:0")).Must(t)
 	server, addr := s.HTTP(), l.Addr().String()
 	go server.Serve(smallBuffers{l})
-	s.runs.addEntry(&runEntry{value: Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 1<<20)}})
+	s.runs.addEntry(&entry[Run]{value: Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 1<<20)}})
 	stuck := openStream(t, addr)
 	for range 5 {
 		go io.Copy(io.Discard, openStream(t, addr))

@@ -237,25 +237,20 @@ func (r *Result) setRatios() {
 	}
 }
 
-// ExitStatus returns the exit status of the comparison, as of a load run. If several apply, the
-// first in this function counts.
+// ExitStatus returns the exit status of a load run with the worst verdict of all strategies. Strategies that broke as
+// they are known to do not count.
 func (r *Result) ExitStatus() int {
-	has := func(match func(e *Entry) bool) bool {
-		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Baseline && match(e) })
-	}
+	worst := judge.Held
 	isNamed := func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }
-	isNotValid := func(e *Entry) bool { return e.Verdict == judge.NotValid || e.Verdict == "" }
-	switch {
-	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == judge.Oversold }):
-		return loadtest.ExitOversold
-	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == judge.Lost }):
-		return loadtest.ExitLost
-	case r.Interrupted, len(r.MainEntries()) == 0, slices.ContainsFunc(r.NotRun, isNamed), has(isNotValid):
-		return loadtest.ExitNotValid
-	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked }):
-		return loadtest.ExitBlocked
+	if r.Interrupted || len(r.MainEntries()) == 0 || slices.ContainsFunc(r.NotRun, isNamed) {
+		worst = judge.NotValid
 	}
-	return loadtest.ExitHeld
+	for _, e := range r.Entries {
+		if !e.Baseline && !(e.Breaks && e.Broken()) {
+			worst = loadtest.Worst(worst, e.Verdict)
+		}
+	}
+	return (&loadtest.Result{Verdict: worst}).ExitStatus()
 }
 
 // A Tally counts the strategies of a comparison by their results.

@@ -33,8 +33,6 @@ func Of(r *loadtest.Result) tables.Report {
 // Name identifies the block of a Markdown file into which the report is written.
 const Name = "load"
 
-// answerLines returns the verdict, a sentence about the strategy if it is known to break, and a list of what
-// the run tried.
 func answerLines(r *loadtest.Result) []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
 	switch {
@@ -81,7 +79,6 @@ func requirementsTable(r *loadtest.Result) tables.Table {
 
 type rows [][2]string
 
-// addRow adds a fact. The text groups the digits of whole numbers in threes.
 func (all *rows) addRow(name, format string, args ...any) {
 	*all = append(*all, [2]string{name, formatFigures(format, args...)})
 }
