@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,19 @@ const (
 
 // DefaultMaster is the name by which sentinels know the primary server in Redis's sample configuration.
 const DefaultMaster = "mymaster"
+
+// Script returns the Redis script that consists of these embedded files.
+func Script(files embed.FS, names ...string) *redis.Script {
+	var text string
+	for _, name := range names {
+		part, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // a strategy names a script that it does not embed
+		}
+		text += string(part)
+	}
+	return redis.NewScript(text)
+}
 
 // RedisError classifies the error of a command that changes data. It returns ErrBusy or ErrUnavailable if nothing was
 // changed, because Redis was not reached or refused the command. After any other error, the data may have changed, and

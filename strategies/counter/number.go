@@ -2,7 +2,6 @@ package counter
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -46,10 +45,7 @@ func scriptKeys(sku int64) []string {
 		companion(sku, "buyers"), companion(sku, "open")}
 }
 
-//go:embed seed.lua
-var seedLua string
-
-var seedScript = redis.NewScript(seedLua)
+var seedScript = backend.Script(Files, "seed.lua")
 
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
@@ -180,10 +176,7 @@ func (n *number) findState(
 	return sold, nil
 }
 
-//go:embed count.lua
-var countLua string
-
-var countScript = redis.NewScript(countLua)
+var countScript = backend.Script(Files, "count.lua")
 
 const everything = -1
 
@@ -229,10 +222,7 @@ func (n *number) missing(ctx context.Context, sku int64) error {
 		seckill.ErrUnavailable, numberKey(sku))
 }
 
-//go:embed give_back.lua
-var giveBackLua string
-
-var giveBackScript = redis.NewScript(giveBackLua)
+var giveBackScript = backend.Script(Files, "give_back.lua")
 
 // giveBack gives the units back and then returns its argument cause. If the
 // reply is lost, giveBack returns ErrUnknown. It does not try again, because

@@ -2,7 +2,6 @@ package counter
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -18,22 +17,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed undo.lua
-var undoLua string
-
-//go:embed take.lua
-var takeLua string
-
-//go:embed settle.lua
-var settleLua string
-
-//go:embed open.lua
-var openLua string
-
 var (
-	takeScript   = redis.NewScript(undoLua + takeLua)
-	settleScript = redis.NewScript(undoLua + settleLua)
-	openScript   = redis.NewScript(openLua)
+	takeScript   = backend.Script(Files, "undo.lua", "take.lua")
+	settleScript = backend.Script(Files, "undo.lua", "settle.lua")
+	openScript   = backend.Script(Files, "open.lua")
 )
 
 // RedisCounterMySQL lets Redis refuse most buyers. If Redis admits a buyer,

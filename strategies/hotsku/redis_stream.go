@@ -20,23 +20,11 @@ import (
 )
 
 var (
-	streamAccept = readScript("undo.lua", "stream_accept.lua")
-	streamCancel = readScript("undo.lua", "stream_cancel.lua")
-	streamSeed   = readScript("stream_seed.lua")
-	streamCount  = readScript("stream_count.lua")
+	streamAccept = backend.Script(Files, "undo.lua", "stream_accept.lua")
+	streamCancel = backend.Script(Files, "undo.lua", "stream_cancel.lua")
+	streamSeed   = backend.Script(Files, "stream_seed.lua")
+	streamCount  = backend.Script(Files, "stream_count.lua")
 )
-
-func readScript(files ...string) *redis.Script {
-	var text string
-	for _, name := range files {
-		part, err := Files.ReadFile(name)
-		if err != nil {
-			panic(err) // this cannot happen, because every *.lua is embedded
-		}
-		text += string(part)
-	}
-	return redis.NewScript(text)
-}
 
 // RedisStream accepts purchases in Redis, and writes their orders in batches.
 // If Redis loses the writes of its last second, it forgets purchases that it

@@ -11,14 +11,15 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
 var (
-	streamNext   = readScript("stream_next.lua")
-	streamSettle = readScript("undo.lua", "stream_settle.lua")
+	streamNext   = backend.Script(Files, "stream_next.lua")
+	streamSettle = backend.Script(Files, "undo.lua", "stream_settle.lua")
 )
 
 const (

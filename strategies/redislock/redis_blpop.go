@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"errors"
 	"time"
 
@@ -16,15 +15,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed blpop_unlock.lua
-var blpopUnlockLua string
-
-//go:embed compare_and_extend.lua
-var compareAndExtendLua string
-
 var (
-	blpopUnlock      = redis.NewScript(blpopUnlockLua)
-	compareAndExtend = redis.NewScript(compareAndExtendLua)
+	blpopUnlock      = backend.Script(Files, "blpop_unlock.lua")
+	compareAndExtend = backend.Script(Files, "compare_and_extend.lua")
 )
 
 // RedisBLPOP wakes a waiter through a list: the releaser pushes a signal, and

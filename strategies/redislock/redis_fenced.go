@@ -4,20 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
-//go:embed fenced_lock.lua
-var fencedLockLua string
-
-var takeAndCount = redis.NewScript(fencedLockLua)
+var takeAndCount = backend.Script(Files, "fenced_lock.lua")
 
 // RedisFenced is redis-lua with numbered grants and a stock row that refuses
 // the write of an earlier grant (internal/lock/fenced.go).

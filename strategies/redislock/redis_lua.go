@@ -4,20 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
-//go:embed compare_and_delete.lua
-var compareAndDeleteLua string
-
-var compareAndDelete = redis.NewScript(compareAndDeleteLua)
+var compareAndDelete = backend.Script(Files, "compare_and_delete.lua")
 
 // RedisLua compares the token and deletes the key in one step, because Redis
 // runs no other command during a script. As a lock it is complete: one command

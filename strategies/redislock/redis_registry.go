@@ -4,22 +4,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"fmt"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
-//go:embed registry.lua
-var registryLua string
-
-var registryScript = redis.NewScript(registryLua)
+var registryScript = backend.Script(Files, "registry.lua")
 
 // RedisRegistry gives the token to the process instead of the buyer, as
 // Spring's RedisLockRegistry does. For Redis all buyers of a process are the

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"errors"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -17,19 +14,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed watchdog_lock.lua
-var watchdogLockLua string
-
-//go:embed watchdog_renew.lua
-var watchdogRenewLua string
-
-//go:embed watchdog_unlock.lua
-var watchdogUnlockLua string
-
 var (
-	watchdogTake    = redis.NewScript(watchdogLockLua)
-	watchdogRenew   = redis.NewScript(watchdogRenewLua)
-	watchdogRelease = redis.NewScript(watchdogUnlockLua)
+	watchdogTake    = backend.Script(Files, "watchdog_lock.lua")
+	watchdogRenew   = backend.Script(Files, "watchdog_renew.lua")
+	watchdogRelease = backend.Script(Files, "watchdog_unlock.lua")
 )
 
 // RedisWatchdog works like Redisson's RLock: it renews only its own lock, and
