@@ -7,33 +7,21 @@ import (
 	"io/fs"
 )
 
-//go:embed static
-var static embed.FS
-
-//go:embed guarantees/*.json
-var guarantees embed.FS
-
-//go:embed recordings
-var recordings embed.FS
+//go:embed static guarantees/*.json recordings
+var files embed.FS
 
 // Recordings returns the files that `seckill play --record` has written. They contain the answers
 // of real servers to the moves of each level.
-func Recordings() fs.FS {
-	return subFolder(recordings, "recordings")
-}
+func Recordings() fs.FS { return subFolder("recordings") }
 
 // Files returns index.html and the files that it loads from /static/.
-func Files() fs.FS {
-	return subFolder(static, "static")
-}
+func Files() fs.FS { return subFolder("static") }
 
 // Guarantees returns the files that `make prove` has computed: matrix.json, and counterexamples for
 // the broken cells of the matrix.
-func Guarantees() fs.FS {
-	return subFolder(guarantees, "guarantees")
-}
+func Guarantees() fs.FS { return subFolder("guarantees") }
 
-func subFolder(files embed.FS, name string) fs.FS {
+func subFolder(name string) fs.FS {
 	inner, err := fs.Sub(files, name)
 	if err != nil {
 		panic(err) // this cannot happen, because the folder is embedded

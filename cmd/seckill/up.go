@@ -167,7 +167,6 @@ type pageServer struct {
 	ended chan error
 }
 
-// servePage lets the page control a running lab until ctx ends.
 func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, stdout, stderr io.Writer) error {
 	// The verdict must not rest on the services that are judged, so the ledger is read from the database directly.
 	c := l.Config()

@@ -119,7 +119,6 @@ func (s *Trial) measurePass(ctx context.Context, config backend.Config) (pass Pa
 	return pass, err
 }
 
-// A runningPass is the state that the contenders of a pass share.
 type runningPass struct {
 	*Trial
 	locker            lock.Locker

@@ -164,7 +164,6 @@ func (f *folder) write(name string, text []byte) {
 	}
 }
 
-// writeJSON writes an answer in compressed form.
 func (f *folder) writeJSON(name string, answer any) {
 	text, err := json.Marshal(answer)
 	f.err = errors.Join(f.err, err)
