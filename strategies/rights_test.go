@@ -73,8 +73,7 @@ func withRights(t *testing.T, info catalog.Info, config backend.Config) backend.
 	for _, c := range servers {
 		labtest.Must(t, c.ConfigSet(t.Context(), "acllog-max-len", "10000").Err())
 		t.Cleanup(func() {
-			log := labtest.Value(c.ACLLog(context.Background(), 10000).Result()).Must(t)
-			for _, denied := range log {
+			for _, denied := range labtest.Value(c.ACLLog(context.Background(), 10000).Result()).Must(t) {
 				if denied.Username == t.Name() && denied.Object != "info" && denied.Object != "eval" {
 					t.Errorf("%s was denied: %s %s", denied.Username, denied.Reason, denied.Object)
 				}

@@ -69,8 +69,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 // codesIn returns the matches of a pattern in files that are not tests.
 func codesIn(t *testing.T, pattern, code string) (codes []string) {
 	t.Helper()
-	files := labtest.Value(filepath.Glob(pattern)).Must(t)
-	for _, file := range files {
+	for _, file := range labtest.Value(filepath.Glob(pattern)).Must(t) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
@@ -155,9 +154,7 @@ func TestProofSpeaksChinese(t *testing.T) {
 			Problems []struct{ Message string }
 			Told     []struct{ Answer string }
 		}
-		if err := json.Unmarshal([]byte(source(t, path)), &file); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		labtest.Check(t, json.Unmarshal([]byte(source(t, path)), &file), nil, "%s", path)
 		for _, row := range file.Rows {
 			for question, c := range row.Cells {
 				if c.Answer != "measured" {

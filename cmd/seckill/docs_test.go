@@ -109,8 +109,7 @@ func TestCommandsOfThePages(t *testing.T) {
 	checked, known := 0, map[string]bool{}
 	texts := pages(t)
 	for _, pattern := range []string{"web/course/*.md", "strategies/*/*.md"} {
-		files := labtest.Value(filepath.Glob(filepath.Join(root, pattern))).Must(t)
-		for _, file := range files {
+		for _, file := range labtest.Value(filepath.Glob(filepath.Join(root, pattern))).Must(t) {
 			texts[file] = read(t, file)
 		}
 	}

@@ -108,9 +108,7 @@ func TestRedlockOpensWithAMajority(t *testing.T) {
 			nodes[down-1].Close()
 		}
 		in, err := backend.Open(t.Context(), config)
-		if (err == nil) != (down <= 2) {
-			t.Errorf("%d of five nodes down: %v", down, err)
-		}
+		labtest.Same(t, err == nil, down <= 2, "it opens with %d of five nodes down (%v)", down, err)
 		if err != nil {
 			continue
 		}

@@ -132,9 +132,8 @@ func TestAuditReadsTheCounters(t *testing.T) {
 		"no order, but the counter fell": {nil, judge.Lost},
 	} {
 		set := s.of(c.orders...)
-		if r, err := catalog.Audit(t.Context(), s.Store, 1, sellers); err != nil || r.Verdict != c.verdict {
-			t.Errorf("%s: the judge says %+v, %v; want %s", name, r, err, c.verdict)
-		}
+		r := labtest.Value(catalog.Audit(t.Context(), s.Store, 1, sellers)).Must(t)
+		labtest.Same(t, r.Verdict, c.verdict, "%s: the judge says", name)
 		if now, err := s.SKU(t.Context(), 1); err != nil || now.Version != set.Version || now.Num != 10 {
 			t.Errorf("%s: the audit left the row at %+v, %v", name, now, err)
 		}

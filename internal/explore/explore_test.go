@@ -173,9 +173,7 @@ func TestLimits(t *testing.T) {
 		return store.Tx(ctx, func(*gorm.DB) error { return nil })
 	}))
 	res = search(t, w, two(explore.Buys), explore.Limits{Stop: func(*explore.Schedule) bool { return false }})
-	if res.Exhausted {
-		t.Errorf("%+v, want that others could not be repeated", res)
-	}
+	labtest.Same(t, res.Exhausted, false, "all others could be repeated, of %+v", res)
 }
 
 // before returns the turns of A before the first command that begins with word.

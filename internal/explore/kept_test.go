@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,9 +70,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 	if who := neverWoken(o); who != "" {
 		t.Errorf("%s: %s waits and goes on, and no step woke them:\n%s", filepath.Base(file), who, table(o))
 	}
-	if !reflect.DeepEqual(o.Held, e.Held) {
-		t.Errorf("%s: the beliefs are %v now, %v in the file:\n%s", filepath.Base(file), o.Held, e.Held, table(o))
-	}
+	labtest.Same(t, o.Held, e.Held, "%s: the beliefs now, and in the file, of\n%s", filepath.Base(file), table(o))
 	for i, s := range o.Steps[:min(len(o.Steps), len(e.Steps))] {
 		now, was := verb(s)+" → "+s.Reply, verb(e.Steps[i])+" → "+e.Steps[i].Reply
 		if bySKU.ReplaceAllString(now, "$1") != bySKU.ReplaceAllString(was, "$1") {

@@ -54,13 +54,10 @@ func TestThinkingTakesNoTime(t *testing.T) {
 					time.Sleep(2500 * time.Millisecond) // longer than any command or release may take
 				}
 				v = chooseAll(t, l, v, explore.Choice{Who: "A"})
-				if last := v.Steps[len(v.Steps)-1]; last.Result != "" {
-					t.Errorf("%q came to %q", last.Command, last.Result)
-				}
+				last := v.Steps[len(v.Steps)-1]
+				labtest.Same(t, last.Result, "", "%q came to", last.Command)
 			}
-			if len(c.at) > 0 {
-				t.Errorf("it sends no %q", c.at)
-			}
+			labtest.Same(t, len(c.at), 0, "the commands of %q that it does not send", c.at)
 		})
 	}
 }

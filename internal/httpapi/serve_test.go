@@ -120,9 +120,7 @@ func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	answered := make(chan reply, 1)
 	go func() {
 		r, err := s.buy(context.Background(), 1)
-		if err != nil {
-			t.Error(err)
-		}
+		labtest.Check(t, err, nil, "the purchase in flight")
 		answered <- r
 	}()
 	<-began

@@ -43,13 +43,10 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	labtest.Same(t, names, backend.Names(), "the backends of the lab")
 	in := labtest.Open(t, l.Config())
 	for _, need := range everything {
-		if ok, why := in.Config.Has(need); !ok {
-			t.Errorf("an instance on the lab lacks %s: %s", need, why)
-		}
+		ok, why := in.Config.Has(need)
+		labtest.Same(t, ok, true, "an instance on the lab has %s (%s)", need, why)
 	}
-	if len(in.RedisNodes) != 5 {
-		t.Errorf("%d independent Redis nodes, want 5", len(in.RedisNodes))
-	}
+	labtest.Same(t, len(in.RedisNodes), 5, "the number of independent Redis nodes")
 	// For measurements, the server must flush its log at every commit and accept the connections of all clients.
 	var flush, connections int
 	labtest.Must(t, in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush,

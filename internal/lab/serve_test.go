@@ -116,9 +116,7 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 func TestAPausedProcessEnds(t *testing.T) {
 	p := process(t, privateLab(t), "redis")
 	labtest.Must(t, p.Pause())
-	if !p.Alive() {
-		t.Error("a paused process is said to have ended")
-	}
+	labtest.Same(t, p.Alive(), true, "a paused process is alive")
 	labtest.Must(t, p.Terminate(t.Context()))
 	if p.Alive() || p.Ended() == "" {
 		t.Error("it ended, and says that it is alive")
@@ -152,9 +150,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	client := redis.NewClient(redisOptions(t, p.Login()))
 	defer client.Close()
 	labtest.Must(t, client.Ping(t.Context()).Err())
-	if !p.Alive() {
-		t.Errorf("Redis answers, and is said to have ended: %s", p.Ended())
-	}
+	labtest.Same(t, p.Alive(), true, "Redis, which answers, is alive (%s)", p.Ended())
 	died := 0
 	for range many {
 		if err := <-killed; err == nil {
@@ -191,9 +187,7 @@ func TestLinks(t *testing.T) {
 	effect := trouble.Effect
 	labtest.Must(t, trouble.Undo(t.Context(), &effect))
 	labtest.Value(client.Get(t.Context(), "asked").Result()).Same(t, "yes", "what was asked of Redis")
-	if !effect.TookEffect {
-		t.Errorf("it came to %+v", effect)
-	}
+	labtest.Same(t, effect.TookEffect, true, "%+v took effect", effect)
 	labtest.Value(fault.Lab{Lab: l}.Inject(t.Context(), "partition_redis", fault.Aim{Service: 2})).Fails(t,
 		"no service process 2", "at a service that is not there")
 }

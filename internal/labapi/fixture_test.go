@@ -187,8 +187,7 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 	resp, err := http.DefaultClient.Do(req)
 	labtest.Must(t, err)
 	defer resp.Body.Close()
-	text := labtest.Value(io.ReadAll(resp.Body)).Must(t)
-	return resp.StatusCode, string(text), resp.Header
+	return resp.StatusCode, string(labtest.Value(io.ReadAll(resp.Body)).Must(t)), resp.Header
 }
 
 // wants checks the status and the code of the answer. An error must also have a detail.

@@ -47,9 +47,7 @@ func TestPageAndItsHeaders(t *testing.T) {
 	browser := labtest.Value(http.NewRequest(http.MethodGet, h.URL+"/nope", nil)).Must(t)
 	browser.Header.Set("Accept", "text/html")
 	answer, err := http.DefaultTransport.RoundTrip(browser) // RoundTrip follows no redirect
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	answer.Body.Close()
 	if to := answer.Header.Get("Location"); answer.StatusCode != http.StatusFound || to != "/#/nope" {
 		t.Errorf("a browser at /nope gets %d and is led to %q, want 302 and /#/nope", answer.StatusCode, to)
@@ -210,8 +208,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	want := map[string]kept{"a": {"first"}, "b": {"second"}}
 	labtest.Same(t, readEntries[kept](History(dir), "run"), want, "the next lab reads")
 	for name, text := range foreign {
-		got := labtest.Value(os.ReadFile(filepath.Join(dir, name))).Must(t)
-		labtest.Same(t, string(got), text, "%s is now", name)
+		labtest.Same(t, string(labtest.Value(os.ReadFile(filepath.Join(dir, name))).Must(t)), text, "%s is now", name)
 	}
 	f.removeEntry("run", "a")
 	delete(want, "a")

@@ -241,9 +241,7 @@ func TestPurchaseEndsWithItsLease(t *testing.T) {
 				t.Errorf("fenced %v, lost at %s: %v, want %v", fenced, at, err, want)
 			}
 			snap := labtest.Value(s.Ledger.Snapshot(t.Context(), sku)).Must(t)
-			if snap.Stock.Num != left {
-				t.Errorf("fenced %v, lost at %s: %d are left, want %d", fenced, at, snap.Stock.Num, left)
-			}
+			labtest.Same(t, snap.Stock.Num, left, "fenced %v, lost at %s: the units left", fenced, at)
 		}
 	}
 }

@@ -114,8 +114,7 @@ func (m *mutant) apply(t *testing.T) {
 	for _, h := range m.hunks {
 		text, read := m.replaced[h.file]
 		if !read {
-			b := labtest.Value(os.ReadFile(filepath.Join("../..", h.file))).Must(t)
-			text = string(b)
+			text = string(labtest.Value(os.ReadFile(filepath.Join("../..", h.file))).Must(t))
 		}
 		if n := strings.Count(text, h.was); n != 1 {
 			t.Fatalf("mutants/%s.patch does not apply any more: %s has these lines %d times, and must have them once:\n%s"+

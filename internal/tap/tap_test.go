@@ -93,9 +93,8 @@ func TestFaults(t *testing.T) {
 			if what != "late" {
 				continue
 			}
-			if err := deliver(t.Context()); err != nil || runs() != 1 {
-				t.Errorf("%s, arrived late: %v, and it ran %d times", name, err, runs())
-			}
+			labtest.Check(t, deliver(t.Context()), nil, "%s, arrived late", name)
+			labtest.Same(t, runs(), 1, "how often %s ran, which arrived late", name)
 		}
 	}
 }

@@ -56,9 +56,8 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	_, _, _, err = c.ChildrenW(ctx, dir)
 	labtest.Check(t, err, nil, "watch the children")
 	labtest.Must(t, c.Delete(ctx, node))
-	if ev, err := tap.Wait(ctx, "node", change); err != nil || ev.Type != zk.EventNodeDeleted {
-		t.Errorf("the watch brought %+v, %v", ev, err)
-	}
+	ev := labtest.Value(tap.Wait(ctx, "node", change)).Must(t)
+	labtest.Same(t, ev.Type, zk.EventNodeDeleted, "the watch brought")
 	labtest.Value(c.Exists(ctx, node)).Same(t, nil, "a node that is gone")
 	want := []string{
 		"zookeeper create " + dir + "/n- ephemeral sequential", "zookeeper getData " + node + " watch",

@@ -335,8 +335,7 @@ func (sh *shop) elsewhere(t *testing.T) *shop {
 	s := &saletest.Sale{Info: sh.Info, SKU: sh.SKU, Stock: 20}
 	s.Join(t, d)
 	for s.Run < sh.Run {
-		row := labtest.Value(s.Store.Reset(t.Context(), s.SKU, "elsewhere", s.Stock)).Must(t)
-		s.Run = row.Run
+		s.Run = labtest.Value(s.Store.Reset(t.Context(), s.SKU, "elsewhere", s.Stock)).Must(t).Run
 	}
 	return &shop{Sale: s, Strategy: s.Processes[0], in: in, ahead: ahead}
 }
@@ -346,9 +345,7 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		sh := open(t, info, 10)
 		mine := sh.mustBuy(t, 1, 4)
 		o := sh.elsewhere(t)
-		if o.Run != sh.Run {
-			t.Fatalf("the runs are %d and %d", sh.Run, o.Run)
-		}
+		labtest.Same(t, o.Run, sh.Run, "the run in the other database")
 		o.refused(t, 5, 1, seckill.ErrUnavailable)
 		sh.numberIs(t, "6")
 		labtest.Must(t, o.seedAgain(t))

@@ -97,9 +97,7 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	before := b.keys(t)
 	labtest.Value(other.In.Etcd.Revoke(t.Context(), b.sessions().last.id)).Must(t)
 	labtest.Soon(t, "the waiter lines up again", func() bool { k := b.keys(t); return len(k) == 2 && k[1] != before[1] })
-	if len(waiter.In) > 0 {
-		t.Error("the waiter is in beside the holder")
-	}
+	labtest.Same(t, len(waiter.In), 0, "the waiters who are in beside the holder")
 	_, err := other.In.Etcd.Delete(t.Context(), b.keys(t)[1]) // the same once more
 	labtest.Must(t, err)
 	locktest.Free(t, holder)
@@ -182,9 +180,7 @@ func TestNamesAreUsedAgain(t *testing.T) {
 		}
 		return err
 	}})
-	if l, err := b.Acquire(lost, b.Key, lock.Options{Wait: long}); err == nil {
-		t.Fatalf("acquired without a reply: %v", l)
-	}
+	labtest.Value(b.Acquire(lost, b.Key, lock.Options{Wait: long})).Fails(t, "", "acquired without a reply")
 	second := held(t.Context())
 	if second == first {
 		t.Errorf("%s is used again, though its put may still come", first)

@@ -50,10 +50,7 @@ func TestAHeldUnitHindersNoOther(t *testing.T) {
 func TestMostUnits(t *testing.T) {
 	s := open(t, UnitRows, maxUnits)
 	labtest.Value(s.Processes[0].(seckill.Counter).Count(t.Context(), s.SKU)).Same(t, maxUnits, "units that are free")
-	r, err := s.Buy(t.Context(), 1, 3_000)
-	if err != nil || r.Remaining != maxCounted {
-		t.Errorf("%+v, %v: what remains is counted to %d", r, err, maxCounted)
-	}
+	labtest.Same(t, labtest.Value(s.Buy(t.Context(), 1, 3_000)).Must(t).Remaining, maxCounted, "what is counted")
 	s.Reset(t, maxUnits+1)
 	labtest.Value(s.Buy(t.Context(), 2, 1)).Check(t, seckill.ErrTooManyUnits, "buying")
 	if n, err := ledger.Sweep(t.Context(), s.Store.DB(t.Context())); err != nil || n < 1 {
@@ -140,8 +137,7 @@ func (s *sale) reserver(process int) seckill.Reserver {
 
 func (s *sale) hold(t *testing.T, user, quantity int64) string {
 	t.Helper()
-	r := labtest.Value(s.reserver(0).Reserve(t.Context(), s.Purchase(user, quantity), longHold)).Must(t)
-	return r.OrderID
+	return labtest.Value(s.reserver(0).Reserve(t.Context(), s.Purchase(user, quantity), longHold)).Must(t).OrderID
 }
 
 // pass lets the deadlines of a sale pass.
@@ -153,8 +149,7 @@ func (s *sale) pass(t *testing.T) {
 
 func (s *sale) num(t *testing.T) int64 {
 	t.Helper()
-	row := labtest.Value(s.Store.SKU(t.Context(), s.SKU)).Must(t)
-	return row.Num
+	return labtest.Value(s.Store.SKU(t.Context(), s.SKU)).Must(t).Num
 }
 
 // If a sale is reset after the sweeper has found an expired reservation, the sweeper leaves

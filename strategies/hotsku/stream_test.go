@@ -47,9 +47,8 @@ func (s *streamed) drain(t *testing.T, process int) {
 	t.Helper()
 	for read := true; read; {
 		var err error
-		if read, err = s.of[process].runRound(t.Context(), s.SKU, &round{states: map[string]string{}}); err != nil {
-			t.Error(err)
-		}
+		read, err = s.of[process].runRound(t.Context(), s.SKU, &round{states: map[string]string{}})
+		labtest.Check(t, err, nil, "write the entries")
 	}
 }
 
@@ -280,12 +279,9 @@ func TestStreamIsRebuilt(t *testing.T) {
 	defer cancel()
 	labtest.Value(s.Buy(ctx, 2, 1)).Must(t)
 	s.of[0].redis.Set(t.Context(), streamKey(s.SKU), "many", 0)
-	if r, err := s.Buy(ctx, 3, 1); err != nil || r.Remaining != 0 {
-		t.Errorf("got %+v, %v, with one in the row", r, err)
-	}
-	if set, err := s.of[0].runScript(t.Context(), streamSeed, s.SKU, 3, s.Run-1, 0); set != int64(-1) {
-		t.Errorf("a late reset of the run before was answered %v, %v", set, err)
-	}
+	labtest.Same(t, labtest.Value(s.Buy(ctx, 3, 1)).Must(t).Remaining, 0, "what remains of one in the row")
+	labtest.Value(s.of[0].runScript(t.Context(), streamSeed, s.SKU, 3, s.Run-1, 0)).Same(t, int64(-1),
+		"a late reset of the run before")
 	s.Held(t)
 	lose()
 	for range 2 { // the second time, Redis does not know the first request any more

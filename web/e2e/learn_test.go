@@ -90,8 +90,7 @@ func TestLessons(t *testing.T) {
 // A chapter draws its counterexample, and replays it after a click.
 func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := f.open("lessons/09-redis-owner")
+	tb := startFake(t).open("lessons/09-redis-owner")
 	t.Log("where the text speaks of it, with the moment marked")
 	tb.shows(`.chapter section .drawn-example[data-example="redis-token.owner"] svg .d-moment`)
 

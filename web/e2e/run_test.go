@@ -29,8 +29,7 @@ func (tb *tab) sale(settings string) {
 
 func TestWrongInputIsSaidInPlace(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := f.open("")
+	tb := startFake(t).open("")
 	tb.forgive("status of ") // some fields only the lab can check
 	good := "stock=100&buyers=2000&concurrency=64&quantity=1"
 	for _, c := range []struct{ settings, field, en, zh string }{
@@ -62,8 +61,7 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 
 func TestSettingsAreInTheAddress(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := f.open("lab?strategies=naive,conditional&profile=constant&rate=200&duration=7&seed=18446744073709551615")
+	tb := startFake(t).open("lab?strategies=naive,conditional&profile=constant&rate=200&duration=7&seed=18446744073709551615")
 	tb.settings()
 	tb.chosen("conditional", "naive")
 	tb.await(`$("#rate").value === "200" && $("#seed").value === "18446744073709551615"`)

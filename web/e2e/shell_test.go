@@ -95,8 +95,7 @@ func TestFrame(t *testing.T) {
 // A screen that loads does not move what is being read: its layout shift stays below 0.1, which counts as good.
 func TestScreensStandStill(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := f.open("nowhere")
+	tb := startFake(t).open("nowhere")
 	for place, whole := range map[string]string{
 		"": ".guided", "compare": ".compare-form", "choose": ".questions", "guarantees": ".matrix", "chaos": ".matrix",
 		"lessons/09-redis-owner": ".drawn-example svg",

@@ -100,8 +100,7 @@ func TestCounterexamplesArePlayed(t *testing.T) {
 
 func TestLiveTrace(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := f.open("trace")
+	tb := startFake(t).open("trace")
 	tb.await(`$$("#live option").length === 2`)
 	tb.click(".live .offer:last-child")
 	tb.says(".title-of", "naive", "Two purchases that raced at")

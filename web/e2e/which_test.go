@@ -42,8 +42,7 @@ func TestChooserOffersWhatFits(t *testing.T) {
 // links to its counterexample. The name of a strategy links to all its answers.
 func TestGuarantees(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := f.open("guarantees")
+	tb := startFake(t).open("guarantees")
 	tb.says("main", "5 strategies")
 	tb.await(`$$(".matrix thead .asks").map((th) => th.innerText).join() ===
 		"no oversell,across processes,dead holder,lease ends under a holder,late command,how it waits"`)
