@@ -2,6 +2,7 @@
 import { breakable } from '../highlight.js';
 import { isOn } from '../records.js';
 import { link } from '../route.js';
+import { t } from '../text.js';
 import { classes, html, moment } from '../ui.js';
 import { toForm, toQuery } from './settings.js';
 import { words } from './text.js';
@@ -38,7 +39,7 @@ function Row({ c, shown, look, query }) {
   return html`
     <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
       <td><a href=${link('compare', c.id)} onClick=${look}>${time}</a></td>
-      <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
+      <td class="wrapping" title=${t.list(s.strategies)}>${w.list.names(s.strategies)}</td>
       <td class="wrapping">${w.list.saleOf(s)}</td>
       <td>${w.list.roundsOf(s.rounds, s.turn_ns / 1e6)}</td>
       <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}`}</td>

@@ -38,11 +38,10 @@ function Answer({ result }) {
   const right = own(result).filter((e) => kindOf(e) === 'held' && e.figures[by]).sort((a, b) => b.figures[by][0] - a.figures[by][0]);
   const base = right.find((e) => e.strategy === result.relative_to);
   const other = base === right[0] ? right[1] : right[0]; // than that
-  const names = base && other ? [other, base] : [];
   return html`
     ${base && other?.factor && html`<p class="word small">${sentence(other, base, other.factor, by)}</p>`}
     ${base && right[0].proof_breaks && html`<p>${w.answer.breaks(html`<code>${right[0].strategy}</code>`, html`<code>${right[0].proof_breaks}</code>`)}</p>`}
-    ${own(result).length <= 4 && html`<ul class="answers">${(names.length ? [...names, ...own(result).filter((e) => !names.includes(e))] : own(result)).map((e) => html`
+    ${own(result).length <= 4 && html`<ul class="answers">${[...right, ...own(result).filter((e) => !right.includes(e))].map((e) => html`
       <li key=${e.strategy}><code>${e.strategy}</code> <${Badge} entry=${e} /> <${Served} entry=${e} />${e.over > 0 && ` ${w.over(e.over)}`}</li>`)}</ul>`}`;
 }
 
@@ -88,7 +87,7 @@ function RanOn({ result, of: { command, services_settings: settings } }) {
       <p class="ran-on">${w.machine(machine.cpus, `${machine.os}/${machine.arch}`)}${t.comma}${machine.go}
         ${result.servers.map((b) => html`${t.comma}<span key=${b.name} class="backend">${b.version || b.name}<span class="tier">${t.aside(b.name + t.comma + (t.machines.tiers[b.tier] ?? b.tier))}</span></span>`)}${t.comma}${t.about.services({ ...settings, services: result.targets?.length ?? 0 })}</p>
       <p class="hint">${w.sameCommand}</p>
-      <pre tabindex="0" class="command"><code>${command}</code></pre>
+      <pre tabindex="0" class="command"><code>${command.split(/ (?=--)/).map((flag) => html`<span>${flag}</span> `)}</code></pre>
       <p class="buttons"><${Copy} text=${command} label=${w.copyCommand} /></p>
     </section>`;
 }

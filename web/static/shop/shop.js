@@ -1,6 +1,7 @@
 // The shop: one product, one button, rivals, and the ledger beside it.
 import { usePreferences } from '../preferences.js';
 import { Header } from '../shell.js';
+import { t } from '../text.js';
 import { classes, html, render, useLayoutEffect } from '../ui.js';
 import { Buyer, useBuyer } from './buyer.js';
 import { Ledger, useLedger } from './ledger.js';
@@ -29,7 +30,7 @@ function Shop() {
     <a class="skip" href="#content">${w.skip}</a>
     <${Header} screen="shop" home="/" />
     <main id="content" tabindex="-1">
-      <div role="alert">${lost && html`<p class="lost-connection">${w.lost}</p>`}</div>
+      <div role="alert">${lost && html`<p class="lost-connection">${t.lostConnection}</p>`}</div>
       ${sale ? html`
         <section class="panel product" aria-labelledby="name">
           <${Picture} />

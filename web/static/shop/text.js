@@ -17,7 +17,6 @@ const en = {
 
   loading: 'Loading the sale …',
   nothing: 'Nothing is on sale yet. Start a sale below.',
-  lost: 'The shop does not answer. Trying again …',
   soldBy: 'Sold by the strategy ',
 
   starts: 'The sale starts in', seconds: (/** @type {number} */ n) => (n === 1 ? 'second' : 'seconds'),

@@ -12,7 +12,6 @@ export default {
 
   loading: '正在加载……',
   nothing: '还没有商品在卖，请在下面开始一场。',
-  lost: '商店没有响应，正在重试……',
   soldBy: '扣减库存的策略：',
 
   starts: '距离开抢还有', seconds: (_) => '秒',
