@@ -3,6 +3,7 @@ import { say } from '../guarantees/say.js';
 import { preferences } from '../preferences.js';
 import { brief } from '../trace/brief.js';
 import { event } from '../trace/label.js';
+import { t } from '../text.js';
 import { words as traceWords } from '../trace/text.js';
 import { words } from './text.js';
 import reasons from './text/reasons.zh.js';
@@ -12,7 +13,7 @@ import reasons from './text/reasons.zh.js';
  * @param {string} text @returns {{said: string, foreign: boolean}} foreign: it is English on a page that is not
  */
 export function translated(text) {
-  const said = (preferences().language === 'zh' ? reasons : []).reduce((some, [pattern, replaced]) => some.replace(pattern, replaced), say(text));
+  const said = (preferences().language === 'zh' ? reasons : []).reduce((some, [pattern, replaced]) => some.replace(pattern, replaced), t.reason(say(text)));
   return { said, foreign: preferences().language !== 'en' && said === text };
 }
 

@@ -243,5 +243,4 @@ export default {
     },
     titleOf: (q) => q.title,
   },
-
 };

@@ -30,13 +30,16 @@ const questions = {
   'node-loss': '节点丢失',
 };
 
-/** @type {[RegExp, string][]} */
+/** @type {[RegExp, any][]} */
 const reasons = [
   [/^no SQL database is configured: give (.+)$/, '没有配置 SQL 数据库：请加 $1'],
   [/^no (.+) is configured: install one \(seckill doctor says how\), or give (.+)$/, '没有配置 $1：请安装（做法见 seckill doctor），或者加 $2'],
   [/^no (.+) is configured: install one \(seckill doctor says how\)$/, '没有配置 $1：请安装（做法见 seckill doctor）'],
   [/^there is no embedded engine for it: start the lab without --embedded$/, '它没有内嵌的替代：启动实验室时去掉 --embedded'],
-  [/^no (Redis|MySQL) is known$/, '没有 $1'],
+  [/^SQLite has no ([\w ]+): install MariaDB or MySQL \(seckill doctor says how\), or give (.+)$/, (_, what, flag) => `SQLite 没有${{ 'row locks': '行锁', 'stored procedures': '存储过程' }[what] ?? ` ${what}`}：请安装 MariaDB 或 MySQL（做法见 seckill doctor），或者加 ${flag}`],
+  [/^five independent Redis nodes are needed: give (.+)$/, '需要五台互相独立的 Redis：请加 $1'],
+  [/^no (.+) was found on this machine: seckill doctor says how to get it$/, '这台机器上没有 $1：做法见 seckill doctor'],
+  [/^user (\S+) of Redis has no right to (\S+): docs\/cli\.md lists the rights needed$/, 'Redis 用户 $1 无权执行 $2：需要的权限见 docs/cli.md'],
   [/^interrupted before its turn was over$/, '还没轮完就停止了'],
 ];
 
@@ -131,7 +134,7 @@ export default {
     service_failed: '服务进程的答复中断了，请再试一次。',
     too_large: '发送的内容太长。',
     trace_failed: '没能记录这次购买：可能有别的客户端持有锁，或者有后端没有响应。',
-    strategy_unavailable: '这个策略在这里无法运行：缺少它需要的服务器。',
+    strategy_unavailable: '这个策略在这里无法运行：缺少它需要的服务器，做法见 seckill doctor。',
     unknown_example: '没有这个反例。',
     bad_schedule: '地址里的步骤和这局游戏对不上。',
     unknown_game: '没有这局游戏：它已经结束。',
@@ -325,5 +328,4 @@ export default {
     },
     titleOf: (q) => questions[q.id] ?? q.title,
   },
-
 };
