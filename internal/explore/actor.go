@@ -327,11 +327,10 @@ func (a *actor) LockGranted(tx bool) {
 	})
 }
 
-func (a *actor) LockReleasing() {
+func (a *actor) LockReleasing() (released func()) {
 	a.report(func() {
 		a.lock = releasing
 		a.run.schedule.endHold(a.Name, len(a.run.schedule.Steps))
 	})
+	return func() { a.report(func() { a.lock = notHeld }) }
 }
-
-func (a *actor) LockReleased() { a.report(func() { a.lock = notHeld }) }

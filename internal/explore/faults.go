@@ -416,14 +416,7 @@ func (r *run) giveUp(ctx context.Context, a *actor) error {
 }
 
 func canBeDelayed(c *call) bool {
-	switch name := c.command.Name; c.command.Backend {
-	case tap.SQL:
-		// A late BEGIN or ROLLBACK changes nothing, so it is never delayed.
-		return name != "BEGIN" && name != "ROLLBACK"
-	case tap.Redis:
-		return name != "SUBSCRIBE"
-	case tap.Etcd:
-		return name != "watch"
-	}
-	return false
+	// A late BEGIN or ROLLBACK changes nothing, so it is never delayed.
+	return slices.Contains([]string{tap.SQL, tap.Redis, tap.Etcd}, c.command.Backend) &&
+		!slices.Contains([]string{"BEGIN", "ROLLBACK", "SUBSCRIBE", "watch"}, c.command.Name)
 }

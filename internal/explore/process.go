@@ -66,10 +66,9 @@ type LockObserver interface {
 	// LockGranted is called when the buyer has got the lock. If transactional is true, the COMMIT
 	// or ROLLBACK of the buyer's transaction frees the lock.
 	LockGranted(transactional bool)
-	// LockReleasing is called before the buyer releases the lock, and LockReleased
+	// LockReleasing is called before the buyer releases the lock, and the function that it returns
 	// after the release has succeeded or failed.
-	LockReleasing()
-	LockReleased()
+	LockReleasing() (released func())
 }
 
 // An observedLocker is a lock that reports each grant and each release to the LockObserver in the caller's context.
@@ -111,7 +110,6 @@ type observedLease struct {
 }
 
 func (l *observedLease) Release(ctx context.Context) error {
-	l.holder.LockReleasing()
-	defer l.holder.LockReleased()
+	defer l.holder.LockReleasing()()
 	return l.Lease.Release(ctx)
 }

@@ -132,7 +132,7 @@ func (g *Gate) LockGranted(bool) {
 	g.held = append(g.held, HeldPeriod{Who: g.who, From: g.elapsed()})
 }
 
-func (g *Gate) LockReleasing() {
+func (g *Gate) LockReleasing() (released func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range g.held {
@@ -140,9 +140,8 @@ func (g *Gate) LockReleasing() {
 			h.To = g.elapsed()
 		}
 	}
+	return func() {}
 }
-
-func (g *Gate) LockReleased() {}
 
 // Commands returns the commands that the buyer has sent so far, without those of its background goroutines.
 func (g *Gate) Commands() []*tap.Command {

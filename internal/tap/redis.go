@@ -102,11 +102,7 @@ func setErrors(err error, cmds []redis.Cmder) error {
 }
 
 func isHandshake(cmd redis.Cmder) bool {
-	switch cmd.Name() {
-	case "hello", "client", "auth", "select", "readonly", "cluster", "command":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"hello", "client", "auth", "select", "readonly", "cluster", "command"}, cmd.Name())
 }
 
 // repliesOf joins the replies of commands. It leaves out MULTI, EXEC and ASKING, because the replies of the commands

@@ -50,8 +50,8 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{Conn: inner, options: c.options}, nil
 }
 
-// A conn implements every optional interface of database/sql/driver. Where SQLite's driver lacks
-// such an interface, conn does what database/sql does for such a driver.
+// A conn sends each statement through the Tap. SQLite's driver lacks the interfaces driver.QueryerContext and
+// driver.SessionResetter, and conn does what database/sql does for such a driver.
 type conn struct {
 	driver.Conn
 	options SQLOptions
