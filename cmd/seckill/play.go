@@ -124,7 +124,6 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 // statusNotWon is the exit status if a level was not won.
 const statusNotWon = 10
 
-// startServers starts the servers that the strategies need, except those that the flags give.
 func (c *PlayCmd) startServers(ctx context.Context, infos ...catalog.Info) (*lab.Lab, error) {
 	servers := serversFor(infos...)
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Given: c.Given, Backends: servers, Volatile: true})

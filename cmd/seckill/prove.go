@@ -189,7 +189,6 @@ func (c *ProveCmd) findDifferences(m *prove.Matrix) ([]prove.Difference, error) 
 	return m.Differences(published, c.chosen), nil
 }
 
-// readMerge reads the matrix that --merge names. Without --merge it returns nil.
 func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 	if c.Merge == "" {
 		return nil, nil
@@ -219,11 +218,7 @@ func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
 // "" for the first counterexample of an answer (cell) of the matrix.
 func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Schedule) (string, error) {
 	name := filepath.Join(c.Examples, strings.TrimSuffix(strategy+"."+question+"."+rule, ".")+".json")
-	f, err := os.Create(name)
-	if err == nil {
-		err = errors.Join(game.NewExample(strategy, question, s).Write(f), f.Close())
-	}
-	if err != nil {
+	if err := writeFile(name, game.NewExample(strategy, question, s).Write); err != nil {
 		return "", fmt.Errorf("keep a counterexample: %w", err)
 	}
 	return filepath.ToSlash(name), nil

@@ -90,20 +90,17 @@ func restartServer(ctx context.Context, s *strike) (*Injection, error) {
 // and the fault took effect.
 func restartEmptyRedis(ctx context.Context, s *strike) (*Injection, error) {
 	if err := s.markRedis(ctx); err != nil {
-		return nil, fmt.Errorf("leave a mark in Redis: %w", err)
+		return nil, err
 	}
 	i, err := restartServer(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	kept, err := s.hasRedisMark(context.WithoutCancel(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("look for the mark in Redis: %w", err)
-	}
 	if kept {
 		i.Effect.markIneffective(DataKept)
 	}
-	return i, nil
+	return i, err
 }
 
 // partitionLink holds back the bytes between a process and a server in both directions. Undo delivers these bytes.
@@ -165,9 +162,7 @@ func failOverRedis(ctx context.Context, s *strike) (*Injection, error) {
 	primary := s.process
 	err := s.servers.StopReplication(ctx)
 	if err == nil {
-		if err = s.markRedis(ctx); err != nil {
-			err = fmt.Errorf("leave a mark in Redis: %w", err)
-		}
+		err = s.markRedis(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.servers.Repair(context.WithoutCancel(ctx)))
@@ -205,11 +200,13 @@ func (s *strike) hasRedisMark(ctx context.Context) (bool, error) {
 
 func (s *strike) withRedis(ctx context.Context, do func(*backend.Instance) error) error {
 	in, err := backend.Open(ctx, s.lab.Config().Only(backend.Redis))
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(do(in), in.Close())
 	}
-	defer in.Close()
-	return do(in)
+	if err != nil {
+		return fmt.Errorf("write or read a mark in Redis: %w", err)
+	}
+	return nil
 }
 
 // lockStockRow locks the stock row for longer than statements wait for a row lock (error 1205).

@@ -136,7 +136,6 @@ func (s *strike) pointsOf(p *lab.Process) *point.Client {
 	return &point.Client{URL: "http://" + p.Addr, Token: s.lab.Token()}
 }
 
-// stateTimeout limits how long a fault waits for the state of the service processes.
 const stateTimeout = time.Second
 
 // awaitPurchase returns the state of the service process with this number; 0 stands for all processes together. If

@@ -28,7 +28,6 @@ type database struct {
 	claim  *sql.Conn // the session that holds the lock on the database's name
 }
 
-// openDatabase creates a database and opens an explore.World on it. The method close drops the database.
 func openDatabase(ctx context.Context, config backend.Config, info catalog.Info) (*database, error) {
 	config = config.Only(info.Uses()...)
 	d, err := claimDatabase(ctx, config)

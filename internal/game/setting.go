@@ -67,7 +67,6 @@ var (
 		explore.Cancels, explore.Locks, explore.Pays, explore.Releases, explore.Sweeps}
 )
 
-// checkScenario returns an error if s contradicts itself or exceeds the limits.
 func checkScenario(s *explore.Scenario) error {
 	switch {
 	case s.Stock < 0 || s.Stock > maxStock:

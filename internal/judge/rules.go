@@ -234,7 +234,6 @@ func (o *Order) isMalformed() bool {
 // bound is wide, because strategies look for expired reservations twice a second.
 const overdueGrace = 5_000_000
 
-// isUnpaid reports whether o is an active reservation that its buyer has not paid.
 func (o *Order) isUnpaid() bool {
 	return o.Reservation != nil && o.Status == Active && o.Reservation.State != seckill.Paid
 }

@@ -80,7 +80,6 @@ func (d Difference) String() string {
 		d.Cell.promise(), d.Cell.Text)
 }
 
-// promise returns a text with the cell's answer and the rules that the strategy breaks.
 func (c Cell) promise() string {
 	return strings.TrimSpace(string(c.Answer) + " " + strings.Join(c.rules(), ", "))
 }

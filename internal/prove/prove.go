@@ -148,7 +148,6 @@ func (t *trial) missingBackend() string {
 
 func (t *trial) config() backend.Config { return t.servers.Config().Only(t.info.Uses()...) }
 
-// openWorld opens the world in which the schedules run. It does nothing if the world is open.
 func (t *trial) openWorld(ctx context.Context) (err error) {
 	if t.world == nil {
 		t.world, err = explore.Open(ctx, t.info, t.config(), explore.Options{})

@@ -250,7 +250,6 @@ func (t *trial) reservations() (list []*explore.Scenario) {
 	return list
 }
 
-// singleFaults lists the questions that ask about one fault, and the faults of each.
 var singleFaults = []struct {
 	question string
 	faults   []explore.Fault
