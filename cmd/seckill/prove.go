@@ -35,8 +35,7 @@ type ProveCmd struct {
 
 	Replay string `placeholder:"SCHEDULE" help:"${Replay}"`
 	Quiet  bool   `short:"q" help:"No progress."`
-	Part   int    `hidden:""` // see provePart
-	Parts  int    `hidden:""` // the number of processes that prove a part each; 0 if this process has started the proof
+	Part   []int  `hidden:""` // the number of the part that this process proves (from 0), and the number of all parts
 
 	checkedProof
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"${ProveMySQL}"`
@@ -103,11 +102,14 @@ func (c *ProveCmd) Validate() error {
 		c.example, c.info, err = c.toReplay()
 		return err
 	}
-	if c.Parts > 0 { // the process that has started this one has checked the other flags
-		return nil
-	}
 	if err := checkNames("--questions", c.Options.Questions, prove.QuestionIDs()); err != nil {
 		return err
+	}
+	switch p := c.Part; {
+	case len(p) == 2 && 0 <= p[0] && p[0] < p[1]: // the process that has started this one has checked the other flags
+		return nil
+	case p != nil:
+		return errors.New("--part: leave this flag to seckill prove, which starts processes with it")
 	}
 	if c.old, err = c.readMerge(); err != nil {
 		return err
@@ -134,7 +136,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	} else if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("--examples: %w", err)
 	}
-	if c.Parts > 0 {
+	if c.Part != nil {
 		return c.provePart(ctx, stdout, stderr)
 	}
 	begun := time.Now()

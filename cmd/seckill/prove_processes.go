@@ -54,7 +54,7 @@ func startPart(ctx context.Context, stderr io.Writer, part, parts int) (*prove.M
 	if err != nil {
 		return m, fmt.Errorf("find this program's own file, to run it again: %w", err)
 	}
-	args := append(os.Args[1:len(os.Args):len(os.Args)], fmt.Sprint("--part=", part), fmt.Sprint("--parts=", parts))
+	args := append(os.Args[1:len(os.Args):len(os.Args)], fmt.Sprintf("--part=%d,%d", part, parts))
 	cmd := exec.CommandContext(ctx, program, args...)
 	var answers bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &answers, stderr
@@ -76,7 +76,7 @@ func startPart(ctx context.Context, stderr io.Writer, part, parts int) (*prove.M
 	return m, err
 }
 
-// provePart proves one of c.Parts parts of the strategies, and writes its matrix as JSON.
+// provePart proves the part of the strategies that c.Part names, and writes its matrix as JSON.
 func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) error {
 	debug.SetGCPercent(400) // collect garbage less often, because a schedule needs little memory
 	ctx, cancel := context.WithCancel(ctx)
@@ -85,9 +85,9 @@ func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) erro
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	o := c.Options
-	o.Workers = (o.Workers + c.Part) / c.Parts
-	for i := c.Part; i < len(c.chosen); i += c.Parts {
+	o, part, parts := c.Options, c.Part[0], c.Part[1]
+	o.Workers = (o.Workers + part) / parts
+	for i := part; i < len(c.chosen); i += parts {
 		o.Infos = append(o.Infos, c.chosen[i])
 	}
 	m, err := c.proveHere(ctx, stderr, o)
@@ -105,9 +105,13 @@ func (c *ProveCmd) proveHere(ctx context.Context, stderr io.Writer, o prove.Opti
 	defer endLab(stderr, losing)
 	o.Example = c.keepExample
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
+	process := "" // each process counts its own answers
+	if c.Part != nil {
+		process = fmt.Sprintf("process %d: ", c.Part[0]+1)
+	}
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
 		if !c.Quiet {
-			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
+			fmt.Fprintf(stderr, "%s%4d/%d  %-22s %-26s %s\n", process, done, total, strategy, q.Title, cell.Summary())
 		}
 	}
 	return prove.Run(ctx, o)

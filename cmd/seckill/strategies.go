@@ -93,8 +93,11 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 
 func nameOf(i catalog.Info) string { return i.Name }
 
+// checkNames returns an error if a name that was chosen is unknown or occurs twice. It trims the names in chosen.
 func checkNames(flag string, chosen, known []string) error {
 	for i, name := range chosen {
+		name = strings.TrimSpace(name)
+		chosen[i] = name
 		switch {
 		case !slices.Contains(known, name):
 			return fmt.Errorf("%s: there is no %q; there are: %s", flag, name, strings.Join(known, ", "))
