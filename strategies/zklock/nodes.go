@@ -69,10 +69,10 @@ func newGUID() string {
 }
 
 // predecessor finds the node right ahead of our own, and reports whether our
-// own is in the list. It compares only the numbers, so that Curator's clients
-// can share the queue. The server's counter is a signed 32-bit number that may
-// overflow. So a number a is earlier than b if counting up from a reaches b in
-// less than 2³¹ steps.
+// own is in the list. It compares only the numbers, so that clients with other
+// prefixes can share the queue. The server's counter is a signed 32-bit number
+// that may overflow. So a number a is earlier than b if counting up from a
+// reaches b in less than 2³¹ steps.
 func predecessor(names []string, own string) (ahead string, here bool) {
 	mine, _ := sequenceNumber(own)
 	var nearest int32
@@ -93,10 +93,25 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 	return ahead, here
 }
 
-// sequenceNumber reads the number that the server has appended to a node's
-// name. After an overflow, a name ends like -lock--2147483648.
+// sequenceNumber reads the sequence number that the server has appended to a
+// node's name, as ten digits, or as a minus and at least nine digits.
 func sequenceNumber(name string) (n int32, ok bool) {
-	_, digits, _ := strings.Cut(name, "-lock-")
+	front := strings.TrimRight(name, "0123456789")
+	digits := name[len(front):]
+	switch {
+	case len(digits) < 9:
+		return 0, false
+	case len(digits) == 9: // the name must end like -123456789
+		if !strings.HasSuffix(front, "-") {
+			return 0, false
+		}
+		digits = "-" + digits
+	case len(digits) == 10 && digits[0] != '0' &&
+		strings.HasSuffix(front, "--"): // the name is like lock--1234567890
+		digits = "-" + digits
+	default: // the last ten digits are the number
+		digits = digits[len(digits)-10:]
+	}
 	v, err := strconv.ParseInt(digits, 10, 32)
 	return int32(v), err == nil
 }
