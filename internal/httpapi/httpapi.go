@@ -197,9 +197,9 @@ GET /api/v1/strategies lists the strategies, GET /api/v1/skus what is for sale, 
 var openAPI []byte
 
 // identify sets the X-Request-Id of every answer, and logs each request at debug level. The id is the printable
-// part of the X-Request-Id that the caller sent. If there is none, the id is random.
+// part of the X-Request-Id that the caller sent, of at most 64 characters. If there is none, the id is random.
 func (s *Server) identify(c *gin.Context) {
-	id := web.Visible(c.GetHeader(web.HeaderRequestID), maxRequestID)
+	id := web.Visible(c.GetHeader(web.HeaderRequestID), 64)
 	if id == "" {
 		id = rand.Text()
 	}
@@ -213,13 +213,8 @@ func (s *Server) identify(c *gin.Context) {
 	s.log(c, slog.LevelDebug, "request", "status", c.Writer.Status(), "took", time.Since(begun))
 }
 
-// maxRequestID is how many characters of a caller's X-Request-Id the service keeps.
-const maxRequestID = 64
-
-func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }
-
 func (s *Server) log(c *gin.Context, level slog.Level, message string, args ...any) {
-	r := c.Request
-	s.Log.With("method", r.Method, "path", r.URL.Path, "peer", r.RemoteAddr, "request_id", requestID(c)).
+	r, id := c.Request, c.Writer.Header().Get(web.HeaderRequestID)
+	s.Log.With("method", r.Method, "path", r.URL.Path, "peer", r.RemoteAddr, "request_id", id).
 		Log(r.Context(), level, message, args...)
 }

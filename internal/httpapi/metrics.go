@@ -21,10 +21,6 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 }
 
-// durationBuckets has the upper bounds of the histogram's buckets in seconds. The first is half a
-// millisecond, the time of a statement on an idle server. The last is longer than a purchase may take.
-var durationBuckets = prometheus.ExponentialBuckets(0.0005, 2, 16)
-
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -33,7 +29,9 @@ func newMetrics(s *Server) *metrics {
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "seckill_request_duration_seconds",
 			Help: "How long the strategy took, whether it sold or not. " +
 				"Divide seckill_backend_commands_total by the count for the commands of one purchase.",
-			Buckets: durationBuckets}, []string{"strategy"}),
+			// These are seconds. The first bucket ends at half a millisecond, the time of a statement on an idle
+			// server. The last one ends later than a purchase may take.
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"strategy"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "seckill_purchases_in_flight",

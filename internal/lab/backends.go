@@ -69,9 +69,9 @@ func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, erro
 	case k.embedded != nil:
 		return k.embedded(ctx)
 	}
-	why := program.Missing()
-	if program.Found() {
-		why = "there is no embedded engine for it: start the lab without --embedded"
+	why := "there is no embedded engine for it: start the lab without --embedded"
+	if !program.Found() {
+		why = program.Missing()
 	}
 	return backend.Status{Name: name, Error: why}, nil
 }

@@ -53,11 +53,8 @@ var knownPrograms = map[Tool]Program{
 // Found reports whether the program can be run.
 func (p Program) Found() bool { return p.Path != "" }
 
-// Missing says that the tool is missing and how to get it; "" if it was found.
+// Missing says that the tool is missing and how to get it.
 func (p Program) Missing() string {
-	if p.Found() {
-		return ""
-	}
 	return "no " + p.Name + " was found on this machine: seckill doctor says how to get it"
 }
 
@@ -80,15 +77,12 @@ func NewSearch(getenv func(string) string) Search {
 		folders: append(filepath.SplitList(getenv("PATH")), extraFolders...)}
 }
 
-// galeraFile is the library that makes MariaDB a node of a cluster.
-const galeraFile = "libgalera_smm.so"
-
 // Find looks for a tool.
 func (s Search) Find(tool Tool) Program {
 	p := knownPrograms[tool]
 	switch tool {
-	case GaleraLibrary:
-		if found, _ := filepath.Glob("/usr/lib*/galera*/" + galeraFile); s.folders != nil && found != nil {
+	case GaleraLibrary: // the library that makes MariaDB a node of a cluster
+		if found, _ := filepath.Glob("/usr/lib*/galera*/libgalera_smm.so"); s.folders != nil && found != nil {
 			p.Path = found[0]
 		}
 	case ZooKeeper:

@@ -114,19 +114,16 @@ func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) 
 // followers and a port for elections.
 func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 3, func(i int, ports [][]int) server {
-		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
-		if n > 1 {
-			class, config = "org.apache.zookeeper.server.quorum.QuorumPeerMain", "initLimit=20\nsyncLimit=10\n"
-			for i, p := range ports {
-				config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
-			}
+		config := "initLimit=20\nsyncLimit=10\n"
+		for i, p := range ports { // a single server ignores its line
+			config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
 		}
 		name := memberName(backend.NameZooKeeper, i, n)
 		home := filepath.Join(l.folder, name)
 		return server{
 			name: name, backend: backend.NameZooKeeper,
 			command: func(ports []int) (*exec.Cmd, error) {
-				cmd := l.newCommand(program.Java, l.zookeeperArgs(program, home, class)...)
+				cmd := l.newCommand(program.Java, l.zookeeperArgs(program, home)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
 			ask: zkclient.AskServer,
@@ -136,7 +133,7 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 
 // zookeeperArgs returns the arguments with which Java runs the main class of a server. The lab does not use
 // zkServer.sh, because Debian's package with the jars does not contain it.
-func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
+func (l *Lab) zookeeperArgs(program Program, home string) []string {
 	sync := "yes"
 	if l.options.Volatile {
 		sync = "no"
@@ -150,7 +147,7 @@ func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
 		"-Dzookeeper.jmx.log4j.disable=true",
 		"-Djava.net.preferIPv4Stack=true",
 		"-cp", home + string(os.PathListSeparator) + program.Classpath,
-		class, filepath.Join(home, "zoo.cfg")}
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(home, "zoo.cfg")}
 }
 
 // The timeout of a session can be 2 to 20 ticks, which are 1 to 10 seconds.
