@@ -62,7 +62,6 @@ type reply struct {
 	ThisCall   bool          // true if the error is about this call only; another call of the request may have bought
 }
 
-// maySendAgain reports whether a buyer may send the same request again after this reply.
 func (r reply) maySendAgain() bool {
 	switch r.Code {
 	case codeTimeout, codeLost, codeUnreachable:
@@ -71,7 +70,6 @@ func (r reply) maySendAgain() bool {
 	return r.Status >= 500 || r.Outcome == judge.OutcomeInProgress
 }
 
-// isDefinite reports whether the reply says what the buyer got.
 func (r reply) isDefinite() bool {
 	switch r.Outcome {
 	case judge.OutcomeUnknown, judge.OutcomeError, judge.OutcomeInProgress:
@@ -173,7 +171,6 @@ func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }
 
-// readSale checks that a sale has the SKU, the quantity and the strategy of the purchase, and returns the reply.
 func (e expectedSale) readSale(s sale, a response) reply {
 	id := s.OrderID
 	// When the reservation is paid, the answer has an OrderID as well.
@@ -240,8 +237,6 @@ func (e expectedSale) readOutcome(a response) (reply, bool) {
 	return invalidReply("a look-up that says %s", quoteStart(a.Body)), true
 }
 
-// readCancellation, readPayment and readRelease read the answers to the cancellation of an
-// order, to a payment, and to the cancellation of a reservation.
 var (
 	readCancellation = expectState(judge.OutcomeCancelled, "cancelled")
 	readPayment      = expectState(judge.OutcomeSold, "paid")

@@ -43,7 +43,6 @@ const (
 	maxPause   = 2 * time.Second       // the maximum; it also bounds the pause that a Retry-After asks for
 )
 
-// pauseBefore returns how long the buyer waits after the reply r before the next call.
 func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	if r.Outcome == judge.OutcomeInProgress && r.RetryAfter > 0 {
 		return min(r.RetryAfter, maxPause)
@@ -66,7 +65,6 @@ func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	return final
 }
 
-// An attempt is a call that callWithRetries makes once or several times.
 type attempt struct {
 	kind          judge.CallKind
 	sent          time.Duration // when the latest call was sent

@@ -137,8 +137,6 @@ func ordersOf(snap judge.Snapshot) orderLookup {
 	}
 }
 
-const maxLinearTime = 3 * time.Second
-
 // checkLinear checks whether the answers about one SKU can all be true. If the stock is in Redis, a strategy
 // takes units there before it writes to the ledger, so a refused purchase may have held units before. With
 // any other stock store, a refused purchase never holds units.
@@ -149,7 +147,7 @@ func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linea
 	for i := range ops {
 		ops[i].SawBefore = in.Split()
 	}
-	return judge.CheckLinearizable(stock, ops, maxLinearTime)
+	return judge.CheckLinearizable(stock, ops, 3*time.Second)
 }
 
 // addFinding adds the result f for one SKU. If the answers about the SKU cannot all be true, this is a

@@ -289,8 +289,6 @@ type Progress struct {
 	P99      float64       `json:"p99_ms"`
 }
 
-const progressInterval = 100 * time.Millisecond
-
 // reportProgress calls OnProgress from a goroutine of its own, until its caller calls the function that
 // reportProgress returns. This function returns after one last call of OnProgress.
 func (r *run) reportProgress() func() {
@@ -312,7 +310,7 @@ func (r *run) reportProgress() func() {
 	ended := make(chan struct{})
 	var showing sync.WaitGroup
 	showing.Go(func() {
-		tick := time.NewTicker(progressInterval)
+		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {

@@ -60,9 +60,6 @@ func newTally(p *plan, r *Result) *tally {
 
 func (t *tally) skuOf(p purchase) *skuTally { return &t.skus[p.sku-t.plan.scenario.SKU] }
 
-// maxOnTimeDelay is how late a request may be sent without counting as late.
-const maxOnTimeDelay = time.Millisecond
-
 // A timing says when a request was due and when it was sent. Times count from the start of the load.
 type timing struct {
 	due, sent time.Duration
@@ -84,7 +81,7 @@ func (t *tally) recordAnswer(p purchase, r finalReply, when timing) (accepted bo
 	// RecordValue cannot fail, because toMicros keeps the value in range.
 	_ = t.times.all.RecordValue(toMicros(r.answered - when.due))
 	_ = t.times.service.RecordValue(toMicros(r.answered - when.sent))
-	if when.sent-when.due > maxOnTimeDelay {
+	if when.sent-when.due > time.Millisecond {
 		t.result.Late++
 	}
 	if !when.connectionsBusy {

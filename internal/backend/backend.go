@@ -234,12 +234,10 @@ func (in *Instance) Close() error {
 	return errors.Join(errs...)
 }
 
-const statusTimeout = 2 * time.Second
-
 // Status asks all configured backends concurrently whether they answer. A backend that does not answer within
-// statusTimeout is reported as not OK.
+// two seconds is reported as not OK.
 func (in *Instance) Status(ctx context.Context) []Status {
-	ctx, cancel := context.WithTimeoutCause(ctx, statusTimeout, errors.New("no answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("no answer in time"))
 	defer cancel()
 	var asking sync.WaitGroup
 	configured := slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return len(k.In(in.Config)) == 0 })

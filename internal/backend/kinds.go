@@ -135,8 +135,6 @@ func (c Config) Only(needs ...Capability) Config {
 	return c
 }
 
-const quorumNodes = 5
-
 var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures",
 	SkipLocked: "SKIP LOCKED", ReadCommitted: "READ COMMITTED"}
 
@@ -153,7 +151,7 @@ func (c Config) Has(need Capability) (bool, string) {
 		return false, fmt.Sprintf("SQLite has no %s: install MariaDB or MySQL (seckill doctor says how), "+
 			"or give --mysql-dsn", sqliteLacks[need])
 	case need.server() == RedisQuorum:
-		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
+		return len(addresses) >= 5, "five independent Redis nodes are needed: give --redlock-addrs"
 	}
 	return len(addresses) > 0, fmt.Sprintf("no %s is configured: install one (seckill doctor says how), or give %s",
 		k.Title, k.Addresses[0].Flag)

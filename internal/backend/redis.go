@@ -19,9 +19,6 @@ import (
 	"seckill/internal/tap"
 )
 
-// redisConns limits the connections to each Redis server.
-const redisConns = 64
-
 const (
 	redisTimeout   = 3 * time.Second // maximum wait for an answer from Redis
 	redlockTimeout = time.Second     // maximum wait for an answer from one node of a quorum
@@ -146,7 +143,7 @@ func (in *Instance) redisOptions(hosts []string, login *redis.Options, timeout t
 		ReadTimeout:           timeout,
 		WriteTimeout:          timeout,
 		ContextTimeoutEnabled: true,
-		PoolSize:              redisConns,
+		PoolSize:              64, // for each server
 		DisableIdentity:       true,
 	}
 }

@@ -13,20 +13,15 @@ import (
 	"seckill/internal/zkclient"
 )
 
-const (
-	defaultZooKeeperSession = 6 * time.Second
-	openZooKeeperTimeout    = 5 * time.Second
-)
-
 func (in *Instance) openZooKeeper(ctx context.Context, addresses []string) error {
 	if err := in.Dialer.dialAny(ctx, tap.ZooKeeper, zk.FormatServers(addresses)...); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, openZooKeeperTimeout, fmt.Errorf("no session: %w", errSilent))
+	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, fmt.Errorf("no session: %w", errSilent))
 	defer cancel()
 	c, err := zkclient.Open(ctx, zkclient.Options{
 		Servers:        addresses,
-		SessionTimeout: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
+		SessionTimeout: cmp.Or(in.Config.ZooKeeperSession, 6*time.Second),
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return in.Dialer.dial(ctx, tap.ZooKeeper, network, addr)
 		},

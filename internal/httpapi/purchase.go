@@ -109,7 +109,7 @@ func (s *Server) sell(c *gin.Context, r purchaseRequest) (Answer, error) {
 		}
 		defer s.underWay.Delete(key)
 	}
-	for range maxRuns {
+	for range 3 { // Each reset of the sale during a purchase makes sell start over.
 		var err error
 		if r.run, err = s.openRun(ctx, r.seller, r.SKU); err != nil {
 			return Answer{}, mentionEarlierCalls(r, err)
@@ -125,9 +125,6 @@ func (s *Server) sell(c *gin.Context, r purchaseRequest) (Answer, error) {
 	}
 	return Answer{}, ledger.ErrRunOver
 }
-
-// maxRuns bounds the attempts of sell. Each reset of the sale during a purchase makes sell start over.
-const maxRuns = 3
 
 func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) {
 	sl, begun := r.seller, time.Now()

@@ -14,12 +14,6 @@ import (
 	"seckill/internal/web"
 )
 
-// How long units are held for a buyer, in seconds: the default and the maximum.
-const (
-	defaultHold = 300
-	maxHold     = 3600
-)
-
 type reservation struct {
 	ID        string                   `json:"reservation_id"` // the id of the reservation's order
 	SKU       int64                    `json:"sku_id"`
@@ -53,10 +47,10 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (Answer, error) {
 	body := struct {
 		purchaseBody
 		ExpiresIn int64 `json:"expires_in"` // in seconds
-	}{ExpiresIn: defaultHold}
+	}{ExpiresIn: 300}
 	r, err := readPurchase(c, sl, &body, &body.purchaseBody)
 	if err == nil {
-		err = web.Within("expires_in", body.ExpiresIn, 1, maxHold)
+		err = web.Within("expires_in", body.ExpiresIn, 1, 3600)
 	}
 	if err != nil {
 		return Answer{}, err

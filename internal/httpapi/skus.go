@@ -20,11 +20,8 @@ import (
 	"seckill/internal/web"
 )
 
-// maxSKUs is the maximum length of the list of SKUs. It bounds the cost, because every buyer may ask for the list.
-const maxSKUs = 1000
-
 func (s *Server) listSKUs(ctx context.Context, c *gin.Context) (any, error) {
-	all, err := s.ledger.SKUs(ctx, maxSKUs)
+	all, err := s.ledger.SKUs(ctx, 1000) // This length bounds the cost, because every buyer may ask for the list.
 	return gin.H{"skus": all}, err
 }
 

@@ -34,8 +34,6 @@ type file struct {
 	Content string `json:"content"`
 }
 
-// addState returns d with the facts about this server: whether the strategy is the default, and whether it
-// can run here.
 func (s *Server) addState(d Strategy, sl *seller) Strategy {
 	d.Default, d.Available, d.Missing = sl == s.standard, sl.strategy != nil, append([]string{}, sl.missing...)
 	return d

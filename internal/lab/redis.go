@@ -40,17 +40,10 @@ func (l *Lab) redisServer(program Program, name, backend string, more ...string)
 	}
 }
 
-const (
-	// sentinelDown is the time in milliseconds after which a primary that does not answer counts as down. A running
-	// primary answers sooner, even on a busy machine.
-	sentinelDown = "2000"
-	// sentinelFailover is the time in milliseconds after which the sentinels repeat a failover that has failed.
-	sentinelFailover = "6000"
-)
-
 // sentinelServer describes a sentinel that watches the primary at a port. A sentinel writes its state into its
 // configuration file and reads it at a restart. The file's name contains the sentinel's own port. So a second attempt
-// to start a sentinel, on another port, uses a new file.
+// to start a sentinel, on another port, uses a new file. A primary counts as down after 2 s without an answer. A
+// running primary answers sooner, even on a busy machine.
 func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
 		name: name, backend: backend.NameRedis,
@@ -62,8 +55,8 @@ func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 			}
 			text := fmt.Sprintf("port %[1]d\nbind 127.0.0.1\ndir %[2]q\nrequirepass %[3]s\n"+
 				"sentinel monitor %[4]s 127.0.0.1 %[5]d 2\n"+
-				"sentinel auth-pass %[4]s %[3]s\nsentinel down-after-milliseconds %[4]s "+sentinelDown+
-				"\nsentinel failover-timeout %[4]s "+sentinelFailover+"\nsentinel parallel-syncs %[4]s 2\n",
+				"sentinel auth-pass %[4]s %[3]s\nsentinel down-after-milliseconds %[4]s 2000\n"+
+				"sentinel failover-timeout %[4]s 6000\nsentinel parallel-syncs %[4]s 2\n",
 				ports[0], l.folder, l.passwords.redis, backend.DefaultMaster, primary)
 			return cmd, os.WriteFile(file, []byte(text), 0o600)
 		},
