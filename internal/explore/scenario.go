@@ -117,8 +117,7 @@ const (
 	TimePasses Fault = "time passes"
 )
 
-// A Choice selects one step of a schedule. Without a Fault, the buyer Who continues. With a Fault, this fault
-// happens, to Who or, if Who is "", to no single buyer.
+// A Choice selects one step of a schedule (see policy.Choice).
 type Choice = policy.Choice
 
 // A Step is a choice and its result. Some steps are not chosen by the policy: those with ByItself, with the fault
