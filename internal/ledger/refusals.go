@@ -105,7 +105,6 @@ func (w *Refusals) join(r *pendingRefusal) bool {
 	return false
 }
 
-// take returns the leader's batch: the leader's own refusal, and up to maxRefusals-1 refusals that wait.
 func (w *Refusals) take(mine *pendingRefusal) []*pendingRefusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -66,7 +66,6 @@ func (p *Permit[R]) Release() {
 	p.removeUser()
 }
 
-// usePermit returns the permit of key and counts one more user of it. It creates the permit for the first user.
 func (g *Gate[R]) usePermit(key string) *Permit[R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()

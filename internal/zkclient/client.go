@@ -204,7 +204,6 @@ func (c *Client) Expire() {
 	}
 }
 
-// watchSession ends the session s if the server has been silent for the session's timeout.
 func (c *Client) watchSession(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

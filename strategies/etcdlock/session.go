@@ -112,11 +112,9 @@ func (s *session) keepAlive(ttl time.Duration) {
 	close(s.ready)
 
 	for pause := ttl / 3; ; {
-		timer := time.NewTimer(pause)
 		select {
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-s.alive.Done():
-			timer.Stop()
 			return
 		}
 		sent := time.Now()

@@ -34,7 +34,6 @@ var OneTrip = catalog.Info{
 
 type oneTrip struct{ store *ledger.Store }
 
-// newOneTrip creates the procedure if the database does not have it.
 func newOneTrip(d catalog.Deps) (oneTrip, error) {
 	err := d.EnsureProcedure(context.Background(),
 		"seckill_one_trip", oneTripSQL)
