@@ -166,7 +166,7 @@ func (h *harness) halfAReset(t *testing.T) {
 		return
 	}
 	h.Reset(t, 40)
-	row := labtest.Value(h.Store.Reset(t.Context(), h.SKU, h.Info.Name, 5)).Must(t)
+	row := labtest.Value(h.Store.Schedule(t.Context(), h.SKU, h.Info.Name, 5, nil)).Must(t)
 	h.Run, h.Stock = row.Run, 5
 	var told []judge.Call
 	for user := range int64(3) {

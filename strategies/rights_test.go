@@ -177,7 +177,7 @@ func (u *user) losesFor(t *testing.T, command string) {
 		return
 	}
 	u.may(t, "-"+strings.ToLower(command))
-	row := labtest.Value(s.Store.Reset(t.Context(), s.SKU, u.info.Name, 4)).Must(t)
+	row := labtest.Value(s.Store.Schedule(t.Context(), s.SKU, u.info.Name, 4, nil)).Must(t)
 	s.Run, s.Stock = row.Run, 4
 	_ = set.Reset(t.Context(), s.SKU, 4)
 	u.may(t, "+"+strings.ToLower(command))

@@ -46,7 +46,7 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 		refused int // how often another node commits first
 		want    error
 	}{{1, nil}, {100, seckill.ErrConflict}} {
-		set := labtest.Value(here.Reset(t.Context(), sku, "", 1000)).Must(t)
+		set := labtest.Value(here.Schedule(t.Context(), sku, "", 1000, nil)).Must(t)
 		// a read waits until the reset has arrived, an UPDATE does not
 		labtest.Value(there.SKU(t.Context(), sku)).Must(t)
 		tries := 0

@@ -93,7 +93,7 @@ func newSale(t *testing.T) *sale {
 // of begins a run of 10 units. Each of the strategies sells one unit.
 func (s *sale) of(strategies ...string) judge.Stock {
 	s.Helper()
-	set := labtest.Value(s.Reset(s.Context(), 1, "", 10)).Must(s)
+	set := labtest.Value(s.Schedule(s.Context(), 1, "", 10, nil)).Must(s)
 	for i, strategy := range strategies {
 		user := int64(i + 1)
 		p := seckill.Purchase{SKU: 1, User: user, Quantity: 1, RequestID: fmt.Sprint("r", user)}
@@ -225,7 +225,7 @@ func largeSales(t testing.TB, skus, n int) (*ledger.Store, *gorm.DB) {
 	labtest.Must(t, ledger.Migrate(t.Context(), db))
 	store := ledger.NewStore(db)
 	for sku := 1; sku <= skus; sku++ {
-		set := labtest.Value(store.Reset(t.Context(), int64(sku), "", int64(n))).Must(t)
+		set := labtest.Value(store.Schedule(t.Context(), int64(sku), "", int64(n), nil)).Must(t)
 		labtest.Must(t, db.Exec("UPDATE stock SET num = 0 WHERE id = ?", sku).Error)
 		labtest.Must(t, db.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, "+
 			"remaining, strategy, run, status) WITH RECURSIVE digits AS (SELECT 0 AS n UNION ALL SELECT n + 1 "+

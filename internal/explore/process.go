@@ -52,7 +52,7 @@ func StartProcess(
 // Reset opens a new sale as PUT /skus/ID does. It resets the ledger first, and then the stock that
 // the strategy stores elsewhere, such as in Redis.
 func (p *StrategyProcess) Reset(ctx context.Context, sku int64, name string, stock int64) error {
-	if _, err := p.Store.Reset(ctx, sku, name, stock); err != nil {
+	if _, err := p.Store.Schedule(ctx, sku, name, stock, nil); err != nil {
 		return err
 	}
 	if r, ok := p.Strategy.(seckill.Resetter); ok {

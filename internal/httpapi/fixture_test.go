@@ -124,7 +124,7 @@ func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 		c.Infos, c.Default = append([]catalog.Info{f.info()}, c.Infos...), fakeName
 	}
 	if own && c.Default == fakeName {
-		labtest.Value(ledger.NewStore(c.Instance.DB).Reset(context.Background(), 1, "", 10)).Must(t)
+		labtest.Value(ledger.NewStore(c.Instance.DB).Schedule(context.Background(), 1, "", 10, nil)).Must(t)
 	}
 	return labtest.Value(httpapi.New(c)).Must(t)
 }

@@ -32,7 +32,7 @@ func wantRefused(t *testing.T, what string, o judge.Order, err error) {
 func TestTheFirstAnswerCounts(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx, refusals := t.Context(), ledger.NewRefusals(s)
-		set := labtest.Value(s.Reset(ctx, sku, "", 5)).Must(t)
+		set := labtest.Value(s.Schedule(ctx, sku, "", 5, nil)).Must(t)
 		first := soldOut(1, set.Run)
 		o, err := refusals.Write(ctx, first)
 		wantRefused(t, "the first answer", o, err)
@@ -75,7 +75,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 func TestARefusalBelongsToItsRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
-		set := labtest.Value(s.Reset(ctx, sku, "", 5)).Must(t)
+		set := labtest.Value(s.Schedule(ctx, sku, "", 5, nil)).Must(t)
 		labtest.Value(ledger.NewRefusals(s).Write(ctx, soldOut(1, set.Run-1))).Check(t, ledger.ErrRunOver,
 			"a refusal of the run before")
 		labtest.Value(sell(ctx, s, soldOut(1, 0).Purchase, set.Run)).Check(t, nil, "the same request in the new run")
@@ -85,7 +85,7 @@ func TestARefusalBelongsToItsRun(t *testing.T) {
 // If a copy of a request has written its order and not committed, the refused copy waits for its answer.
 func TestARefusalWaitsForACopy(t *testing.T) {
 	s, _ := onServer(t)
-	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
+	set := labtest.Value(s.Schedule(t.Context(), sku, "", 5, nil)).Must(t)
 	for user, commits := range []bool{true, false} {
 		r := soldOut(int64(user+10), set.Run)
 		written, waits := make(chan struct{}), make(chan error)
@@ -127,7 +127,7 @@ func TestARefusalWaitsForACopy(t *testing.T) {
 // copy that stands still keeps only its own request waiting.
 func TestRefusalsShareAnInsert(t *testing.T) {
 	s, _ := onServer(t)
-	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
+	set := labtest.Value(s.Schedule(t.Context(), sku, "", 5, nil)).Must(t)
 	stuck := s.DB(t.Context()).Begin()
 	defer stuck.Rollback()
 	labtest.Value(s.Record(stuck, soldOut(2, 0).Purchase, set.Run, 4)).Must(t)
@@ -159,7 +159,7 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 // If a buyer gets the lead while leaving the queue, the next buyer leads.
 func TestARefusedBuyerLeavesTheQueue(t *testing.T) {
 	s, _ := onServer(t)
-	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
+	set := labtest.Value(s.Schedule(t.Context(), sku, "", 5, nil)).Must(t)
 	refusals := ledger.NewRefusals(s)
 	gone, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)

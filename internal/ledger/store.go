@@ -455,11 +455,6 @@ func (s *Store) SKU(ctx context.Context, id int64) (judge.Stock, error) {
 	return st, err
 }
 
-// Reset does what Schedule does, without a start time.
-func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (judge.Stock, error) {
-	return s.Schedule(ctx, id, name, stock, nil)
-}
-
 // Schedule creates the SKU, or starts its next run with a new stock and start time. If starts is nil, the sale starts
 // at once. The orders of the old run stay in the table until Sweep removes them, but no query finds them any more.
 // Schedule waits for transactions that hold the row. Record refuses purchases that read the stock before the reset.

@@ -76,7 +76,7 @@ func TestResetsAtOnceOfANewSKU(t *testing.T) {
 		var g errgroup.Group
 		for i := range 8 {
 			g.Go(func() error {
-				_, err := s.Reset(t.Context(), sku+1, fmt.Sprint(i), 5)
+				_, err := s.Schedule(t.Context(), sku+1, fmt.Sprint(i), 5, nil)
 				return err
 			})
 		}
@@ -89,7 +89,7 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 		return taptest.LoseReplies(t.Context(), func(c *tap.Command) bool { return c.Name == verb })
 	}
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
-		st, _ := s.Reset(t.Context(), sku, "", 5)
+		st, _ := s.Schedule(t.Context(), sku, "", 5, nil)
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
 		_, err := sell(loses("COMMIT"), s, p, st.Run)
 		if !errors.Is(err, seckill.ErrUnknown) || seckill.NothingTaken(err) {
@@ -116,7 +116,7 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 // the purchase, which the caller then sells alone.
 func TestTwoOrdersOfOneID(t *testing.T) {
 	s, _ := onServer(t)
-	st := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
+	st := labtest.Value(s.Schedule(t.Context(), sku, "", 5, nil)).Must(t)
 	p := seckill.Purchase{SKU: sku, User: 3, Quantity: 1, RequestID: "a"}
 	made := regexp.MustCompile(`VALUES \((\d+), 'o`)
 	for way, write := range map[string]func(ctx context.Context) (seckill.Receipt, error){
@@ -218,7 +218,7 @@ func TestNoOrderBeforeTheStart(t *testing.T) {
 		clock := func() ledger.Start {
 			return labtest.Value(s.Start(t.Context(), sku)).Must(t)
 		}
-		old := labtest.Value(s.Reset(t.Context(), sku, "thing", 10)).Must(t)
+		old := labtest.Value(s.Schedule(t.Context(), sku, "thing", 10, nil)).Must(t)
 		if off := time.Since(clock().Now.Time()).Abs(); off > time.Minute {
 			t.Errorf("the database's clock is read %s off this machine's", off)
 		}
@@ -260,7 +260,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 	ctx := t.Context()
 	labtest.Value(ledger.Sweep(ctx, s.DB(ctx))).Must(t)
 	for _, id := range []int64{sku, sku + 1} {
-		set := labtest.Value(s.Reset(ctx, id, "", 10_000)).Must(t)
+		set := labtest.Value(s.Schedule(ctx, id, "", 10_000, nil)).Must(t)
 		fill(t, s, id, set.Run, id*100_000, 5000)
 	}
 	looking := -rowsRead(t, s)
@@ -335,7 +335,7 @@ func fill(t testing.TB, s *ledger.Store, sku, run, first, count int64) {
 func TestOrdersBelongToTheirRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
-		first := labtest.Value(s.Reset(ctx, sku, "", 5)).Must(t)
+		first := labtest.Value(s.Schedule(ctx, sku, "", 5, nil)).Must(t)
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
 		old := labtest.Value(sell(ctx, s, p, first.Run)).Must(t)
 		for at := 1; at < len(old.OrderID); at++ { // half of an id is random, so that no guess finds an order
@@ -345,7 +345,7 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 			}
 		}
 		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET fence = 9 WHERE id = ?", sku).Error)
-		second, err := s.Reset(ctx, sku, "", 8)
+		second, err := s.Schedule(ctx, sku, "", 8, nil)
 		if err != nil || second.Run <= first.Run || second.Version <= first.Version || second.Num != 8 || second.Initial != 8 || second.Fence != 0 {
 			t.Fatalf("reset from %+v to %+v, %v: run and version must grow", first, second, err)
 		}
@@ -389,7 +389,7 @@ func second1(_ judge.Order, err error) error { return err }
 func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 	s, _ := onServer(t) // in SQLite nothing can come between the two steps
 	ctx := t.Context()
-	set, _ := s.Reset(ctx, sku, "", 5)
+	set, _ := s.Schedule(ctx, sku, "", 5, nil)
 	r, err := sell(ctx, s, seckill.Purchase{SKU: sku, User: 1, Quantity: 2, RequestID: "a"}, set.Run)
 	labtest.Must(t, err)
 	err = s.Tx(ctx, func(tx *gorm.DB) error {
@@ -397,7 +397,7 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 		if err != nil || !back {
 			t.Errorf("cancelling: %v, %v", back, err)
 		}
-		labtest.Value(s.Reset(ctx, sku, "", 5)).Check(t, nil, "a reset meanwhile")
+		labtest.Value(s.Schedule(ctx, sku, "", 5, nil)).Check(t, nil, "a reset meanwhile")
 		return s.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
 	})
 	labtest.Check(t, err, seckill.ErrUnknownOrder, "giving back to a run that is over")
@@ -408,7 +408,7 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 // A snapshot shows one moment, even if purchases run while it is read.
 func TestASnapshotIsOfOneMoment(t *testing.T) {
 	s, _ := onServer(t)
-	set := labtest.Value(s.Reset(t.Context(), sku, "", 5)).Must(t)
+	set := labtest.Value(s.Schedule(t.Context(), sku, "", 5, nil)).Must(t)
 	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
 		if !strings.Contains(c.Text, "request_id FROM orders") {
 			return nil
@@ -429,7 +429,7 @@ func TestSweep(t *testing.T) {
 			labtest.Must(t, s.DB(ctx).Exec("DELETE FROM "+table).Error)
 		}
 		for _, id := range []int64{sku, sku + 1} {
-			set := labtest.Value(s.Reset(ctx, id, "", 10_000)).Must(t)
+			set := labtest.Value(s.Schedule(ctx, id, "", 10_000, nil)).Must(t)
 			fill(t, s, id, set.Run-1, id*100_000, 2500)
 			fill(t, s, id, set.Run, id*100_000+50_000, 700)
 		}

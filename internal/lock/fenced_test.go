@@ -56,7 +56,7 @@ func newFencedSale(t *testing.T, stock int64, tokens ...uint64) *fencedSale {
 
 func (s *fencedSale) reset(stock int64) {
 	s.Helper()
-	labtest.Value(s.Ledger.Reset(s.Context(), sku, "", stock)).Must(s)
+	labtest.Value(s.Ledger.Schedule(s.Context(), sku, "", stock, nil)).Must(s)
 }
 
 func (s *fencedSale) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {

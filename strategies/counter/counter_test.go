@@ -335,7 +335,7 @@ func (sh *shop) elsewhere(t *testing.T) *shop {
 	s := &saletest.Sale{Info: sh.Info, SKU: sh.SKU, Stock: 20}
 	s.Join(t, d)
 	for s.Run < sh.Run {
-		s.Run = labtest.Value(s.Store.Reset(t.Context(), s.SKU, "elsewhere", s.Stock)).Must(t).Run
+		s.Run = labtest.Value(s.Store.Schedule(t.Context(), s.SKU, "elsewhere", s.Stock, nil)).Must(t).Run
 	}
 	return &shop{Sale: s, Strategy: s.Processes[0], in: in, ahead: ahead}
 }

@@ -200,7 +200,7 @@ func TestACancellationMeetsAReset(t *testing.T) {
 	s := saletest.Open(t, LockInsert, 5, catalog.Deps{Settings: testSettings})
 	r, err := s.Buy(t.Context(), 1, 2)
 	labtest.Must(t, err)
-	ctx := taptest.Before(t.Context(), "UPDATE orders", func() { _, err = s.Store.Reset(t.Context(), s.SKU, "", 9) })
+	ctx := taptest.Before(t.Context(), "UPDATE orders", func() { _, err = s.Store.Schedule(t.Context(), s.SKU, "", 9, nil) })
 	told := s.Processes[0].Restore(ctx, r.OrderID)
 	row, wrong := s.Store.SKU(t.Context(), s.SKU)
 	if err = errors.Join(err, wrong); err != nil || !errors.Is(told, seckill.ErrUnknownOrder) || row.Num != 9 {
