@@ -37,7 +37,7 @@ async function modules(entry, language) {
     if (imports[bare(name)]) continue;
     const source = name === '/static/text.js' ? `import t from './text/${language}.js';
 ${language === 'zh' ? `import sentences from './guarantees/text/proof.${language}.js';` : 'const sentences = {};'}
-export { t, sentences };\nexport const speak = async () => {};`
+export { t, sentences };\nexport const load = async () => {};\nexport const speak = load;`
       : await ask(name, {}, (answer) => (answer.ok ? answer.text() : Promise.reject(new Refused({ status: answer.status }))));
     const at = name;
     imports[bare(name)] = data(source.replace(/(\bfrom\s*|^import\s*)(['"])(\.[^'"]+)\2/gm, (_, begin, quote, other) => {
