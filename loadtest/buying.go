@@ -161,7 +161,7 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 	case !reserved:
 	case p.forgets:
 		tally.updateResult(func(r *Result) { r.Reservations.Forgotten++ })
-		if p.returns {
+		if w.load.plan.drawShare(p.index, drawReturn) < 0.5 { // half of them cancel after the reservation has expired
 			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p) })
 		}
 	default:

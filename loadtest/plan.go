@@ -82,7 +82,6 @@ type purchase struct {
 	copied        bool          // true if the request is sent several times at once
 	cancels       bool          // true if the buyer cancels the order or the reservation
 	forgets       bool          // true if the buyer never pays the reservation
-	returns       bool          // true if the buyer cancels the reservation after it has expired
 	asOrder       bool          // true if the cancellation names the order instead of the reservation
 	patience      time.Duration // how long the buyer waits before hanging up; 0 means Scenario.Timeout
 }
@@ -98,7 +97,6 @@ func (p *plan) purchaseOf(i int) purchase {
 		copied:  s.Copies > 0 && p.drawShare(i, drawCopies) < s.Copies,
 		cancels: s.Cancellations > 0 && p.drawShare(i, drawCancel) < s.Cancellations}
 	made.forgets = s.Reserve > 0 && !made.cancels && p.drawShare(i, drawPay) < s.Forget
-	made.returns = made.forgets && p.drawShare(i, drawReturn) < 0.5
 	if s.Cuts > 0 && p.drawShare(i, drawCut) < s.Cuts {
 		made.patience = 1 + time.Duration(p.drawShare(i, drawCutAfter)*float64(maxPatience))
 	}

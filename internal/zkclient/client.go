@@ -32,8 +32,13 @@ type Client struct {
 	work    sync.WaitGroup // counts the goroutines of CleanUp
 	wire    wireClock
 
-	mu        sync.Mutex // guards the fields below
-	link      *wireConn  // the most recent TCP connection
+	mu sync.Mutex
+	state
+}
+
+// state is the part of a Client that its mutex mu guards.
+type state struct {
+	link      *wireConn // the most recent TCP connection
 	session   *Session
 	connected bool
 	up        chan struct{}   // closed while the client is connected, and after Close
@@ -73,7 +78,7 @@ type Options struct {
 
 // Open connects to one of the servers and waits for a session until ctx ends.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	c := &Client{options: o, up: make(chan struct{})}
+	c := &Client{options: o, state: state{up: make(chan struct{})}}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
