@@ -265,7 +265,7 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 }
 
 // sqlPins lists session variables of MySQL and MariaDB that change the meaning of our statements.
-// Every session sets them to these values, regardless of the server's defaults and of the address.
+// Every session sets them to these values, whatever the server's defaults are and the DSN asks for.
 // A session does not set variables that the server does not know.
 //
 // Two more variables change the meaning, but cannot be set in a session. They do no harm. innodb_rollback_on_timeout

@@ -79,7 +79,7 @@ func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 // findOption returns the option for the choice c. If there is none, it waits for reports of the
 // actors: a seemingly waiting buyer may only have been slow, or a background goroutine may just have started.
 func (l *Live) findOption(ctx context.Context, c Choice) (o policy.Option, err error) {
-	if l.run.handleReports() { // reports that came while the person was thinking may add the option
+	if l.run.handleReports() { // reports that came while the person was thinking may make the choice possible
 		err = l.proceed(ctx)
 	}
 	for err == nil {

@@ -214,7 +214,7 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // for example, the process died
 			open--
 		case <-stock.C:
-			if soldOut { // it was sold out one interval ago, so no buyer is still taking the last unit
+			if soldOut { // the SKU was sold out at the last tick, too, so no buyer is still taking the last unit
 				s.before.Why = NoUnits
 				return nil
 			}

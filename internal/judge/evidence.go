@@ -248,7 +248,8 @@ func (e *evidence) countOrder(o *Order) {
 	}
 }
 
-// countBuyer records whether the active order o conflicts with the active orders that were counted before.
+// countBuyer records which rules the active order o breaks, given the active orders that were counted before: its user
+// has another one, or the orders hold more units than there were.
 func (e *evidence) countBuyer(o *Order) {
 	several, again := e.hasSeveral[o.UserID]
 	e.hasSeveral[o.UserID] = again

@@ -95,7 +95,8 @@ type Reason struct {
 	Params map[string]any // the values in Why; the value under "case" selects the text in another language
 }
 
-// maxWindow is the maximum number of operations that are checked if units were given back.
+// maxWindow is the maximum number of operations that are checked if units were given back, because many sequences
+// must then be tried.
 const maxWindow = 5000
 
 // CheckLinearizable checks the whole history if no units were given back. Then `remaining` shows which units each

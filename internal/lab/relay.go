@@ -175,7 +175,7 @@ func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 type linkKey struct{ service, backend string }
 
 // configOf returns the lab's configuration for one service process. If the database has several nodes, the process uses
-// one of them. If Options.Links is true, the process reaches each private server through its own link, unless the
+// one of them. If Options.Links is true, the process has a link to each server that the lab has started, unless the
 // topology starts several servers of the backend.
 func (l *Lab) configOf(service string) (backend.Config, error) {
 	c := l.Config()

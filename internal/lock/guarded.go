@@ -24,7 +24,7 @@ type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
 	Options Options
-	// MaxLifetime bounds how long a dead holder's lock lives. Then Reset may remove it by force (see Clearer).
+	// MaxLifetime is how long the lock of a dead holder may live. Reset removes an older lock by force (see Clearer).
 	MaxLifetime time.Duration
 	Ledger      *ledger.Store
 	// Fenced makes every write of the stock row check the lease's fencing token: see fenced.go.

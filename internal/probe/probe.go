@@ -49,7 +49,7 @@ type server interface {
 
 // A sessionKeeper is a server that keeps data of a process after the process's connections have closed.
 type sessionKeeper interface {
-	// giveUp deletes what the server stores for a dead process. It returns descriptions of what has ended.
+	// giveUp deletes what the server stores for a dead process, such as its session. It returns a description of each.
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
 

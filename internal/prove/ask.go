@@ -14,9 +14,10 @@ import (
 //  1. A question that does not apply to the strategy, or whose servers are missing, is not asked.
 //  2. A measurement that makes sense even for a broken strategy is made at once.
 //  3. The scenarios without faults are searched, unless an earlier question has done so (faultless.go).
-//  4. If the strategy breaks in these scenarios, the question is not asked, or only with buyers in one process.
+//  4. If the strategy breaks in these scenarios, the question is not asked. If it breaks only across processes, the
+//     question may still be asked with buyers in one process.
 //  5. The question's own scenarios are searched, or its function ask is called.
-//  6. If nothing breaks the strategy, followUp completes the answer.
+//  6. If nothing breaks the strategy, the question's function followUp may add a measurement to the answer.
 func (t *trial) answerQuestion(ctx context.Context, q Question) (Cell, error) {
 	if missing := t.missingBackend(); missing != "" {
 		return notAsked(missing)

@@ -27,8 +27,8 @@ func (h StockStore) Split() bool {
 	return h == InBuckets || h == InUnits
 }
 
-// Counter returns the store outside the stock row in which the units of h are counted, or "" if they
-// are counted in the row only. Snapshot.StockStores uses the result as its key.
+// Counter returns the store that counts the units of h besides the stock row, or "" if only the row
+// counts them. Snapshot.StockStores uses the result as its key.
 func (h StockStore) Counter() StockStore {
 	switch h {
 	case InRow:

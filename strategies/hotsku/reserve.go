@@ -81,9 +81,9 @@ func (s *reserve) writeReservation(
 	return err
 }
 
-// PrepareRestock prepares a restock, which writes an order for the new units
-// and then cancels it by Restore. Restore looks for a reservation, so
-// PrepareRestock writes one for this order.
+// PrepareRestock writes a reservation for the order o of a restock. A restock
+// adds units by writing an order for them and cancelling it by Restore, and
+// Restore looks for a reservation.
 func (s *reserve) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	return s.writeReservation(tx, o, seckill.Paid, noDeadline)
 }

@@ -41,7 +41,7 @@ func (s *unitRowsHasty) Deduct(
 	r, err := s.sellUnits(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
 		return s.lockFree(tx, p, seen)
 	})
-	if errors.Is(err, errTooFew) { // the flaw: units may be given back
+	if errors.Is(err, errTooFew) { // the flaw: others may yet give units back
 		err = seckill.ErrSoldOut
 	}
 	return r, err

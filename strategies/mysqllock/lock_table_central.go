@@ -36,7 +36,7 @@ const defaultDeadline = 31_536_000 * time.Second
 type tableLock struct {
 	db        *gorm.DB
 	central   func(key string) string // returns the name of the central row
-	forUpdate bool                    // true if the record is locked, too
+	forUpdate bool                    // true if a client also locks the record
 	poll      time.Duration
 	now       func() time.Time
 }

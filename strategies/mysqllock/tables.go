@@ -65,8 +65,8 @@ const lockCentralTable = `CREATE TABLE IF NOT EXISTS lock_central (
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// createTables creates the tables that do not exist yet. It does not wait for
-// tables that exist. Several processes may call it at the same time.
+// createTables creates the tables that do not exist yet. Several processes may
+// call it at the same time, also while purchases use the tables.
 func createTables(db *gorm.DB, tables ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
