@@ -32,14 +32,24 @@ func (c *ProveCmd) computeMatrix(ctx context.Context, stderr io.Writer) (*prove.
 	if len(parts) == 1 {
 		return c.proveHere(ctx, stderr, o)
 	}
+	// Each process takes the next strategy from this pipe: a byte with the strategy's index.
+	rows, add, err := os.Pipe()
+	if err != nil {
+		return prove.Merge(o), err
+	}
+	defer rows.Close()
+	for i := range c.chosen {
+		_, _ = add.Write([]byte{byte(i)}) // a pipe has room for all
+	}
+	add.Close()
 	processes, running := errgroup.WithContext(ctx)
 	for i := range parts {
 		processes.Go(func() (err error) {
-			parts[i], err = startPart(running, stderr, i, len(parts))
+			parts[i], err = startPart(running, stderr, rows, i, len(parts))
 			return err
 		})
 	}
-	err := processes.Wait()
+	err = processes.Wait()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -48,7 +58,7 @@ func (c *ProveCmd) computeMatrix(ctx context.Context, stderr io.Writer) (*prove.
 
 // startPart starts a process that calls provePart, and returns its matrix. The process has the flags of this process.
 // If ctx ends, startPart closes the standard input of the process, which then ends its proof.
-func startPart(ctx context.Context, stderr io.Writer, part, parts int) (*prove.Matrix, error) {
+func startPart(ctx context.Context, stderr io.Writer, rows *os.File, part, parts int) (*prove.Matrix, error) {
 	m := &prove.Matrix{}
 	program, err := os.Executable()
 	if err != nil {
@@ -57,8 +67,8 @@ func startPart(ctx context.Context, stderr io.Writer, part, parts int) (*prove.M
 	args := append(os.Args[1:len(os.Args):len(os.Args)], fmt.Sprintf("--part=%d,%d", part, parts))
 	cmd := exec.CommandContext(ctx, program, args...)
 	var answers bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &answers, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that Ctrl-C reaches only this process
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &answers, stderr, []*os.File{rows} // file descriptor 3
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                       // so that Ctrl-C reaches only this process
 	input, err := cmd.StdinPipe()
 	if err == nil {
 		cmd.Cancel, cmd.WaitDelay = input.Close, time.Minute
@@ -76,7 +86,7 @@ func startPart(ctx context.Context, stderr io.Writer, part, parts int) (*prove.M
 	return m, err
 }
 
-// provePart proves the part of the strategies that c.Part names, and writes its matrix as JSON.
+// provePart proves strategies that it takes from the pipe with file descriptor 3, and writes its matrix as JSON.
 func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) error {
 	debug.SetGCPercent(400) // collect garbage less often, because a schedule needs little memory
 	ctx, cancel := context.WithCancel(ctx)
@@ -85,10 +95,12 @@ func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) erro
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	o, part, parts := c.Options, c.Part[0], c.Part[1]
-	o.Workers = (o.Workers + part) / parts
-	for i := part; i < len(c.chosen); i += parts {
-		o.Infos = append(o.Infos, c.chosen[i])
+	o, rows := c.Options, os.NewFile(3, "strategies")
+	o.Infos, o.Workers = c.chosen, (o.Workers+c.Part[0])/c.Part[1]
+	o.Next = func() (int, bool) {
+		row := []byte{0}
+		n, _ := rows.Read(row)
+		return int(row[0]), n == 1
 	}
 	m, err := c.proveHere(ctx, stderr, o)
 	if ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,6 +31,9 @@ type Options struct {
 	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own; a process for each processor has a part of them."`
 	Seed      uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
 
+	// Next returns the index in Infos of the strategy that a worker proves next, and false if none is left. If Next is
+	// nil, all strategies of Infos are proved.
+	Next func() (int, bool) `kong:"-"`
 	// Servers starts a set of servers for one worker. No other program may use these servers during the proof.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
 	// Example stores a counterexample and returns the name of its file. The parameter rule is "" for
@@ -60,12 +64,14 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Example == nil {
 		o.Example = func(string, string, string, *explore.Schedule) (string, error) { return "", nil }
 	}
-	m, done := newMatrix(o), 0
-	rows := make(chan int, len(o.Infos))
-	for row := range o.Infos {
-		rows <- row
+	if o.Next == nil {
+		var proved atomic.Int64
+		o.Next = func() (int, bool) {
+			n := int(proved.Add(1))
+			return n - 1, n <= len(o.Infos)
+		}
 	}
-	close(rows)
+	m, done := newMatrix(o), 0
 	var mu sync.Mutex // guards m and done
 	workers, ctx := errgroup.WithContext(ctx)
 	for range min(o.Workers, len(o.Infos)) {
@@ -78,7 +84,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 			mu.Lock()
 			m.setBackends(servers.Backends())
 			mu.Unlock()
-			for row := range rows {
+			for row, ok := o.Next(); ok; row, ok = o.Next() {
 				t := &trial{info: o.Infos[row], servers: servers, options: o, faultless: map[int]*faultlessResult{},
 					cells: m.Rows[row].Cells}
 				err := t.answerAll(ctx, m.Questions, func(q Question, c Cell) {
