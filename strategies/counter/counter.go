@@ -7,6 +7,5 @@ import "embed"
 
 // Files has the sources and lessons that the page shows.
 //
-//go:embed *.lua *.md
-//go:embed number.go redis_counter.go redis_counter_mysql.go redis_multi.go
+//go:embed *.go *.lua *.md
 var Files embed.FS

@@ -7,6 +7,5 @@ import "embed"
 
 // Files has the sources and lessons that the page shows.
 //
-//go:embed *.md
-//go:embed contender.go etcd.go etcd_fenced.go etcd_node.go session.go
+//go:embed *.go *.md
 var Files embed.FS

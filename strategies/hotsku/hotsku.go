@@ -8,8 +8,5 @@ import "embed"
 
 // Files has the sources and lessons that the page shows.
 //
-//go:embed *.lua *.md *.sql
-//go:embed bucketed.go bucketed_hasty.go merged.go merged_early.go one_trip.go order_first.go
-//go:embed queued.go redis_stream.go redis_stream_two_calls.go reserve.go reserve_late.go
-//go:embed stream_writer.go unit_rows.go unit_rows_hasty.go
+//go:embed *.go *.lua *.md *.sql
 var Files embed.FS

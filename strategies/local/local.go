@@ -8,6 +8,5 @@ import "embed"
 
 // Files has the sources and lessons that the page shows.
 //
-//go:embed *.md
-//go:embed mutex.go mutex_per_request.go mutex_per_sku.go unlock_before_commit.go
+//go:embed *.go *.md
 var Files embed.FS

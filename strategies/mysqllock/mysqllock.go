@@ -8,8 +8,5 @@ import "embed"
 
 // Files has the sources and lessons that the page shows.
 //
-//go:embed *.md
-//go:embed central.go get_lock.go lock_insert.go lock_insert_by_name.go lock_insert_plain.go
-//go:embed lock_row.go lock_table_central.go lock_table_segmented.go lock_table_v1.go
-//go:embed mysql_counter.go session.go snapshot_first.go tables.go
+//go:embed *.go *.md
 var Files embed.FS

@@ -8,7 +8,5 @@ import "embed"
 
 // Files has the sources and lessons that the page shows.
 //
-//go:embed *.md
-//go:embed atomic.go conditional.go conditional_scan.go for_update.go for_update_autocommit.go
-//go:embed for_update_nowait.go for_update_scan.go naive.go timestamp.go version.go
+//go:embed *.go *.md
 var Files embed.FS

@@ -7,6 +7,5 @@ import "embed"
 
 // Files has the sources and lessons that the page shows.
 //
-//go:embed *.md
-//go:embed nodes.go zk.go zk_fenced.go zk_herd.go zk_node.go zk_norecheck.go
+//go:embed *.go *.md
 var Files embed.FS
