@@ -52,7 +52,7 @@ func (s *merged) Deduct(
 		s.leadBatch(b)
 	}
 	switch {
-	case b.separate:
+	case errors.Is(b.err, errSeparate):
 		return s.oneTrip.Deduct(ctx, p)
 	case b.err != nil:
 		return seckill.Receipt{}, b.err
@@ -65,12 +65,12 @@ func (s *merged) Deduct(
 // belongs to all its buyers.
 func (s *merged) leadBatch(b *buyer) {
 	all, expected := s.takeWaiting(b)
-	together := &batch{buyers: all, hint: expected}
+	together := &batch{buyers: all, stockHint: expected}
 	var once sync.Once
-	together.handOver = func(left *stockHint) {
+	together.handOver = func(left stockHint) {
 		once.Do(func() { s.passLead(b.Purchase.SKU, left) })
 	}
-	defer together.handOver(nil)
+	defer together.handOver(stockHint{})
 	if len(all) == 1 {
 		b.Receipt, b.err = s.oneTrip.Deduct(b.ctx, b.Purchase)
 		return
@@ -90,26 +90,29 @@ const maxTries = 4
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
-// sellBatch first trusts the stock hint, the values that the previous batch
-// left in the stock row. If the hint was wrong, sellBatch reads the stock row.
+// errSeparate is the result of a buyer who must send the purchase separately,
+// because the batch cannot tell whether this buyer may buy.
+var errSeparate = errors.New("the batch does not decide")
+
+// sellBatch first trusts the stock hint of the previous batch. If the hint was
+// wrong, or there is none, sellBatch reads the stock row.
 func (s *merged) sellBatch(ctx context.Context, b *batch) {
-	looked := false
-	for range maxTries {
-		if b.hint == nil {
+	for try := range maxTries {
+		if try > 0 || b.run == 0 {
 			// This plain read does not wait for the lock of the row.
 			sku := b.buyers[0].Purchase.SKU
 			run, num, err := s.store.Look(ctx, seckill.Purchase{SKU: sku})
-			if err == nil && looked && run != b.run {
+			if err == nil && b.certain && run != b.run {
 				err = refusalFor("reset")
 			}
 			if err != nil {
 				b.tellError(err)
 				return
 			}
-			b.hint, looked = &stockHint{run, num, true}, true
+			b.run, b.num, b.certain = run, num, true
 		}
 		b.chooseOrders()
-		if len(b.orders) == 0 && looked {
+		if len(b.orders) == 0 && b.certain {
 			return
 		}
 		err := errAgain
@@ -121,9 +124,7 @@ func (s *merged) sellBatch(ctx context.Context, b *batch) {
 			return
 		}
 	}
-	for _, m := range b.buyers {
-		m.sellSeparately()
-	}
+	b.tellError(errSeparate)
 }
 
 func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
@@ -160,7 +161,7 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 		err = s.store.Shift(tx, b.run, off, b.orders)
 	}
 	if err == nil {
-		b.handOver(&stockHint{b.run, left, false})
+		b.handOver(stockHint{b.run, left})
 	}
 	return left, err
 }
@@ -189,17 +190,13 @@ type batches struct {
 
 type group struct {
 	waiting []*buyer
-	hint    *stockHint // the stock hint for the next leader, or nil
+	hint    stockHint // the stock hint for the next leader
 }
 
-// A stockHint has the run and the units of the stock row. If the hint is
-// certain, they were read from the row. Otherwise they are the expected values
-// after the COMMIT of the previous batch, and may be wrong. Such a hint is not
-// enough to answer that the stock is sold out.
-type stockHint struct {
-	run, num int64
-	certain  bool
-}
+// A stockHint has the run and the units that the stock row will have after the
+// COMMIT of the previous batch. They may be wrong, so a hint is not enough to
+// answer that the stock is sold out. Without a hint, the run is 0.
+type stockHint struct{ run, num int64 }
 
 // A buyer is in a batch, or waits for one.
 type buyer struct {
@@ -208,10 +205,9 @@ type buyer struct {
 	state state // guarded by the mutex of batches
 	// told gets true if the buyer must lead a batch. It gets false when the
 	// buyer has a result.
-	told     chan bool
-	err      error
-	separate bool // the buyer must buy alone, not in a batch
-	done     bool // the buyer has a result
+	told chan bool
+	err  error // the result of a buyer who gets no order from the batch
+	done bool  // the buyer has a result
 }
 
 type state int
@@ -232,7 +228,7 @@ func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 		}
 	}
 	if lead && b.ctx.Err() != nil {
-		q.passLead(b.Purchase.SKU, nil)
+		q.passLead(b.Purchase.SKU, stockHint{})
 		return false, leftUnsold(context.Cause(b.ctx))
 	}
 	return lead, err
@@ -275,7 +271,7 @@ func (q *batches) leaveGroup(b *buyer, cause error) error {
 		return fmt.Errorf("%w: left while the batch was on its way: %w",
 			seckill.ErrUnknown, cause)
 	case stateLeads:
-		q.passLead(b.Purchase.SKU, nil)
+		q.passLead(b.Purchase.SKU, stockHint{})
 	}
 	return leftUnsold(cause)
 }
@@ -291,7 +287,7 @@ func leftUnsold(cause error) error {
 
 // takeWaiting returns the leader b and the waiting buyers, in the order of
 // their calls. It also returns the stock hint of the previous batch.
-func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
+func (q *batches) takeWaiting(b *buyer) ([]*buyer, stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.groups[b.Purchase.SKU]
@@ -307,8 +303,8 @@ func (q *batches) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 }
 
 // passLead makes the first waiting buyer the leader of the next batch. This
-// leader gets the stock hint, which may be nil.
-func (q *batches) passLead(sku int64, hint *stockHint) {
+// leader gets the stock hint.
+func (q *batches) passLead(sku int64, hint stockHint) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.groups[sku]
@@ -324,31 +320,29 @@ func (q *batches) passLead(sku int64, hint *stockHint) {
 
 // A batch has the purchases that a leader sells in one transaction.
 type batch struct {
-	buyers   []*buyer
-	handOver func(left *stockHint) // calls passLead, but only the first time
-	hint     *stockHint            // nil if the stock row must be read
-	run, num int64                 // the run and the units left, from the hint
-	orders   []*ledger.Entry       // the purchases that the batch can sell
-	users    map[int64]bool        // the users of orders
-	sum      int64                 // the units of orders
+	buyers    []*buyer
+	handOver  func(left stockHint) // calls passLead, but only the first time
+	stockHint                      // the hint, or what was read from the row
+	certain   bool                 // the run and num were read from the row
+	orders    []*ledger.Entry      // the purchases that the batch can sell
+	users     map[int64]bool       // the users of orders
+	sum       int64                // the units of orders
 }
 
 // chooseOrders fills b.orders with purchases for which the stock is enough,
 // but takes only one of each user. If the stock is certain, a buyer who wants
 // more units than there are gets the result sold out.
 func (b *batch) chooseOrders() {
-	num, certain := b.hint.num, b.hint.certain
-	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
-	b.orders, b.users = b.orders[:0], make(map[int64]bool, len(b.buyers))
+	b.orders, b.users, b.sum = b.orders[:0], map[int64]bool{}, 0
 	for _, m := range b.buyers {
 		q, user := m.Purchase.Quantity, m.Purchase.User
 		switch {
 		case m.done:
 		case m.Refused:
-			m.sellSeparately()
-		case q > num && certain:
+			m.tellResult(errSeparate)
+		case q > b.num && b.certain:
 			m.tellResult(seckill.ErrSoldOut)
-		case q <= num-b.sum && !b.users[user]:
+		case q <= b.num-b.sum && !b.users[user]:
 			b.orders, b.users[user] = append(b.orders, &m.Entry), true
 			b.sum += q
 		}
@@ -370,7 +364,7 @@ func (b *batch) tellSold(left int64) {
 		case one.Purchase.Quantity > left:
 			one.tellResult(seckill.ErrSoldOut)
 		default: // enough units are left after all, so the buyer buys alone
-			one.sellSeparately()
+			one.tellResult(errSeparate)
 		}
 	}
 }
@@ -387,11 +381,4 @@ func (m *buyer) tellResult(err error) {
 	}
 	m.err, m.done = err, true
 	m.told <- false
-}
-
-// sellSeparately makes the buyer send the purchase separately, because the
-// batch cannot tell whether the buyer may buy.
-func (m *buyer) sellSeparately() {
-	m.separate = m.separate || !m.done
-	m.tellResult(nil)
 }
