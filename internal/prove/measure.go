@@ -147,7 +147,8 @@ func (b *buyer) acquire(ctx context.Context) (err error) {
 	return b.startPurchase(ctx)
 }
 
-// startPurchase starts the purchase and returns when the purchase has stopped at its gate (explore.Gate).
+// startPurchase starts the purchase and returns when one of its commands has stopped at the gate (explore.Gate).
+// A purchase can be over before, because it waits for only a majority of the commands that it sends to a quorum.
 func (b *buyer) startPurchase(ctx context.Context) error {
 	go func() {
 		_, err := b.Strategy.Deduct(ctx, measuredPurchase(b.sku, b.user))
@@ -158,11 +159,26 @@ func (b *buyer) startPurchase(ctx context.Context) error {
 		return nil
 	case err := <-b.result:
 		if err == nil {
-			err = errors.New("the purchase was over before it came to its gate")
+			b.result <- nil
+			err = b.awaitLateCommand()
+		}
+		if err != nil {
+			b.Open() // otherwise a late command would stop for ever, and the backends could not be closed
 		}
 		return err
 	}
 }
+
+func (b *buyer) awaitLateCommand() error {
+	select {
+	case <-b.Reached:
+		return nil
+	case <-time.After(realWait):
+		return errNoLateCommand
+	}
+}
+
+var errNoLateCommand = errors.New("the purchase is over, and none of its commands came to the gate")
 
 // release releases the lock. A purchase that has stopped at its gate continues to its end.
 func (b *buyer) release() {

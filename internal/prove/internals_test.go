@@ -1,10 +1,16 @@
 package prove
 
 import (
+	"context"
+	"errors"
 	"reflect"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"seckill/internal/explore"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // A cell reports the smallest number of preemptions that one of its searches has completed.
@@ -32,5 +38,29 @@ func TestBoundOfSeveralSearches(t *testing.T) {
 		if cell.Exhausted != c.exhausted || !reflect.DeepEqual(cell.Preemptions, c.bound) {
 			t.Errorf("%s: %+v", c.name, cell)
 		}
+	}
+}
+
+// A quorum's purchase does not wait for its only command.
+type quorum struct{ seckill.Strategy }
+
+func (quorum) Deduct(ctx context.Context, _ seckill.Purchase) (seckill.Receipt, error) {
+	time.AfterFunc(time.Second, func() { _, _ = tap.Wait(ctx, "a vote", make(chan bool)) })
+	return seckill.Receipt{}, nil
+}
+
+// A purchase may be over before the command that is to stop at the gate.
+func TestGateWaitsForALateCommand(t *testing.T) {
+	for at, want := range []error{nil, errNoLateCommand} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			p := &client{StrategyProcess: &explore.StrategyProcess{Strategy: quorum{}}}
+			b := p.stoppedBuyer(1, 2, func(n int, _ *tap.Command) bool { return n == at })
+			defer b.Open()
+			if err := b.startPurchase(tap.With(ctx, b.Gate)); !errors.Is(err, want) {
+				t.Errorf("stopped before command %d: %v, not %v", at, err, want)
+			}
+		})
 	}
 }
