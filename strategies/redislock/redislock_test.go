@@ -210,12 +210,35 @@ func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
 		}
 	}
 	for _, w := range wires {
+		w.CloseConnections() // otherwise a SET that the wire still holds could overtake its release
 		w.Pass()
 	}
 	labtest.Soon(t, "all nodes are asked again", func() bool {
 		nodes, err := asked(5)
 		return nodes == 5 && err == nil
 	})
+	freedEverywhere(t, l)
+}
+
+// One node hangs when the lock is released, and it never reads this release. The release is sent again.
+func TestRedlockRepeatsALostRelease(t *testing.T) {
+	l, wires := wired(t)
+	voted, overdue := make(chan struct{}), make(chan struct{}, 10)
+	ctx := taptest.EachAfter(t.Context(), func(c *tap.Command, err error) {
+		switch {
+		case c.Node == "node 1" && c.Name == "SET":
+			close(voted)
+		case c.Node == "node 1" && isOverdue(err):
+			overdue <- struct{}{}
+		}
+	})
+	lease := labtest.Value(l.Acquire(ctx, l.Key, lock.Options{Lease: locktest.Long})).Must(t)
+	<-voted
+	wires[0].Freeze()
+	labtest.Check(t, lease.Release(ctx), nil, "one node hangs, and the release")
+	<-overdue
+	wires[0].CloseConnections()
+	wires[0].Pass()
 	freedEverywhere(t, l)
 }
 

@@ -104,58 +104,82 @@ func (c *voterConn) SetNX(
 func (c *voterConn) Eval(
 	script *redsyncredis.Script, keyAndToken ...any,
 ) (any, error) {
-	token := keyAndToken[1]
-	ended, asked := c.node.attempts.Load(token)
+	v, token := c.node, keyAndToken[1]
+	ended, asked := v.attempts.Load(token)
 	if asked {
 		<-ended.(chan struct{})
-		c.node.attempts.Delete(token)
 	}
-	if c.node.silent.Load() {
+	if v.silent.Load() {
 		if asked {
-			c.node.pendingReleases.Store(token,
-				func() { c.Eval(script, keyAndToken...) })
+			v.keepRelease(script, keyAndToken)
 		}
 		return nil, errSilent
 	}
-	conn, done := c.node.connectFor(c.ctx, time.Second)
+	conn, done := v.connectFor(c.ctx, time.Second)
 	answer, err := conn.Eval(script, keyAndToken...)
-	done(err)
+	if done(err) {
+		v.keepRelease(script, keyAndToken)
+	} else {
+		v.attempts.Delete(token)
+	}
 	return answer, err
 }
 
 func (c *voterConn) Close() error { return nil }
 
 // connectFor returns a connection for one command that may take up to limit.
-// After the command, the caller must call done with its error.
+// After the command, the caller must call done with its error. The result of
+// done tells whether the node has left the command without an answer.
+//
+// If the clock is stopped, no command takes too long.
 func (v *voter) connectFor(
 	ctx context.Context, limit time.Duration,
-) (c redsyncredis.Conn, done func(error)) {
+) (c redsyncredis.Conn, done func(error) bool) {
 	v.background.RLock()
-	if !tap.ClockStopped(ctx) {
+	clockStopped := tap.ClockStopped(ctx)
+	if !clockStopped {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := tap.WithTimeout(ctx, limit)
 	c, _ = goredis.NewPool(v.redis).Get(ctx) // Get never returns an error
-	return c, func(err error) {
+	return c, func(err error) bool {
 		cancel()
 		v.background.RUnlock()
-		if isOverdue(err) && v.silent.CompareAndSwap(false, true) {
+		overdue := isOverdue(err) && !clockStopped
+		if overdue && v.silent.CompareAndSwap(false, true) {
 			go v.awaitAnswer()
 		}
+		return overdue
 	}
 }
 
-// awaitAnswer waits until the node answers a PING, even with an error. Then it
-// sends the releases that were kept for the node.
+// awaitAnswer waits until the node answers a PING, even with an error.
 func (v *voter) awaitAnswer() {
 	v.background.RLock()
 	for isOverdue(v.redis.Ping(context.Background()).Err()) {
 	}
 	v.background.RUnlock()
 	v.silent.Store(false)
-	v.pendingReleases.Range(func(token, release any) bool {
-		v.pendingReleases.Delete(token)
-		release.(func())()
+	v.sendReleases()
+}
+
+// keepRelease keeps a release until the node answers. The node may have
+// answered since the caller asked, so keepRelease looks once more.
+func (v *voter) keepRelease(script *redsyncredis.Script, keyAndToken []any) {
+	v.pendingReleases.Store(keyAndToken[1], func() {
+		c := &voterConn{ctx: context.Background(), node: v}
+		c.Eval(script, keyAndToken...)
+	})
+	if !v.silent.Load() {
+		v.sendReleases()
+	}
+}
+
+func (v *voter) sendReleases() {
+	v.pendingReleases.Range(func(token, _ any) bool {
+		if send, kept := v.pendingReleases.LoadAndDelete(token); kept {
+			send.(func())()
+		}
 		return true
 	})
 }
