@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -177,8 +178,8 @@ func (f *folder) writePacked(name string, text []byte) {
 	f.write(name+".json.gz", packed.Bytes())
 }
 
-// copyAll copies files into a folder of the site, except the named files and folders. It compresses JSON. A
-// counterexample is also copied without compression, so that visitors can save it.
+// copyAll copies files into a folder of the site, except the named files and folders. It removes comments from modules
+// and styles, and compresses JSON. A counterexample is also copied without compression, so that visitors can save it.
 func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -198,10 +199,32 @@ func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 			if isExample := strings.Contains(path.Base(to), "."); isExample {
 				f.write(to+".json", text)
 			}
+		case path.Ext(name) == ".js", path.Ext(name) == ".css":
+			f.write(to, []byte(withoutComments(string(text))))
 		default:
 			f.write(to, text)
 		}
 		return f.err
 	})
 	f.err = errors.Join(f.err, err)
+}
+
+// typeNote matches a comment with a type before an expression. Only the type checker reads it.
+var typeNote = regexp.MustCompile(`/\*\* @type .*?\*/ ?`)
+
+// withoutComments removes the comments, types and indentation of a module, which are a third of its length.
+func withoutComments(module string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(module) {
+		line = strings.TrimLeft(line, " \t")
+		_, behind, ends := strings.Cut(line, "*/")
+		// If code follows the comment, the line stays, and typeNote removes only the comment.
+		begins := strings.HasPrefix(line, "/*") && strings.TrimSpace(behind) == ""
+		if isComment := inside || begins || strings.HasPrefix(line, "//"); !isComment {
+			b.WriteString(typeNote.ReplaceAllString(line, ""))
+		}
+		inside = (inside || begins) && !ends
+	}
+	return b.String()
 }

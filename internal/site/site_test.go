@@ -88,6 +88,23 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// Removing comments does not change a module's program: each line of code is still there.
+func TestModulesKeepTheirCode(t *testing.T) {
+	dir := writeSite(t)
+	for _, name := range []string{"lessons/screen.js", "trace/model.js", "main.js"} {
+		whole := labtest.Value(fs.ReadFile(web.Files(), name)).Must(t)
+		short := labtest.Value(os.ReadFile(filepath.Join(dir, "static", name))).Must(t)
+		for line := range strings.Lines(string(whole)) {
+			if line = strings.TrimSpace(line); !regexp.MustCompile(`^(/\*|\*|//)|/\*\*`).MatchString(line) && !strings.Contains(string(short), line) {
+				t.Errorf("%s has lost the line %s", name, line)
+			}
+		}
+		if strings.Contains(string(short), "\n// ") || len(short) >= len(whole) {
+			t.Errorf("%s has its comments still", name)
+		}
+	}
+}
+
 // Write changes nothing in a folder that contains anything else than a site.
 func TestNoOtherFolderIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
