@@ -303,18 +303,18 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 	if err != nil {
 		return nil, err
 	}
-	losing, err := losingLab(ctx)
+	servers, err := c.startServers(ctx, info)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, stopLab(losing)) }()
-	servers, err := c.startServers(ctx, []catalog.Info{info}, losing)
-	if err != nil {
-		return nil, err
-	}
-	defer servers.Close()
+	defer func() { err = errors.Join(err, stopLab(servers)) }()
 	if e.Question == prove.NodeLossQuestion {
-		return prove.LoseNode(ctx, info, servers, choices)
+		losing, err := losingLab(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = stopLab(losing) }()
+		return prove.LoseNode(ctx, info, prove.Servers{Lab: servers, Losing: losing}, choices)
 	}
 	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{})
 	if err != nil {
@@ -324,27 +324,13 @@ func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Examp
 	return w.Replay(ctx, &e.Scenario, choices)
 }
 
-// provers has the servers of one worker of the proof. Lab belongs to the worker alone; all workers share
-// the lab losing.
-type provers struct {
-	*lab.Lab
-	losing *lab.Lab
-}
-
-func (p provers) Close() error { return stopLab(p.Lab) }
-
-// Ensemble returns an ensemble (several servers that work together). All workers share the ensembles, because
-// together they have about a dozen servers.
-func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
-	return p.losing.Ensemble(ctx, name)
-}
-
-// losingLab returns a lab whose nodes can be stopped. It starts an ensemble when one is first needed.
+// losingLab returns a lab whose nodes can be stopped. It starts an ensemble when one is first needed. All workers share
+// this lab, because its ensembles have about a dozen servers.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
 	return lab.Start(ctx, lab.Options{Host: thisHost(), Backends: []string{}, Topology: lab.Losable})
 }
 
-func (c *ProveCmd) startServers(ctx context.Context, infos []catalog.Info, losing *lab.Lab) (prove.Servers, error) {
+func (c *ProveCmd) startServers(ctx context.Context, infos ...catalog.Info) (*lab.Lab, error) {
 	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Backends: serversFor(infos...), Volatile: true,
 		Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
 	if err != nil {
@@ -356,5 +342,5 @@ func (c *ProveCmd) startServers(ctx context.Context, infos []catalog.Info, losin
 				"(seckill doctor says how), or give --mysql-dsn"))
 		}
 	}
-	return provers{l, losing}, nil
+	return l, nil
 }

@@ -116,7 +116,10 @@ func (c *ProveCmd) proveHere(ctx context.Context, stderr io.Writer, o prove.Opti
 	}
 	defer endLab(stderr, losing)
 	o.Example = c.keepExample
-	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
+	o.Servers = func(ctx context.Context) (prove.Servers, func(), error) {
+		own, err := c.startServers(ctx, o.Infos...)
+		return prove.Servers{Lab: own, Losing: losing}, func() { endLab(stderr, own) }, err
+	}
 	process := "" // each process counts its own answers
 	if c.Part != nil {
 		process = fmt.Sprintf("process %d: ", c.Part[0]+1)

@@ -85,7 +85,7 @@ func LoseNode(
 func (t *trial) searchNodeLoss(
 	ctx context.Context, name string, choices []explore.Choice,
 ) (list []*explore.Schedule, err error) {
-	e, err := t.servers.Ensemble(ctx, name)
+	e, err := t.servers.Losing.Ensemble(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -34,8 +34,9 @@ type Options struct {
 	// Next returns the index in Infos of the strategy that a worker proves next, and false if none is left. If Next is
 	// nil, all strategies of Infos are proved.
 	Next func() (int, bool) `kong:"-"`
-	// Servers starts a set of servers for one worker. No other program may use these servers during the proof.
-	Servers func(context.Context) (Servers, error) `kong:"-"`
+	// Servers starts a set of servers for one worker, which calls the function stop at its end. No other program may
+	// use these servers during the proof.
+	Servers func(context.Context) (s Servers, stop func(), err error) `kong:"-"`
 	// Example stores a counterexample and returns the name of its file. The parameter rule is "" for
 	// the first counterexample of an answer; for others, it is the rule that the counterexample breaks. If the field
 	// Example is nil, no counterexample is stored.
@@ -48,14 +49,10 @@ type Options struct {
 func DefaultOptions() Options { return Options{Schedules: 36, Budget: time.Minute, Workers: 4} }
 
 // Servers are the servers of one worker.
-type Servers interface {
-	// Config returns the addresses of the servers, with which backend.Open connects to them.
-	Config() backend.Config
-	Backends() []backend.Status
-	// Ensemble returns several servers of the named backend, so that one of them can be lost. Several workers may
-	// share an ensemble and use it one after another.
-	Ensemble(ctx context.Context, name string) (*lab.Ensemble, error)
-	Close() error
+type Servers struct {
+	*lab.Lab // the servers of this worker alone
+	// Losing is a lab with the topology lab.Losable. Workers share its ensembles, and use them one after another.
+	Losing *lab.Lab
 }
 
 // Run computes the matrix. If ctx ends or a server fails, Run returns the error and the cells that are finished. All
@@ -76,11 +73,11 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	workers, ctx := errgroup.WithContext(ctx)
 	for range min(o.Workers, len(o.Infos)) {
 		workers.Go(func() error {
-			servers, err := o.Servers(ctx)
+			servers, stop, err := o.Servers(ctx)
 			if err != nil {
 				return err
 			}
-			defer servers.Close()
+			defer stop()
 			mu.Lock()
 			m.setBackends(servers.Backends())
 			mu.Unlock()

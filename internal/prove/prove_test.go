@@ -26,14 +26,15 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-type servers struct{ *lab.Lab }
-
-func (servers) Close() error { return nil }
-
 // shared returns the test program's servers. One worker at a time may explore on them.
-func shared(t *testing.T) func(context.Context) (prove.Servers, error) {
-	l := labtest.Start(t, backend.SQL, backend.Redis)
-	return func(context.Context) (prove.Servers, error) { return servers{l}, nil }
+func shared(t *testing.T) startFunc {
+	return startServers(prove.Servers{Lab: labtest.Start(t, backend.SQL, backend.Redis)})
+}
+
+type startFunc = func(context.Context) (prove.Servers, func(), error)
+
+func startServers(s prove.Servers) startFunc {
+	return func(context.Context) (prove.Servers, func(), error) { return s, func() {}, nil }
 }
 
 // bound returns the maximum number of schedules of a search. With the build tag verify this is n.
@@ -129,10 +130,9 @@ func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) 
 
 // If a strategy's backend is missing, each cell of the strategy says so.
 func TestMissingBackend(t *testing.T) {
-	l := labtest.Start(t, backend.SQL)
+	l := labtest.NewLab(t, lab.Single, backend.NameMySQL)
 	m := labtest.Value(prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua},
-		Questions: []string{"oversell", "owner"}, Workers: 1,
-		Servers: func(context.Context) (prove.Servers, error) { return sqlOnly{servers{l}}, nil }})).Must(t)
+		Questions: []string{"oversell", "owner"}, Workers: 1, Servers: startServers(prove.Servers{Lab: l})})).Must(t)
 	labtest.Same(t, len(m.Rows[0].Cells), 2, "the number of cells")
 	for id, c := range m.Rows[0].Cells {
 		if c.Answer != prove.NotAsked || c.Text != "there is no Redis" {
@@ -140,10 +140,6 @@ func TestMissingBackend(t *testing.T) {
 		}
 	}
 }
-
-type sqlOnly struct{ servers }
-
-func (s sqlOnly) Config() backend.Config { return s.servers.Config().Only(backend.SQL) }
 
 // A caller whose context ends gets the cells so far.
 func TestProofIsInterrupted(t *testing.T) {
@@ -172,7 +168,7 @@ func measure(t *testing.T, questions []string, names ...string) map[string]map[s
 	m, err := prove.Run(t.Context(), prove.Options{Infos: labtest.Map(names, strategies.Named),
 		Questions: questions, Workers: 1, Schedules: bound(20),
 		Budget: time.Minute, // the number of schedules is the limit, so that a busy machine finds the same violations
-		Seed:   1, Servers: func(context.Context) (prove.Servers, error) { return servers{l}, nil }})
+		Seed:   1, Servers: startServers(prove.Servers{Lab: l})})
 	labtest.Must(t, err)
 	cells := map[string]map[string]prove.Cell{}
 	for _, r := range m.Rows {
@@ -223,29 +219,19 @@ func TestTimeAfterDeathBeginsAtTheDeath(t *testing.T) {
 	}
 }
 
-// losers provides the test program's servers, and for each backend a group of servers of which one can be lost.
-type losers struct {
-	servers
-	losing *lab.Lab
-}
-
-func (l losers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
-	return l.losing.Ensemble(ctx, name)
-}
-
 // losing starts the servers that the strategies of these tests need. It starts ensembles at their first use.
-func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
-	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.NewLab(t, lab.Losable, []string{}...)}
-	return func(context.Context) (prove.Servers, error) { return l, nil }
+func losing(t *testing.T, needs ...backend.Capability) prove.Servers {
+	return prove.Servers{Lab: labtest.Start(t, append(needs, backend.SQL)...),
+		Losing: labtest.NewLab(t, lab.Losable, []string{}...)}
 }
 
 // loseNodes asks the question about each strategy, and returns the cells and the counterexamples.
 func loseNodes(
-	t *testing.T, on func(context.Context) (prove.Servers, error), infos ...catalog.Info,
+	t *testing.T, on prove.Servers, infos ...catalog.Info,
 ) (map[string]prove.Cell, map[string]*explore.Schedule) {
 	t.Helper()
 	examples := map[string]*explore.Schedule{}
-	m := labtest.Value(prove.Run(t.Context(), prove.Options{Infos: infos, Servers: on, Workers: 1,
+	m := labtest.Value(prove.Run(t.Context(), prove.Options{Infos: infos, Servers: startServers(on), Workers: 1,
 		Schedules: 20, Budget: budget, Questions: []string{prove.NodeLossQuestion},
 		Example: func(strategy, _, _ string, o *explore.Schedule) (string, error) {
 			examples[strategy] = o
@@ -306,8 +292,7 @@ func keyOf(s explore.Step) string {
 }
 
 // isReplayed checks that a counterexample with a lost node can be replayed on several servers.
-func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (prove.Servers, error)) {
-	s := labtest.Value(on(t.Context())).Must(t)
+func isReplayed(t *testing.T, o *explore.Schedule, s prove.Servers) {
 	now := labtest.Value(prove.LoseNode(t.Context(), redislock.Redsync, s, o.Choices())).Must(t)
 	if !slices.Equal(now.Choices(), o.Choices()) || !slices.Equal(now.Problems, o.Problems) {
 		t.Errorf("replayed, %v breaks %v; want that %v breaks %v", now.Choices(), now.Problems, o.Choices(), o.Problems)
