@@ -61,9 +61,9 @@ func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, erro
 	switch {
 	case len(k.In(l.options.Given)) > 0:
 		return l.awaitGiven(ctx, k)
-	case l.IsArranged(name) && !program.Found():
+	case l.isArranged(name) && !program.Found():
 		return backend.Status{}, fmt.Errorf("topology %s needs %s, and %w: %s",
-			l.topology.name, k.Title, ErrNoServer, program.Missing())
+			l.Topology(), k.Title, ErrNoServer, program.Missing())
 	case program.Found() && !l.options.Embedded:
 		return l.addPrivate(ctx, k, program)
 	case k.embedded != nil:
@@ -78,7 +78,7 @@ func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, erro
 
 // addPrivate starts the servers of a backend, arranged as the topology says.
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
-	start := l.topology.start[k.Name]
+	start := l.topology[k.Name]
 	if start == nil {
 		start = (*Lab).startAlike
 	}
@@ -87,16 +87,16 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 		e.setDefaults()
 		err = e.repair(ctx)
 	}
-	if err != nil && l.IsArranged(k.Name) {
-		err = fmt.Errorf("start %s with topology %s: %w", k.Title, l.topology.name, err)
+	if err != nil && l.isArranged(k.Name) {
+		err = fmt.Errorf("start %s with topology %s: %w", k.Title, l.Topology(), err)
 	}
 	if err != nil {
 		l.discardBackend(k.Name)
 		return backend.Status{}, err
 	}
 	version := e.Nodes[0].version
-	if l.IsArranged(k.Name) {
-		version += fmt.Sprintf(" (%s of %d)", l.topology.name, len(e.Nodes))
+	if l.isArranged(k.Name) {
+		version += fmt.Sprintf(" (%s of %d)", l.Topology(), len(e.Nodes))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -289,12 +289,10 @@ func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 
 // runClock makes keys expire, because miniredis has no clock.
 func runClock(m *miniredis.Miniredis, stop <-chan struct{}) {
-	ticks := time.NewTicker(10 * time.Millisecond)
-	defer ticks.Stop()
+	ticks := time.Tick(10 * time.Millisecond)
 	for last := time.Now(); ; {
 		select {
-		case <-ticks.C:
-			now := time.Now()
+		case now := <-ticks:
 			m.FastForward(now.Sub(last))
 			last = now
 		case <-stop:

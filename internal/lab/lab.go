@@ -4,6 +4,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -74,6 +75,7 @@ type state struct {
 // Start starts a lab and waits until all its backends answer. If Start fails or ctx ends first, no process and no file
 // of the lab is left.
 func Start(ctx context.Context, o Options) (*Lab, error) {
+	o.Topology = cmp.Or(o.Topology, Single)
 	if o.Backends == nil {
 		o.Backends = backend.Names()
 	}
@@ -84,9 +86,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if err := o.Given.Check(); err != nil {
 		return nil, err
 	}
-	if o.Token == "" {
-		o.Token = rand.Text()
-	}
+	o.Token = cmp.Or(o.Token, rand.Text())
 	l := &Lab{options: o, executable: executable, adding: make(chan struct{}, 1),
 		passwords: passwords{mysql: rand.Text(), redis: rand.Text()},
 		state: state{config: o.Given, statuses: map[string]backend.Status{}, ensembles: map[string]*Ensemble{},
@@ -96,7 +96,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if l.topology, err = CheckTopology(o.Topology, o.Given); err != nil {
 		return nil, err
 	}
-	if o.Embedded && l.topology.name != Single {
+	if o.Embedded && o.Topology != Single {
 		return nil, fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
 	}
 	if l.programs = o.Programs; l.programs == nil {

@@ -228,9 +228,6 @@ func (p *Process) signal(s syscall.Signal) error {
 	return nil
 }
 
-// Paused reports whether the process is paused.
-func (p *Process) Paused() bool { return isStopped(p.PID()) }
-
 // Kill ends the process as a crash does, and waits until it has ended.
 func (p *Process) Kill(ctx context.Context) error { return p.endBy(ctx, syscall.SIGKILL) }
 
@@ -267,9 +264,10 @@ func (p *Process) endBy(ctx context.Context, s syscall.Signal) error {
 	return nil
 }
 
-// isStopped reports whether a process is stopped by a signal. On Linux, the state follows the process's name in its
-// stat file. The name is in parentheses and may itself contain parentheses.
-func isStopped(pid int) bool {
+// Paused reports whether the process is paused. On Linux, the state follows the process's name in its stat file. The
+// name is in parentheses and may itself contain parentheses.
+func (p *Process) Paused() bool {
+	pid := p.PID()
 	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err == nil {
 		state = bytes.TrimSpace(state[bytes.LastIndexByte(state, ')')+1:])

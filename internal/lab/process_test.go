@@ -22,7 +22,7 @@ import (
 func TestAStartThatFails(t *testing.T) {
 	l := empty(t)
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	l.topology.start = map[string]startFunc{backend.NameRedis: func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	l.topology = map[string]startFunc{backend.NameRedis: func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error) {
 		_, err := k.start(ctx, program, 2)
 		close(begun)
 		<-goOn
@@ -46,7 +46,7 @@ func TestAStartThatFails(t *testing.T) {
 			t.Errorf("%s is left", p.Name)
 		}
 	}
-	l.topology.start = nil
+	l.topology = nil
 	if err := l.Add(t.Context(), backend.NameRedis); err != nil || len(l.Processes()) != 1 || !l.Backends()[0].OK {
 		t.Errorf("the next start: %v, %+v", err, l.Backends())
 	}

@@ -71,7 +71,8 @@ func (r *Relay) cutAll() {
 		c.Close()
 	}
 	clear(r.conns)
-	r.releaseHeld()
+	r.holds = [2]bool{}
+	r.release.Broadcast()
 }
 
 // Hold holds back the bytes of these directions until Release or CloseConnections.
@@ -87,11 +88,6 @@ func (r *Relay) Hold(directions ...int) {
 func (r *Relay) Release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.releaseHeld()
-}
-
-// releaseHeld ends the holding back of bytes, and wakes the goroutines that wait for this. The caller holds r.mu.
-func (r *Relay) releaseHeld() {
 	r.holds = [2]bool{}
 	r.release.Broadcast()
 }
@@ -171,8 +167,9 @@ func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	}
 }
 
-// A linkKey identifies a link by its two ends. A link is the Relay between a service process and a private server.
-type linkKey struct{ service, backend string }
+// A linkKey identifies a link by its two ends. A link is the Relay between a service process and a private server. If
+// the service is "", all clients share the link.
+type linkKey struct{ service, server string }
 
 // configOf returns the lab's configuration for one service process. If the database has several nodes, the process uses
 // one of them. If Options.Links is true, the process has a link to each server that the lab has started, unless the
@@ -189,20 +186,21 @@ func (l *Lab) configOf(service string) (backend.Config, error) {
 	}
 	for _, name := range backend.Names() {
 		p, err := l.Process(name)
-		if err != nil || c.Tiers[name] != backend.Private || l.IsArranged(name) {
+		if err != nil || c.Tiers[name] != backend.Private || l.isArranged(name) {
 			continue
 		}
-		r, err := l.linkTo(linkKey{service, name}, p.Addr)
+		r, err := l.linkOf(linkKey{service, name})
 		if err != nil {
 			return c, err
 		}
+		r.PointTo(p.Addr)
 		l.setPrivate(&c, name, r.Addr())
 	}
 	return c, nil
 }
 
-// linkTo returns the link with this key. If the link does not exist, linkTo makes it and points it to the address.
-func (l *Lab) linkTo(key linkKey, address string) (*Relay, error) {
+// linkOf returns the link with this key. If the link does not exist, linkOf makes it. The lab's Stop closes it.
+func (l *Lab) linkOf(key linkKey) (*Relay, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.links[key]; r != nil {
@@ -212,20 +210,8 @@ func (l *Lab) linkTo(key linkKey, address string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.PointTo(address)
 	l.links[key], l.closers = r, append(l.closers, r.Close)
 	return r, nil
-}
-
-// newRelay returns a new relay. The lab's Stop closes it.
-func (l *Lab) newRelay() (*Relay, error) {
-	r, err := ListenRelay()
-	if err == nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.closers = append(l.closers, r.Close)
-	}
-	return r, err
 }
 
 // Link returns the link between a service process and a server, or nil if the process reaches the server directly. The

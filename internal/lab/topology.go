@@ -26,26 +26,22 @@ const (
 	Losable = "losable"
 )
 
-// A topology starts several servers of some backends.
-type topology struct {
-	name  string
-	start map[string]startFunc // by name of the backend; other backends start as in Single
-}
+// A topology has the functions that start several servers of some backends, by name of the backend. Other backends
+// start as in Single.
+type topology map[string]startFunc
 
 type startFunc func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error)
 
-func allTopologies() []topology {
-	redis := func(start startFunc) map[string]startFunc { return map[string]startFunc{backend.NameRedis: start} }
-	return []topology{
-		{name: Single},
-		{Cluster, redis((*Lab).redisCluster)},
-		{Ensembles, map[string]startFunc{backend.NameZooKeeper: (*Lab).startVoters,
-			backend.NameEtcd: (*Lab).startVoters}},
-		{Sentinel, redis((*Lab).redisSentinels)},
-		{Ring, redis((*Lab).redisRing)},
-		{Galera, map[string]startFunc{backend.NameMySQL: (*Lab).startGalera}},
-		{Losable, map[string]startFunc{backend.NameRedis: (*Lab).redisPair, backend.NameRedlock: (*Lab).startAlike,
-			backend.NameZooKeeper: (*Lab).startVoters, backend.NameEtcd: (*Lab).startVoters}},
+func allTopologies() map[string]topology {
+	return map[string]topology{
+		Single:    {},
+		Cluster:   {backend.NameRedis: (*Lab).redisCluster},
+		Ensembles: {backend.NameZooKeeper: (*Lab).startVoters, backend.NameEtcd: (*Lab).startVoters},
+		Sentinel:  {backend.NameRedis: (*Lab).redisSentinels},
+		Ring:      {backend.NameRedis: (*Lab).redisRing},
+		Galera:    {backend.NameMySQL: (*Lab).startGalera},
+		Losable: {backend.NameRedis: (*Lab).redisPair, backend.NameRedlock: (*Lab).startAlike,
+			backend.NameZooKeeper: (*Lab).startVoters, backend.NameEtcd: (*Lab).startVoters},
 	}
 }
 
@@ -55,26 +51,24 @@ var TopologyNames = []string{Single, Cluster, Ensembles, Sentinel, Ring, Galera}
 // CheckTopology returns the topology with the given name; "" means Single. It returns an error if no topology has this
 // name, or if the topology would start servers of a backend whose address is given.
 func CheckTopology(name string, given backend.Config) (topology, error) {
-	all := allTopologies()
-	i := slices.IndexFunc(all, func(t topology) bool { return t.name == cmp.Or(name, Single) })
-	if i < 0 {
-		known := strings.Join(TopologyNames, ", ")
-		return topology{}, fmt.Errorf("there is no topology %q: choose from %s", name, known)
+	found, known := allTopologies()[cmp.Or(name, Single)]
+	if !known {
+		return nil, fmt.Errorf("there is no topology %q: choose from %s", name, strings.Join(TopologyNames, ", "))
 	}
 	for _, k := range backend.Kinds {
-		if all[i].start[k.Name] != nil && len(k.In(given)) > 0 {
-			return topology{}, fmt.Errorf("--topology %s starts several servers of %s, and %s names others: "+
+		if found[k.Name] != nil && len(k.In(given)) > 0 {
+			return nil, fmt.Errorf("--topology %s starts several servers of %s, and %s names others: "+
 				"leave out one of them", name, k.Title, k.Flags(given))
 		}
 	}
-	return all[i], nil
+	return found, nil
 }
 
 // Topology returns the name of the lab's topology.
-func (l *Lab) Topology() string { return l.topology.name }
+func (l *Lab) Topology() string { return l.options.Topology }
 
-// IsArranged reports whether the lab's topology starts several servers of a backend.
-func (l *Lab) IsArranged(name string) bool { return l.topology.start[name] != nil }
+// isArranged reports whether the lab's topology starts several servers of a backend.
+func (l *Lab) isArranged(name string) bool { return l.topology[name] != nil }
 
 // An Ensemble contains all servers of one backend. It has one server, or several servers of which one may fail.
 type Ensemble struct {

@@ -54,8 +54,8 @@ func (l *Lab) startGalera(ctx context.Context, k kind, program Program) (_ *Ense
 	if err != nil {
 		return nil, err
 	}
-	for range groupSize {
-		relay, err := l.newRelay()
+	for _, p := range g.nodes {
+		relay, err := l.linkOf(linkKey{server: p.Name})
 		if err != nil {
 			return nil, err
 		}

@@ -212,7 +212,7 @@ type redisPair struct {
 }
 
 func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble, error) {
-	door, err := l.newRelay()
+	relay, err := l.linkOf(linkKey{server: k.Name})
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble
 	nodes, err := l.launchServers(ctx, len(names), 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, names[i], k.Name, fastReplication...)
 	})
-	r := &redisPair{replicated{nodes, l.passwords.redis}, door}
+	r := &redisPair{replicated{nodes, l.passwords.redis}, relay}
 	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, repair: r.restoreRoles, failOver: r.failOver,
 		StopReplication: r.stopReplication,
 		FindNode:        func(context.Context, string) (*Process, error) { return nodes[0], nil },

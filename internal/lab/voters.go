@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,36 +25,28 @@ const electionTimeout = 20 * time.Second
 // startVoters starts three servers, which elect a leader.
 func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, groupSize)
-	awaitLeader := func(ctx context.Context) (leader *Process, err error) {
+	findNode := func(ctx context.Context, role string) (found *Process, err error) {
 		err = Await(ctx, electionTimeout, func(ctx context.Context) error {
-			leader = nil
+			first := map[string]*Process{} // by role
 			var errs []error
 			for _, p := range nodes {
 				_, leads, err := p.server.ask(ctx, p.Addr)
-				if leads {
-					leader = p
-				}
 				errs = append(errs, err)
+				switch {
+				case leads:
+					first[Leader] = p
+				case p.Alive():
+					first[Follower] = cmp.Or(first[Follower], p)
+				}
 			}
-			if leader == nil {
-				return errors.Join(append(errs, errors.New("there is no leader"))...)
+			if found = first[role]; found == nil || first[Leader] == nil {
+				return errors.Join(append(errs, fmt.Errorf("there is no leader, or no %s", role))...)
 			}
 			return nil
 		})
-		return leader, err
+		return found, err
 	}
-	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
-		FindNode: func(ctx context.Context, role string) (*Process, error) {
-			leader, err := awaitLeader(ctx)
-			if err != nil || role == Leader {
-				return leader, err
-			}
-			i := slices.IndexFunc(nodes, func(p *Process) bool { return p != leader && p.Alive() })
-			if i < 0 {
-				return nil, errors.New("the leader has no follower")
-			}
-			return nodes[i], nil
-		}}, err
+	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower}, FindNode: findNode}, err
 }
 
 // etcdServers starts the members of a cluster. A single member is a cluster, too.
