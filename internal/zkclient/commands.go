@@ -17,9 +17,12 @@ import (
 // Create creates a node and returns its path, with the sequence number that the server adds if flags ask for one. If
 // the error is not a refusal of ZooKeeper (zk.ErrNoNode, zk.ErrNodeExists, …), the outcome is unknown.
 func (c *Client) Create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
-	return sendCommand(ctx, c, "create", path+createKind(flags), func() (string, error) {
-		return c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
+	a, err := c.sendCommand(ctx, "create", path+createKind(flags), func(a *reply) error {
+		created, err := c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
+		a.path = created
+		return err
 	})
+	return a.path, err
 }
 
 // EnsurePath creates a persistent node and its missing parents.
@@ -38,38 +41,39 @@ func (c *Client) EnsurePath(ctx context.Context, node string) error {
 
 // Children returns the names (not the paths) of a node's children, and the stat of the node.
 func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
-	a, err := sendCommand(ctx, c, "getChildren", path, func() (a nodeRead, err error) {
+	a, err := c.sendCommand(ctx, "getChildren", path, func(a *reply) (err error) {
 		a.names, a.stat, err = c.conn.Children(path)
-		return a, err
+		return err
 	})
 	return a.names, a.stat, err
 }
 
 // ChildrenW does the same as Children, and returns a channel that receives an event when the children change.
 func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
-	a, err := sendCommand(ctx, c, "getChildren", path+" watch", func() (a nodeRead, err error) {
+	a, err := c.sendCommand(ctx, "getChildren", path+" watch", func(a *reply) (err error) {
 		a.names, a.stat, a.change, err = c.conn.ChildrenW(path)
-		return a, err
+		return err
 	})
 	return a.names, a.stat, a.change, err
 }
 
 // Exists returns a node's stat, or nil if there is no such node.
 func (c *Client) Exists(ctx context.Context, path string) (*zk.Stat, error) {
-	return sendCommand(ctx, c, "exists", path, func() (*zk.Stat, error) {
+	a, err := c.sendCommand(ctx, "exists", path, func(a *reply) error {
 		ok, stat, err := c.conn.Exists(path)
-		if !ok {
-			stat = nil
+		if ok {
+			a.stat = stat
 		}
-		return stat, err
+		return err
 	})
+	return a.stat, err
 }
 
 // Get returns a node's data and stat.
 func (c *Client) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	a, err := sendCommand(ctx, c, "getData", path, func() (a nodeRead, err error) {
+	a, err := c.sendCommand(ctx, "getData", path, func(a *reply) (err error) {
 		a.data, a.stat, err = c.conn.Get(path)
-		return a, err
+		return err
 	})
 	return a.data, a.stat, err
 }
@@ -77,9 +81,9 @@ func (c *Client) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error)
 // GetW does the same as Get, and returns a channel that receives an event when the node changes or is removed, or when
 // the session ends. After zk.ErrNoNode there is no such channel.
 func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
-	a, err := sendCommand(ctx, c, "getData", path+" watch", func() (a nodeRead, err error) {
+	a, err := c.sendCommand(ctx, "getData", path+" watch", func(a *reply) (err error) {
 		a.data, a.stat, a.change, err = c.conn.GetW(path)
-		return a, err
+		return err
 	})
 	return a.data, a.stat, a.change, err
 }
@@ -98,9 +102,7 @@ func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) e
 
 // Delete removes a node. It does not check the node's version.
 func (c *Client) Delete(ctx context.Context, path string) error {
-	_, err := sendCommand(ctx, c, "delete", path, func() (struct{}, error) {
-		return struct{}{}, c.conn.Delete(path, -1)
-	})
+	_, err := c.sendCommand(ctx, "delete", path, func(*reply) error { return c.conn.Delete(path, -1) })
 	return err
 }
 
@@ -168,29 +170,36 @@ func (c *Client) cleanUp(
 	return remove(ctx)
 }
 
-// sendCommand sends a command through the tap and waits for its answer or the end of ctx. The library takes no
-// context, so a goroutine waits for the answer. The goroutine costs 5 % of the time of an uncontended lock.
-func sendCommand[T any](ctx context.Context, c *Client, name, text string, send func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	var got result
+// A reply is the server's reply to a command. Each command sets some of the fields.
+type reply struct {
+	path   string // the path of a new node
+	names  []string
+	data   []byte
+	stat   *zk.Stat // nil if the node does not exist
+	change <-chan zk.Event
+}
+
+// sendCommand sends a command through the tap and waits for its reply or the end of ctx. The library takes no
+// context, so a goroutine waits for the reply. The goroutine costs 5 % of the time of an uncontended lock.
+func (c *Client) sendCommand(ctx context.Context, name, text string, send func(*reply) error) (reply, error) {
+	var got reply
 	err := tap.Do(ctx, tap.ZooKeeper, func() *tap.Command {
 		return &tap.Command{Name: name, Text: name + " " + text}
 	}, func(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		answers, done := make(chan result, 1), make(chan struct{})
+		var answer reply
+		var failed error
+		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			value, err := send()
-			answers <- result{value, err}
+			failed = send(&answer)
 		}()
 		select {
-		case got = <-answers:
-			return got.err
+		case <-done:
+			got = answer
+			return failed
 		case <-ctx.Done():
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -202,38 +211,23 @@ func sendCommand[T any](ctx context.Context, c *Client, name, text string, send 
 		if err != nil {
 			return ""
 		}
-		return describeReply(got.value)
+		return got.describe(name)
 	})
-	return got.value, err
+	return got, err
 }
 
-type nodeRead struct {
-	names  []string
-	data   []byte
-	stat   *zk.Stat
-	change <-chan zk.Event
-}
-
-func describeReply(reply any) string {
-	existence := func(s *zk.Stat) string {
-		if s == nil {
-			return "no node"
-		}
+func (a reply) describe(command string) string {
+	switch {
+	case a.path != "":
+		return path.Base(a.path)
+	case a.names != nil:
+		return strings.Join(slices.SortedFunc(slices.Values(a.names), BySequence), ", ")
+	case a.data != nil:
+		return string(a.data)
+	case a.stat != nil:
 		return "it exists"
-	}
-	switch a := reply.(type) {
-	case string: // the reply of a create: the path of the node
-		return a[strings.LastIndexByte(a, '/')+1:]
-	case *zk.Stat:
-		return existence(a)
-	case nodeRead:
-		switch {
-		case a.names != nil:
-			return strings.Join(slices.SortedFunc(slices.Values(a.names), BySequence), ", ")
-		case a.data != nil:
-			return string(a.data)
-		}
-		return existence(a.stat)
+	case command == "exists":
+		return "no node"
 	}
 	return ""
 }
