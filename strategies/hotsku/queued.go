@@ -1,9 +1,9 @@
 package hotsku
 
 import (
-	"container/list"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,7 +40,7 @@ type queued struct {
 // database at the same time. The other buyers wait.
 type line struct {
 	inside   int           // the number of buyers who use the database
-	waiting  list.List     // the turns of the waiting buyers, in order
+	waiting  []turn        // the turns of the waiting buyers, in order
 	meanStay time.Duration // how long a buyer uses the database on average
 }
 
@@ -64,21 +64,21 @@ func (s *queued) Deduct(
 // waitForTurn returns when the buyer may use the database. After an error the
 // buyer is not in the line, and has sent nothing.
 func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
-	l, place, err := s.joinLine(sku)
-	if err != nil || place == nil {
+	mine, err := s.joinLine(sku)
+	if err != nil || mine == nil {
 		return err
 	}
 	_, err = tap.WaitWithin(ctx, fmt.Sprint("the turn at SKU ", sku),
-		s.wait, place.Value.(turn), nil)
+		s.wait, mine, nil)
 	if err != nil {
-		s.giveUp(sku, l, place)
+		s.giveUp(sku, mine)
 	}
 	return err
 }
 
-// joinLine returns a place in the line, or nil if the buyer need not wait. If
-// the estimated wait is too long, it refuses the buyer at once.
-func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
+// joinLine returns the buyer's turn, or nil if the buyer need not wait. If the
+// estimated wait is too long, it refuses the buyer at once.
+func (s *queued) joinLine(sku int64) (turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.lines[sku]
@@ -88,22 +88,24 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	}
 	if l.inside < s.atOnce {
 		l.inside++
-		return l, nil, nil
+		return nil, nil
 	}
-	if l.waiting.Len() >= maxLineLength {
-		return nil, nil, fmt.Errorf("%d buyers wait", maxLineLength)
+	if len(l.waiting) >= maxLineLength {
+		return nil, fmt.Errorf("%d buyers wait", maxLineLength)
 	}
 	if needed := l.estimateWait(s.atOnce); needed > s.wait {
-		return nil, nil, fmt.Errorf("it would take %v", needed)
+		return nil, fmt.Errorf("it would take %v", needed)
 	}
-	return l, l.waiting.PushBack(make(turn)), nil
+	mine := make(turn)
+	l.waiting = append(l.waiting, mine)
+	return mine, nil
 }
 
 // estimateWait estimates how long a buyer at the end of the line will wait. On
 // average, a buyer leaves the database every meanStay/atOnce. One must leave
 // for each waiting buyer, and one more for the new buyer.
 func (l *line) estimateWait(atOnce int) time.Duration {
-	ahead := int64(l.waiting.Len() + 1)
+	ahead := int64(len(l.waiting) + 1)
 	return time.Duration(ahead * int64(l.meanStay) / int64(atOnce))
 }
 
@@ -125,8 +127,9 @@ func movingAverage(average, latest time.Duration) time.Duration {
 }
 
 func (s *queued) admitNext(sku int64, l *line) {
-	if first := l.waiting.Front(); first != nil {
-		close(l.waiting.Remove(first).(turn))
+	if len(l.waiting) > 0 {
+		close(l.waiting[0])
+		l.waiting = l.waiting[1:]
 		return
 	}
 	if l.inside--; l.inside == 0 {
@@ -136,13 +139,13 @@ func (s *queued) admitNext(sku int64, l *line) {
 
 // giveUp takes a buyer out of the line. If this buyer may already use the
 // database, giveUp lets the next buyer use the database instead.
-func (s *queued) giveUp(sku int64, l *line, place *list.Element) {
+func (s *queued) giveUp(sku int64, mine turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-place.Value.(turn):
-		s.admitNext(sku, l)
-	default:
-		l.waiting.Remove(place)
+	l := s.lines[sku]
+	if i := slices.Index(l.waiting, mine); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		return
 	}
+	s.admitNext(sku, l)
 }

@@ -80,7 +80,7 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 				if err := s.waitForTurn(c.wait(ctx, cancel), 7); !errors.Is(err, c.want) || time.Since(begun) != c.took {
 					t.Errorf("told %v after %v, want %v after %v", err, time.Since(begun), c.want, c.took)
 				}
-				labtest.Same(t, s.lines[7].waiting.Len(), 0, "the number of buyers who wait")
+				labtest.Same(t, len(s.lines[7].waiting), 0, "the number of buyers who wait")
 				leaves(0)
 				labtest.Same(t, len(s.lines), 0, "the lines afterwards")
 			})
@@ -126,9 +126,7 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 	})
 	s := queue(1, time.Second)
 	line7(t, s, 1)
-	for range maxLineLength {
-		s.lines[7].waiting.PushBack(make(turn))
-	}
+	s.lines[7].waiting = make([]turn, maxLineLength)
 	if err := s.waitForTurn(t.Context(), 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
 		t.Errorf("one more than the line holds is told %v", err)
 	}
