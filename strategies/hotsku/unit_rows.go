@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -82,7 +81,6 @@ const (
 	// that it wants. Without a bound, a large stock would make each purchase
 	// slow.
 	maxCounted = 1000
-	maxMarked  = 1000
 )
 
 // unitStock is a stock with a row in stock_units for each unit. Its store uses
@@ -171,20 +169,15 @@ func (s *unitStock) lockUnits(
 func (s *unitStock) markSold(
 	tx *gorm.DB, sku, run, order int64, units []int64,
 ) error {
-	for some := range slices.Chunk(units, maxMarked) {
-		args := []any{order, sku, run}
-		for _, id := range some {
-			args = append(args, id)
-		}
-		_, _, err := s.store.Exec(tx, "UPDATE stock_units "+
-			"FORCE INDEX (PRIMARY) SET order_id = ? "+
-			"WHERE sku_id = ? AND run = ? AND id IN (?"+
-			strings.Repeat(", ?", len(some)-1)+")", args...)
-		if err != nil {
-			return err
-		}
+	args := []any{order, sku, run}
+	for _, id := range units {
+		args = append(args, id)
 	}
-	return nil
+	_, _, err := s.store.Exec(tx, "UPDATE stock_units "+
+		"FORCE INDEX (PRIMARY) SET order_id = ? "+
+		"WHERE sku_id = ? AND run = ? AND id IN (?"+
+		strings.Repeat(", ?", len(units)-1)+")", args...)
+	return err
 }
 
 // Restore frees the units of an order. It takes the locks in the same order as
