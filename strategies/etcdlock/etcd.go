@@ -22,7 +22,8 @@ var Etcd = catalog.Info{
 	Needs:      []backend.Capability{backend.Etcd},
 	Also:       []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil
+		return &etcdLock{&sessions{
+			etcd: d.Etcd, ttl: d.Settings.LockLease}}, nil
 	},
 	Key: stockPath,
 }

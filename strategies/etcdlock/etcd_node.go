@@ -22,7 +22,8 @@ var EtcdNode = catalog.Info{
 	Needs:      []backend.Capability{backend.Etcd},
 	Also:       []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &etcdNode{newSessions(d.Etcd, d.Settings.LockLease)}, nil
+		return &etcdNode{&sessions{
+			etcd: d.Etcd, ttl: d.Settings.LockLease}}, nil
 	},
 	Key: stockPath,
 }

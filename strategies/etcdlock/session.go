@@ -30,10 +30,6 @@ type sessions struct {
 	last *session
 }
 
-func newSessions(etcd *clientv3.Client, ttl time.Duration) *sessions {
-	return &sessions{etcd: etcd, ttl: ttl}
-}
-
 // A session is one lease from its grant to its end. At its end etcd deletes
 // all keys that belong to the lease.
 type session struct {
