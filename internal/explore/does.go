@@ -270,7 +270,7 @@ func payLate(ctx context.Context, w *World, p *process, o *Outcome) {
 func sweepReservations(ctx context.Context, w *World, p *process, o *Outcome) {
 	err := w.passDeadline(ctx, p)
 	if err == nil {
-		_, err = p.Strategy.(seckill.Reserver).Expire(ctx)
+		err = p.Strategy.(seckill.Reserver).Expire(ctx)
 	}
 	if err != nil && !seckill.NothingTaken(err) {
 		err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)

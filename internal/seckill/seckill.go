@@ -78,7 +78,7 @@ type Counter interface {
 }
 
 // A Worker is a Strategy with work besides purchases, such as expiring reservations. Work runs until
-// ctx ends, and returns when it has finished the work that it began. A service process calls it once.
+// ctx ends. Other processes, or the next start, do the work that is left then. A service process calls it once.
 type Worker interface {
 	Work(ctx context.Context)
 }
@@ -115,10 +115,9 @@ type Reserver interface {
 	// can then cancel the order. Other errors are as for Deduct.
 	Release(ctx context.Context, id string) error
 
-	// Expire gives back the units of overdue reservations of this strategy, and returns the number of these
-	// reservations. The units of a reservation are given back once, even if several processes call Expire. Some
-	// reservations may be left for the next call.
-	Expire(ctx context.Context) (released int, err error)
+	// Expire gives back the units of overdue reservations of this strategy. The units of a reservation are
+	// given back once, even if several processes call Expire. After an error, some reservations are left.
+	Expire(ctx context.Context) error
 }
 
 // A ReservationState is the state of a reservation. Reserved can change to each of the other

@@ -1,7 +1,6 @@
 package hotsku
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,7 +110,7 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 		return err
 	}
 	if o.Reservation.State == seckill.Reserved {
-		_, err = s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
+		err = s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
 		if err != nil {
 			return err
 		}
@@ -137,7 +136,7 @@ func (s *reserve) Release(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.releaseUnits(ctx, o, ledger.Cancelled, "state = 'reserved'")
+	err = s.releaseUnits(ctx, o, ledger.Cancelled, "state = 'reserved'")
 	if err != nil {
 		return err
 	}
@@ -166,9 +165,8 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.releaseUnits(ctx, o, ledger.Cancelled,
+	return s.releaseUnits(ctx, o, ledger.Cancelled,
 		"state IN ('reserved', 'paid')")
-	return err
 }
 
 // releaseUnits gives an order's units back if its reservation meets the SQL
@@ -179,13 +177,13 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 // can wait for these new rows.)
 func (s *reserve) releaseUnits(
 	ctx context.Context, o ledger.Order, newState, condition string,
-) (done bool, err error) {
-	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, _, err := s.store.Exec(tx, "UPDATE reservations "+
 			"SET state = ?, released = released + quantity "+
 			"WHERE sku_id = ? AND run = ? AND id = ? AND "+condition,
 			newState, o.SKUID, o.Run, o.ID)
-		if done = rows == 1; err != nil || !done {
+		if err != nil || rows == 0 {
 			return err
 		}
 		_, _, err = s.store.Exec(tx, "UPDATE orders SET status = ? "+
@@ -196,7 +194,6 @@ func (s *reserve) releaseUnits(
 		}
 		return s.store.ReturnUnits(tx, o)
 	})
-	return done && err == nil, err
 }
 
 const (
@@ -204,60 +201,52 @@ const (
 	// reservation expires at most this long after its deadline.
 	sweepInterval = 500 * time.Millisecond
 	maxSwept      = 200
-	sweepTimeout  = 10 * time.Second
 )
 
-// Work sweeps until ctx ends, and finishes the sweep that it has begun.
+// Work sweeps until ctx ends. It may leave a sweep unfinished: the next sweep,
+// here or in another process, finds the other reservations.
 func (s *reserve) Work(ctx context.Context) {
 	for failed := false; tap.Sleep(ctx, sweepInterval) == nil; {
-		for ctx.Err() == nil {
-			swept, cancel := tap.WithTimeout(
-				context.WithoutCancel(ctx), sweepTimeout)
-			n, err := s.Expire(swept)
-			cancel()
-			if err != nil && !failed { // log the first failure only
-				s.log.Warn("expired reservations are not given back",
-					"error", err)
-			}
-			if failed = err != nil; failed || n < maxSwept {
-				break
-			}
+		err := s.Expire(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
+			// Log the first failure only.
+			s.log.Warn("expired reservations are not given back", "error", err)
 		}
+		failed = err != nil
 	}
 }
 
 // Expire makes one sweep. Meanwhile other calls may pay, cancel or expire a
 // reservation that the sweep has found, so releaseUnits checks the state
 // again. If the stock row of a SKU is locked, Expire leaves the SKU for the
-// next sweep, and returns the error at the end. If the query was full, Expire
-// repeats it without this SKU, to find the reservations of other SKUs.
-func (s *reserve) Expire(ctx context.Context) (released int, err error) {
+// next sweep, and returns the error at the end. Each query finds up to maxSwept
+// reservations of other SKUs.
+func (s *reserve) Expire(ctx context.Context) error {
 	var lockedSKUs []int64
-	for again := true; again; {
-		again = false
-		due, wrong := s.findOverdue(ctx, lockedSKUs)
-		if wrong != nil {
-			return released, wrong
+	var busy error
+	for full := true; full; {
+		due, err := s.findOverdue(ctx, lockedSKUs)
+		if err != nil {
+			return err
 		}
+		full = len(due) == maxSwept
 		for _, o := range due {
 			if slices.Contains(lockedSKUs, o.SKUID) {
 				continue
 			}
-			done, wrong := s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
+			err := s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
 			switch {
-			case errors.Is(wrong, seckill.ErrUnknownOrder): // it was reset
-			case errors.Is(wrong, seckill.ErrBusy) && ctx.Err() == nil:
+			case err == nil:
+			case errors.Is(err, seckill.ErrUnknownOrder): // it was reset
+			case errors.Is(err, seckill.ErrBusy) && ctx.Err() == nil:
 				lockedSKUs = append(lockedSKUs, o.SKUID)
-				again = len(due) == maxSwept
-				err = cmp.Or(err, wrong)
-			case wrong != nil:
-				return released, wrong
-			case done:
-				released++
+				busy = err
+			default:
+				return err
 			}
 		}
 	}
-	return released, err
+	return busy
 }
 
 func (s *reserve) findOverdue(
