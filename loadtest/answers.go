@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -64,10 +65,10 @@ type reply struct {
 
 func (r reply) maySendAgain() bool {
 	switch r.Code {
-	case codeTimeout, codeLost, codeUnreachable:
+	case codeTimeout, codeLost, codeUnreachable, string(judge.OutcomeInProgress):
 		return true
 	}
-	return r.Status >= 500 || r.Outcome == judge.OutcomeInProgress
+	return r.Status >= 500
 }
 
 func (r reply) isDefinite() bool {
@@ -81,19 +82,20 @@ func (r reply) isDefinite() bool {
 // replyToError returns the reply for a call that ended with err. If the connection could not be opened,
 // nothing was sent. After any other error the outcome is unknown.
 func replyToError(err error) reply {
-	var malformed malformedResponse
 	var op *net.OpError
+	var broken net.Error
 	switch {
-	case errors.As(err, &malformed):
-		return invalidReply("%s", malformed)
 	case errors.Is(err, context.Canceled):
 		return unknownReply(codeInterrupted, err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
 		return reply{Outcome: judge.OutcomeError, Code: codeUnreachable, Message: err.Error(), ThisCall: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return unknownReply(codeTimeout, "no answer in time")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
+		return unknownReply(codeLost, err.Error())
 	}
-	return unknownReply(codeLost, err.Error())
+	// The connection is sound, so the response is not HTTP, or its status, size or encoding is not allowed.
+	return invalidReply("%s", quoteStart([]byte(err.Error())))
 }
 
 func unknownReply(code, message string) reply {
@@ -120,26 +122,23 @@ type problemBody struct {
 	Ask    string `json:"ask"` // the path at which the buyer can ask what other calls with the same key did
 }
 
-// An expectedSale has the values that a successful answer to a purchase must have.
-type expectedSale struct {
-	SKU, Quantity int64
-	Strategy      string
-	Outcome       judge.Outcome // OutcomeSold for a purchase, OutcomeReserved for a reservation
-}
-
-// readPurchase returns what an answer to a purchase says. An answer that the service may not give proves
+// readPurchase returns what an answer to the purchase p says. An answer that the service may not give proves
 // nothing, so its outcome is unknown.
-func (e expectedSale) readPurchase(a response) reply {
+func (c *client) readPurchase(p purchase, a response) reply {
 	switch a.Status {
 	case http.StatusOK:
 		var s sale
 		if !decodeBody(a, &s) {
 			return invalidReply("a sale of type %q: %s", a.ContentType, quoteStart(a.Body))
 		}
-		return e.readSale(s, a)
+		return c.readSale(p, s, a)
 	case http.StatusAccepted:
 		return readAcceptance(a)
 	}
+	return readRefusal(a)
+}
+
+func readRefusal(a response) reply {
 	var p problemBody
 	if !hasType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
 		if a.Status >= 500 { // The answer is from a proxy, or from a process that is shutting down.
@@ -171,21 +170,21 @@ func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }
 
-func (e expectedSale) readSale(s sale, a response) reply {
-	id := s.OrderID
+func (c *client) readSale(p purchase, s sale, a response) reply {
+	id, outcome := s.OrderID, judge.OutcomeSold
 	// When the reservation is paid, the answer has an OrderID as well.
-	if e.Outcome == judge.OutcomeReserved {
-		id = s.ReservationID
+	if c.scenario.Reserve > 0 {
+		id, outcome = s.ReservationID, judge.OutcomeReserved
 	}
 	switch {
 	case id == "" || s.SKU == nil || s.Quantity == nil || s.Remaining == nil:
 		return invalidReply("a sale without all its fields: %s", quoteStart(a.Body))
-	case *s.SKU != e.SKU || *s.Quantity != e.Quantity:
-		return invalidReply("asked for %d of SKU %d, was given %d of SKU %d", e.Quantity, e.SKU, *s.Quantity, *s.SKU)
-	case s.Strategy != e.Strategy:
-		return invalidReply("asked for strategy %q, was served by %q", e.Strategy, s.Strategy)
+	case *s.SKU != p.sku || *s.Quantity != p.quantity:
+		return invalidReply("asked for %d of SKU %d, was given %d of SKU %d", p.quantity, p.sku, *s.Quantity, *s.SKU)
+	case s.Strategy != c.scenario.Strategy:
+		return invalidReply("asked for strategy %q, was served by %q", c.scenario.Strategy, s.Strategy)
 	}
-	return reply{Outcome: e.Outcome, OrderID: id, Remaining: *s.Remaining, Replayed: a.Replayed}
+	return reply{Outcome: outcome, OrderID: id, Remaining: *s.Remaining, Replayed: a.Replayed}
 }
 
 // readAcceptance reads an answer which says that the purchase is accepted, and that its order is written later.
@@ -205,7 +204,7 @@ var acceptedReply = reply{Outcome: judge.OutcomeAccepted, Code: string(judge.Out
 // readOutcome reads the answer to a call that asks for the outcome of an accepted purchase. It returns false
 // while the service has not decided, or cannot say. If the service no longer knows the request, the outcome
 // stays "accepted", and the judge looks for the order in the ledger.
-func (e expectedSale) readOutcome(a response) (reply, bool) {
+func (c *client) readOutcome(p purchase, a response) (reply, bool) {
 	var page struct {
 		Orders  []sale `json:"orders"`
 		Request struct {
@@ -231,7 +230,7 @@ func (e expectedSale) readOutcome(a response) (reply, bool) {
 		}
 	case "ordered":
 		if len(page.Orders) == 1 {
-			return e.readSale(page.Orders[0], a), true
+			return c.readSale(p, page.Orders[0], a), true
 		}
 	}
 	return invalidReply("a look-up that says %s", quoteStart(a.Body)), true
@@ -248,7 +247,7 @@ var (
 func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 	return func(a response) reply {
 		if a.Status != http.StatusOK {
-			return expectedSale{}.readPurchase(a)
+			return readRefusal(a)
 		}
 		var r struct {
 			Status string `json:"status"` // status of an order
@@ -259,4 +258,17 @@ func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 		}
 		return invalidReply("the state %q: %s", r.Status+r.State, quoteStart(a.Body))
 	}
+}
+
+// readRestock reads the answer to a restock. If the restock is in progress, its units may still arrive, so the
+// outcome is unknown.
+func readRestock(a response) reply {
+	if a.Status == http.StatusOK {
+		return reply{Outcome: judge.OutcomeRestocked}
+	}
+	r := readRefusal(a)
+	if r.Outcome == judge.OutcomeInProgress {
+		r.Outcome = judge.OutcomeUnknown
+	}
+	return r
 }

@@ -24,7 +24,7 @@ func (w *worker) makeRequest(i int, when timing) {
 		w.sendCopies(p, when)
 		return
 	}
-	w.finishRequest(p, w.makePurchase(p, when.sent), when)
+	w.finishRequest(p, w.makePurchase(p), when)
 }
 
 // finishRequest records the last answer to a request. If the buyer got something, the buyer then pays or cancels.
@@ -51,8 +51,9 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	return d/2 + time.Duration(p.drawShare(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
-func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
-	final, doubt := w.callWithRetries(p, attempt{kind: judge.CallBuy, sent: sent, send: w.caller.sendPurchase})
+func (w *worker) makePurchase(p purchase) finalReply {
+	sent := w.load.sinceStart()
+	final, doubt := w.callWithRetries(p, judge.CallBuy, 0, w.caller.sendPurchase)
 	// If the request is sent several times at once, the reservation may come from a call that was sent earlier.
 	// Then reservedUntil is not known.
 	if !p.copied {
@@ -65,31 +66,26 @@ func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	return final
 }
 
-type attempt struct {
-	kind          judge.CallKind
-	sent          time.Duration // when the latest call was sent
-	reservedUntil time.Duration // see finalReply
-	send          func(purchase) reply
-}
-
 // callWithRetries makes a call. If the reply leaves the outcome open and retries are left, it makes the call again,
 // at the next target and with the same key. This is safe: to buy, pay or cancel twice has the same effect as once. It
-// returns the last reply, and whether any call got no answer, so that it may have had its effect.
-func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
+// returns the last reply, and whether any call got no answer, so that it may have had its effect. For reservedUntil,
+// see finalReply.
+func (w *worker) callWithRetries(p purchase, kind judge.CallKind, reservedUntil time.Duration,
+	send func(purchase) reply) (finalReply, bool) {
 	plan, doubt := w.load.plan, false
 	for try := 0; ; try++ {
-		r := a.send(p)
+		sent := w.load.sinceStart()
+		r := send(p)
 		final := finalReply{reply: r, answered: w.load.sinceStart()}
-		early := r.Outcome == judge.OutcomeExpired && final.answered < a.reservedUntil
-		times := judge.CallTimes{Sent: a.sent, Answered: final.answered}
-		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, CallTimes: times, Early: early}, try, r)
+		early := r.Outcome == judge.OutcomeExpired && final.answered < reservedUntil
+		times := judge.CallTimes{Sent: sent, Answered: final.answered}
+		w.load.tally.recordCall(p, judge.Call{Kind: kind, CallTimes: times, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
 		p.patience = 0 // Only the first call is cut off, and the buyer waits for later answers.
 		if try >= plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(plan.pauseBefore(p.index, try, r)) {
 			return final, doubt
 		}
 		p.turn++
-		a.sent = w.load.sinceStart()
 	}
 }
 
@@ -112,7 +108,7 @@ func (w *worker) sendCopies(p purchase, when timing) {
 			copier.caller.connectTo(p.index + turn)
 			connected.Done()
 			connected.Wait()
-			answers <- copier.makePurchase(copied, w.load.sinceStart())
+			answers <- copier.makePurchase(copied)
 		})
 	}
 	best, left := <-answers, CopiesEach-1
@@ -151,12 +147,10 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 	switch {
 	case final.Outcome != judge.OutcomeSold && !reserved:
 	case p.cancels:
-		cancel := attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: w.caller.sendCancellation}
-		r, doubt := w.callWithRetries(p, cancel)
+		r, doubt := w.callWithRetries(p, judge.CallCancel, 0, w.caller.sendCancellation)
 		tally.recordCancellation(p, r.reply, doubt, !reserved)
 		if p.copied { // The buyer cancels a second time, which must not give the units back again.
-			cancel.sent = w.load.sinceStart()
-			w.callWithRetries(p, cancel)
+			w.callWithRetries(p, judge.CallCancel, 0, w.caller.sendCancellation)
 		}
 	case !reserved:
 	case p.forgets:
@@ -165,8 +159,7 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p) })
 		}
 	default:
-		pay := attempt{judge.CallPay, w.load.sinceStart(), final.reservedUntil, w.caller.sendPayment}
-		r, doubt := w.callWithRetries(p, pay)
+		r, doubt := w.callWithRetries(p, judge.CallPay, final.reservedUntil, w.caller.sendPayment)
 		tally.recordPayment(p, r, doubt)
 	}
 }
@@ -179,9 +172,24 @@ func (w *worker) cancelExpired(p purchase) {
 		return
 	}
 	for _, p.asOrder = range []bool{false, true} {
-		w.callWithRetries(p, attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: w.caller.sendCancellation})
+		w.callWithRetries(p, judge.CallCancel, 0, w.caller.sendCancellation)
 	}
 	w.load.tally.updateResult(func(r *Result) { r.Reservations.Returned++ })
+}
+
+// restock adds the units of p. Then it makes the call a second time with the same key, which must add nothing.
+func (w *worker) restock(p purchase) {
+	// A short call overlaps few purchases, so the search for a sequence that explains all answers ends sooner.
+	w.caller.connectTo(0)
+	first, _ := w.callWithRetries(p, judge.CallRestock, 0, w.caller.sendRestock)
+	again, _ := w.callWithRetries(p, judge.CallRestock, 0, w.caller.sendRestock)
+	w.load.tally.updateResult(func(r *Result) {
+		r.Restocks++
+		if first.Outcome != judge.OutcomeRestocked && again.Outcome != judge.OutcomeRestocked {
+			r.Problems = append(r.Problems, newProblem("not_restocked", params{"units": p.quantity, "error": again.Message},
+				"a restock of %d units was not acknowledged: %s", p.quantity, again.Message))
+		}
+	})
 }
 
 const (

@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"seckill/internal/judge"
 )
 
 // A client knows the targets of a run and how to call them.
@@ -26,10 +24,11 @@ import (
 // by a third to two thirds. A Transport also repeats a request with an Idempotency-Key when a connection
 // breaks, so the run would not know that the service was called twice.
 type client struct {
-	scenario Scenario
-	keyless  bool
-	targets  []*url.URL
-	buyPath  string
+	scenario   Scenario
+	keyless    bool
+	adminToken string
+	targets    []*url.URL
+	buyPath    string
 
 	running   context.Context // ends when the run is interrupted
 	interrupt context.CancelFunc
@@ -37,7 +36,7 @@ type client struct {
 
 // newClient returns a client for the targets of c. checkTarget must have accepted these targets.
 func newClient(c Config) *client {
-	cl := &client{scenario: c.Scenario, keyless: c.Keyless, buyPath: "/api/v1/seckill"}
+	cl := &client{scenario: c.Scenario, keyless: c.Keyless, adminToken: c.AdminToken, buyPath: "/api/v1/seckill"}
 	if c.Reserve > 0 {
 		cl.buyPath = reservationsPath
 	}
@@ -175,15 +174,7 @@ func (b *buyer) sendPurchase(p purchase) reply {
 		body += fmt.Sprintf(`,"expires_in":%d`, int64(s.Reserve.Seconds()))
 	}
 	return b.sendCall(p, call{method: http.MethodPost, path: c.buyPath, header: header, body: body + "}",
-		interpret: c.expectSale(p).readPurchase})
-}
-
-func (c *client) expectSale(p purchase) expectedSale {
-	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, judge.OutcomeSold}
-	if c.scenario.Reserve > 0 {
-		e.Outcome = judge.OutcomeReserved
-	}
-	return e
+		interpret: func(a response) reply { return c.readPurchase(p, a) }})
 }
 
 // sendCancellation cancels what the buyer got: a reservation if the scenario has reservations, otherwise an order.
@@ -204,30 +195,35 @@ func (b *buyer) sendPayment(p purchase) reply {
 	return b.sendCall(p, call{method: http.MethodPost, path: path, interpret: readPayment})
 }
 
+// sendRestock adds p.quantity units to the stock of p.sku.
+func (b *buyer) sendRestock(p purchase) reply {
+	header := "Content-Type: " + typeJSON + "\r\nIdempotency-Key: " + p.key + "\r\n"
+	if token := b.client.adminToken; token != "" {
+		header += "Authorization: Bearer " + token + "\r\n"
+	}
+	return b.sendCall(p, call{method: http.MethodPost, header: header, body: fmt.Sprintf(`{"units":%d}`, p.quantity),
+		path:      skuPath(p.sku) + "/restock?strategy=" + url.QueryEscape(b.client.scenario.Strategy),
+		interpret: readRestock})
+}
+
 // askOutcome asks for the outcome of an accepted purchase. It returns false while the service has not
 // decided, or if the service does not answer.
 func (b *buyer) askOutcome(p purchase) (reply, bool) {
 	final := false
 	path := fmt.Sprintf("%s?user_id=%d&request_id=%s&sku_id=%d", ordersPath, p.user, url.QueryEscape(p.key), p.sku)
 	read := func(a response) (r reply) {
-		r, final = b.client.expectSale(p).readOutcome(a)
+		r, final = b.client.readOutcome(p, a)
 		return r
 	}
 	r := b.sendCall(p, call{method: http.MethodGet, path: path, interpret: read})
 	return r, final
 }
 
-// A malformedResponse is the error for a response that the client does not accept. The response is not HTTP,
-// or its status, size or encoding is not allowed.
-type malformedResponse string
-
-func (m malformedResponse) Error() string { return string(m) }
-
 // maxHeader bounds the header of a response, in bytes.
 const maxHeader = 8 << 10
 
-// exchangeMessages sends the request and reads the response. It returns a malformedResponse or an error of
-// the connection.
+// exchangeMessages sends the request and reads the response. Its error is one of the connection, or says why the
+// client does not accept the response.
 func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	if _, err := c.Write(b.request.Bytes()); err != nil {
 		return response{}, err
@@ -235,7 +231,7 @@ func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	c.limit.N = maxHeader + maxBody
 	r, err := http.ReadResponse(c.reader, nil) //nolint:bodyclose // the body is read to its end; the connection is kept
 	if err == nil && (r.StatusCode < http.StatusOK || r.StatusCode > 599) {
-		return response{}, malformedResponse("a status of " + strconv.Itoa(r.StatusCode))
+		return response{}, fmt.Errorf("a status of %d", r.StatusCode)
 	}
 	if err == nil {
 		b.body.Reset()
@@ -243,15 +239,13 @@ func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	}
 	switch {
 	case err != nil && c.limit.N <= 0:
-		return response{}, malformedResponse("a response that does not end")
-	case err != nil && isConnectionError(err):
-		return response{}, err
+		return response{}, errors.New("a response that does not end")
 	case err != nil:
-		return response{}, malformedResponse(quoteStart([]byte(err.Error())))
+		return response{}, err
 	case r.Header.Get("Content-Encoding") != "":
-		return response{}, malformedResponse("a Content-Encoding of " + r.Header.Get("Content-Encoding"))
+		return response{}, errors.New("a Content-Encoding of " + r.Header.Get("Content-Encoding"))
 	case b.body.Len() > maxBody:
-		return response{}, malformedResponse("a body of more than " + strconv.Itoa(maxBody) + " bytes")
+		return response{}, fmt.Errorf("a body of more than %d bytes", maxBody)
 	}
 	a := response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: b.body.Bytes(),
 		Replayed: r.Header.Get("Idempotency-Replayed") == "true", last: r.Close || c.reader.Buffered() > 0}
@@ -259,11 +253,4 @@ func (b *buyer) exchangeMessages(c *connection) (response, error) {
 		a.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return a, nil
-}
-
-// isConnectionError reports whether err is an error of the connection. Any other error of http.ReadResponse
-// means that the bytes are not HTTP.
-func isConnectionError(err error) bool {
-	var netError net.Error
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &netError)
 }

@@ -2,8 +2,11 @@ package loadtest
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
+
+	"seckill/internal/judge"
 )
 
 // interruptGrace is how long buyers still wait for their answers after a run was interrupted, because an
@@ -16,6 +19,7 @@ type caller interface {
 	sendPurchase(p purchase) reply
 	sendCancellation(p purchase) reply
 	sendPayment(p purchase) reply
+	sendRestock(p purchase) reply
 	// askOutcome asks for the outcome of an accepted purchase. It returns false if the service has not decided yet.
 	askOutcome(p purchase) (reply, bool)
 	// connectTo opens a connection to a target before the load begins. The parameter turn selects the
@@ -29,7 +33,6 @@ type load struct {
 	tally     *tally
 	newCaller func() caller
 	limits    limits
-	onStart   func() // called once when all connections are open, before the first request; may be nil
 	started   time.Time
 	stopped   <-chan struct{}
 	inFlight  sync.WaitGroup // requests that have no answer yet
@@ -123,7 +126,7 @@ func (l *load) sendRequests(ctx context.Context) {
 	}
 	l.connectWorkers(min(maxBusy, connected))
 	l.started = time.Now()
-	callIfSet(l.onStart)
+	l.startRestocks()
 	sent := l.sendWhenDue(ctx, make(chan struct{}, maxBusy))
 	// All requests were due, so a request that was not sent found no free connection in time.
 	if ctx.Err() == nil {
@@ -138,6 +141,25 @@ func (l *load) finishCopies() {
 	l.copies.Wait()
 	for _, w := range l.idleWorkers {
 		w.caller.closeConnections()
+	}
+}
+
+// startRestocks starts a goroutine for each SKU and each restock of the scenario. The goroutine waits until
+// the restock is due. finishCopies waits for all of these goroutines.
+func (l *load) startRestocks() {
+	s := l.plan.scenario
+	for i, text := range s.Restock {
+		units, due, _ := parseRestock(text) // Config.Check has refused texts with an error.
+		for k := range s.SKUs {
+			sku := s.SKU + int64(k)
+			key := l.plan.keyPrefix(sku) + "restock-" + strconv.Itoa(i)
+			p := purchase{sku: sku, quantity: units, user: judge.OperatorOf(key), key: key}
+			l.copies.Go(func() {
+				if l.pauseFor(due) {
+					l.goWithWorker(func(w *worker) { w.restock(p) })
+				}
+			})
+		}
 	}
 }
 

@@ -208,7 +208,6 @@ func (r *run) sendLoad(ctx context.Context) func() {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
 	l := newLoad(r.plan, r.tally, func() caller { return client.newBuyer() })
 	l.limits.final = cmp.Or(r.config.finalWithin, l.limits.final)
-	l.onStart = func() { r.startRestocks(l) }
 	callIfSet(r.config.Begin)
 	stopProgress := r.reportProgress()
 	r.result.Start = time.Now()

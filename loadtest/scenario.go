@@ -460,6 +460,18 @@ func (s Scenario) checkDemand() error {
 	return nil
 }
 
+// parseRestock reads a text such as 50@0.5s. It returns how many units each SKU gets, and how long after the
+// start of the load.
+func parseRestock(text string) (int64, time.Duration, error) {
+	number, at, _ := strings.Cut(text, "@")
+	units, notNumber := strconv.ParseInt(number, 10, 64)
+	due, notTime := time.ParseDuration(at)
+	if notNumber != nil || notTime != nil || units < 1 || units > seckill.MaxStock || due < 0 || due > time.Hour {
+		return 0, 0, fmt.Errorf("%q is not UNITS@TIME, such as 50@0.5s, within an hour", text)
+	}
+	return units, due, nil
+}
+
 // fieldError returns an ErrConfig about a field. The parameter field is the name of that field in scenario files.
 func fieldError(field, code string, params map[string]any, format string, args ...any) error {
 	wrong := &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params}

@@ -94,8 +94,7 @@ func (r *refusal) Error() string {
 type request struct {
 	method string // empty for GET
 	path   string
-	key    string // the Idempotency-Key; empty for none
-	body   any    // written as JSON; nil for no body
+	body   any // written as JSON; nil for no body
 }
 
 // callJSON sends one request and decodes the JSON answer. It returns a *refusal if the status is not 200.
@@ -113,9 +112,6 @@ func (s service) callJSON(ctx context.Context, r request, into any) error {
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", typeJSON)
-	}
-	if r.key != "" {
-		req.Header.Set("Idempotency-Key", r.key)
 	}
 	// No other path needs the token.
 	if s.adminToken != "" && strings.HasPrefix(r.path, "/api/v1/") {
