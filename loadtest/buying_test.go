@@ -196,7 +196,7 @@ func TestRetriesAndCopies(t *testing.T) {
 
 // A client waits for the Retry-After before it repeats a call. Every pause has an upper limit.
 func TestPauses(t *testing.T) {
-	p := newPlan(Scenario{Seed: 1, Buyers: 1}.withDefaults(), []int64{1})
+	p := newPlan(Scenario{Seed: 1, Buyers: 1, SKUs: 1, Profile: Closed}, []int64{1})
 	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: maxPause} {
 		got := p.pauseBefore(0, 0, reply{Outcome: judge.OutcomeInProgress, RetryAfter: after})
 		labtest.Same(t, got, want, "the pause when told to ask again after %v", after)
@@ -263,8 +263,8 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &scripted{replies: test.replies}
-			c := Scenario{SKU: 1, Stock: 1, Quantity: 1, Buyers: 1, Concurrency: 1, Copies: test.copies, Retry: 1,
-				Timeout: time.Minute}.withDefaults()
+			c := Scenario{SKU: 1, SKUs: 1, Profile: Closed, Stock: 1, Quantity: 1, Buyers: 1, Concurrency: 1, Copies: test.copies, Retry: 1,
+				Timeout: time.Minute}
 			p := newPlan(c, []int64{1})
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
 			l.sendRequests(t.Context())
@@ -377,9 +377,9 @@ func TestAnswersInTwoSteps(t *testing.T) {
 	} {
 		s := newPromising(test.more, test.decides)
 		c := serve(t, s.fake)
-		c.Async, c.finalWithin = true, time.Minute
+		c.Async, c.limits.final = true, time.Minute
 		if test.open > 0 {
-			c.finalWithin = time.Second // buyers without a final answer ask for this time
+			c.limits.final = time.Second // buyers without a final answer ask for this time
 		}
 		if test.adjust != nil {
 			test.adjust(&c)

@@ -90,7 +90,7 @@ func (f *fake) handler() http.Handler {
 			map[string]any{"name": "redis-lua", "stock": "redis", "available": true},
 			map[string]any{"name": "zk", "stock": "row", "available": false,
 				"missing": []string{"no ZooKeeper is configured"}},
-		}, "locks": lockTimes{Lease: f.wait.Milliseconds() / 2, Wait: f.wait.Milliseconds() / 2}})
+		}, "locks": map[string]any{"lease_ms": f.wait.Milliseconds() / 2, "wait_ms": f.wait.Milliseconds() / 2}})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, map[string]any{"backends": []any{
@@ -275,10 +275,11 @@ func serve(t *testing.T, f *fake) Config {
 	t.Helper()
 	server := httptest.NewServer(f.handler())
 	t.Cleanup(server.Close)
+	limits := defaultLimits
+	limits.settle, limits.poll, limits.quiet = 2*time.Second, 5*time.Millisecond, 50*time.Millisecond
 	return Config{
-		Scenario: Scenario{Strategy: testStrategy, SKU: 1, Stock: testStock, Buyers: testBuyers,
+		Scenario: Scenario{Strategy: testStrategy, SKU: 1, SKUs: 1, Profile: Closed, Stock: testStock, Buyers: testBuyers,
 			Concurrency: 8, Quantity: 1, Timeout: 5 * time.Second, Seed: 1},
-		Targets: []string{server.URL}, AdminToken: "secret", Ledger: f,
-		settling: settling{limit: 2 * time.Second, poll: 5 * time.Millisecond, quiet: 50 * time.Millisecond},
+		Targets: []string{server.URL}, AdminToken: "secret", Ledger: f, limits: limits,
 	}
 }

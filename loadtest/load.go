@@ -49,14 +49,20 @@ type loadState struct {
 	asking      bool // true while the goroutine of askAllOutcomes runs
 }
 
-// limits bound how long an open loop and its buyers wait, and how many connections there are.
+// limits bound how long a run waits, and how many connections there are.
 type limits struct {
 	connections int           // the maximum number of connections of an open loop
 	drain       time.Duration // how long late requests may still be sent after the last request was due
 	final       time.Duration // how long an accepted request waits for its final answer
+
+	// settle is how long the audit waits for purchases whose buyers have hung up. After that the run is not valid.
+	settle time.Duration
+	poll   time.Duration // the time between two readings of the ledger
+	quiet  time.Duration // how long the ledger must stay unchanged if accepted requests have no final answer
 }
 
-var defaultLimits = limits{connections: 1000, drain: time.Minute, final: 30 * time.Second}
+var defaultLimits = limits{connections: 1000, drain: time.Minute, final: 30 * time.Second,
+	settle: 30 * time.Second, poll: 200 * time.Millisecond, quiet: 5 * time.Second}
 
 func newLoad(p *plan, t *tally, newCaller func() caller) *load {
 	return &load{plan: p, tally: t, newCaller: newCaller, limits: defaultLimits}

@@ -73,8 +73,7 @@ func (s *slow) sendPurchase(p purchase) reply {
 // send runs a scenario against s in the fake time of the test.
 func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result) {
 	t.Helper()
-	c.SKU, c.Stock, c.Quantity, c.Timeout = 1, 1, 1, time.Minute
-	c = c.withDefaults()
+	c.SKU, c.SKUs, c.Stock, c.Quantity, c.Timeout = 1, 1, 1, 1, time.Minute
 	p := newPlan(c, []int64{1})
 	l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
 	l.limits.connections = cmp.Or(s.connections, l.limits.connections)
@@ -161,7 +160,7 @@ func TestClosedLoop(t *testing.T) {
 // Each percentile is computed from the answers that its name says.
 func TestPercentiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, r := send(t, &slow{graded: true}, Scenario{Buyers: 1000, Concurrency: 1}, 0)
+		_, r := send(t, &slow{graded: true}, Scenario{Profile: Closed, Buyers: 1000, Concurrency: 1}, 0)
 		got := []int64{r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.P999, r.Latency.Max,
 			int64(r.Latency.Mean), r.SoldLatency.P50, r.SoldLatency.Max, r.RefusedLatency.P50, r.RefusedLatency.Max}
 		want := []int64{500, 900, 990, 999, 1000, 500, 497, 997, 498, 998} // in seconds
@@ -205,7 +204,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 		{ms, replyToError(io.ErrUnexpectedEOF), false, true, 0}, {ms, expired, false, false, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second,
-				Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}.withDefaults()
+				Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}
 			p := newPlan(s, []int64{1})
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller {
 				return &scripted{replies: []reply{reserved, reserved, reserved}, pays: c.pays, takes: c.answers}

@@ -40,8 +40,7 @@ type Config struct {
 
 	Hooks
 
-	settling    settling      // the zero value means defaultSettling
-	finalWithin time.Duration // how long buyers ask for a final answer; 0 means defaultLimits.final
+	limits limits // the zero value means defaultLimits
 }
 
 // Hooks are functions that a run calls. Each may be nil.
@@ -82,7 +81,7 @@ func (c Config) Check() error {
 		if err := c.checkReset(); err != nil {
 			return err
 		}
-		if err := c.withDefaults().checkDemand(); err != nil {
+		if err := c.checkDemand(); err != nil {
 			return err
 		}
 	}
@@ -162,7 +161,7 @@ type run struct {
 	plan      *plan
 	transport *http.Transport
 	services  []service
-	locks     []lockTimes // the limits of the locks of each target that reports them
+	lockTime  time.Duration // see maxStandstill; 0 if no target reports it
 	tally     *tally
 	result    *Result
 
@@ -177,12 +176,12 @@ func newCheckedRun(c Config) (*run, error) {
 	if len(c.Targets) == 0 {
 		return nil, configError("no target: give the address of at least one service")
 	}
-	c.settling = cmp.Or(c.settling, defaultSettling)
-	c.Scenario = c.withDefaults()
+	c.limits = cmp.Or(c.limits, defaultLimits)
 	return newRun(c), nil
 }
 
 func newRun(c Config) *run {
+	c.limits.settle += c.Reserve // After this time, every reservation has expired.
 	p, result := newPlan(c.Scenario, make([]int64, c.SKUs)), newResult(c)
 	r := &run{config: c, plan: p, tally: newTally(p, result), result: result,
 		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
@@ -207,7 +206,7 @@ func (r *run) sendLoad(ctx context.Context) func() {
 	defer client.interrupt()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
 	l := newLoad(r.plan, r.tally, func() caller { return client.newBuyer() })
-	l.limits.final = cmp.Or(r.config.finalWithin, l.limits.final)
+	l.limits = r.config.limits
 	callIfSet(r.config.Begin)
 	stopProgress := r.reportProgress()
 	r.result.Start = time.Now()

@@ -40,11 +40,11 @@ func TestVerdictInMemory(t *testing.T) {
 		{1_000_000, 100_000}, {1_000_000, 999_000}, {2_200_000, 1000},
 	} {
 		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1,
-			Quantity: 1, Timeout: time.Second}.withDefaults()
+			SKUs: 1, Profile: Closed, Quantity: 1, Timeout: time.Second}
 		labtest.Check(t, s.Check(), nil, "check the scenario")
 		debug.FreeOSMemory()
 		book := shop{Snapshot: &judge.Snapshot{Stock: judge.Stock{ID: 1, Initial: s.Stock, Num: s.Stock, Run: 1}}}
-		r := newRun(Config{Scenario: s, Ledger: skuLedger(func(int64) (judge.Snapshot, error) { return *book.Snapshot, nil }), settling: defaultSettling})
+		r := newRun(Config{Scenario: s, Ledger: skuLedger(func(int64) (judge.Snapshot, error) { return *book.Snapshot, nil }), limits: defaultLimits})
 		r.plan.runs[0], r.stockStores = 1, map[string]seckill.StockStore{testStrategy: seckill.InRow}
 		l := newLoad(r.plan, r.tally, func() caller { return book })
 		l.sendRequests(t.Context())

@@ -237,7 +237,7 @@ func TestReadingsThatAgree(t *testing.T) {
 
 // A run waits while something may still change the ledger, and no longer.
 func TestSettling(t *testing.T) {
-	s := settling{limit: 30 * time.Second, poll: time.Second, quiet: 5 * time.Second}
+	s := limits{settle: 30 * time.Second, poll: time.Second, quiet: 5 * time.Second}
 	open := judge.Snapshot{Orders: []judge.Order{{Status: judge.Active,
 		Reservation: &judge.Reservation{State: seckill.Reserved}}}}
 	for name, c := range map[string]struct {
@@ -268,7 +268,7 @@ func TestSettling(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
-			r := newRun(Config{Scenario: Scenario{SKU: 1, SKUs: 1, Reserve: c.reserve}, settling: s,
+			r := newRun(Config{Scenario: Scenario{SKU: 1, SKUs: 1, Reserve: c.reserve}, limits: s,
 				Ledger: skuLedger(func(sku int64) (judge.Snapshot, error) {
 					switch at := time.Since(begun); {
 					case c.restless:
@@ -368,7 +368,7 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 			func(r *run) { r.tally.skus[0].hasSilentCall = true }, 0, judge.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
-		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // long enough to read each SKU once on a busy machine
+		c.SKUs, c.Stock, c.limits.settle = 6, 1, time.Second // long enough to read each SKU once on a busy machine
 		last := 0
 		c.Ledger = skuLedger(func(sku int64) (judge.Snapshot, error) {
 			if sku == 6 {

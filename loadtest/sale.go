@@ -112,13 +112,16 @@ func (r *run) readStrategies(ctx context.Context, s service) error {
 			Available bool     `json:"available"`
 			Missing   []string `json:"missing"`
 		} `json:"strategies"`
-		Locks lockTimes `json:"locks"`
+		Locks struct {
+			Lease int64 `json:"lease_ms"` // how long a lock lives without renewal
+			Wait  int64 `json:"wait_ms"`  // how long a buyer waits for a lock
+		} `json:"locks"`
 	}
 	if err := s.callJSON(ctx, request{path: "/api/v1/strategies"}, &answer); err != nil {
 		return err
 	}
 	name := r.config.Strategy
-	r.locks = append(r.locks, answer.Locks)
+	r.lockTime = max(r.lockTime, time.Duration(answer.Locks.Lease+answer.Locks.Wait)*time.Millisecond)
 	stockStores := map[string]seckill.StockStore{}
 	for _, known := range answer.Strategies {
 		stockStores[known.Name] = known.StockStore
@@ -179,12 +182,8 @@ func unreadLedger(err error) Problem {
 // auditSKUs judges each SKU. If the ledger of a SKU could not be read, there is no report on this SKU,
 // and the result gets a problem.
 func (r *run) auditSKUs(ctx context.Context) []judge.Report {
-	settling := r.config.settling
-	if r.config.Reserve > 0 {
-		settling.limit += r.config.Reserve // After this time, every reservation has expired.
-	}
 	// All SKUs share one limit, so a service that hangs costs this time only once.
-	until := time.Now().Add(settling.limit)
+	until := time.Now().Add(r.config.limits.settle)
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	var reports []judge.Report
 	var failed error
@@ -192,7 +191,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	others := map[string]int{}
 	for k := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
-		snap, settled, err := r.readSettled(ctx, k, settling, until)
+		snap, settled, err := r.readSettled(ctx, k, until)
 		r.result.settled[sku] = settled
 		r.result.Settled = r.result.Settled && settled
 		if err != nil {
@@ -207,7 +206,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 		}
 		reports = append(reports, r.judgeSKU(k, snap))
 	}
-	r.addAuditProblems(others, failed, settling.limit)
+	r.addAuditProblems(others, failed)
 	return reports
 }
 
@@ -231,7 +230,7 @@ func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
 
 // addAuditProblems adds the reasons why the audit proves nothing. The parameter others has the number of
 // orders of each other strategy. The parameter failed is the last error from reading the ledger.
-func (r *run) addAuditProblems(others map[string]int, failed error, limit time.Duration) {
+func (r *run) addAuditProblems(others map[string]int, failed error) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		r.addProblem("other_strategy", params{"count": others[name], "found": name, "strategy": r.config.Strategy},
 			"orders of strategy %q instead of %q: %s", name, r.config.Strategy, tables.Thousands(others[name]))
@@ -239,6 +238,7 @@ func (r *run) addAuditProblems(others map[string]int, failed error, limit time.D
 	if failed != nil {
 		r.result.Problems = append(r.result.Problems, unreadLedger(failed))
 	} else if !r.result.Settled {
+		limit := r.config.limits.settle
 		r.addProblem("still_running", params{"seconds": limit.Seconds()},
 			"purchases without an answer were still running %s after the load ended, "+
 				"so the ledger was read too early", limit)
@@ -258,15 +258,6 @@ func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
 	return func(o *judge.Order) bool { return !r.config.Joins || strings.HasPrefix(o.RequestID, prefix) }
 }
 
-// A settling says how long to wait for purchases whose buyers have hung up.
-type settling struct {
-	limit time.Duration // how long to wait; after that the run is not valid
-	poll  time.Duration // the time between two readings of the ledger
-	quiet time.Duration // how long the ledger must stay unchanged if accepted requests have no final answer
-}
-
-var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millisecond, quiet: 5 * time.Second}
-
 // readSettled reads the ledger of the SKU with index k until nothing changes it any more:
 //
 //   - If every call was answered, one reading is enough, unless the ledger has a reservation that
@@ -274,16 +265,16 @@ var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millise
 //   - A call without an answer may still be running, and so may the calls of other buyers in a joined sale. Then two
 //     readings must agree, and no service may have a purchase in flight.
 //   - An accepted request is written later, and no service counts it as in flight. Then all readings
-//     during settling.quiet must agree.
+//     during limits.quiet must agree.
 //
 // It returns the last reading. It returns false if the ledger still changes at the deadline. If the deadline is past,
 // it reads once.
-func (r *run) readSettled(ctx context.Context, k int, s settling, deadline time.Time) (judge.Snapshot, bool, error) {
-	told, sku := r.tally.skus[k], r.config.SKU+int64(k)
+func (r *run) readSettled(ctx context.Context, k int, deadline time.Time) (judge.Snapshot, bool, error) {
+	told, sku, limits := r.tally.skus[k], r.config.SKU+int64(k), r.config.limits
 	hasSilentCall := told.hasSilentCall || r.config.Joins
-	ctx, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(s.limit, askTimeout)))
+	ctx, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(limits.settle, askTimeout)))
 	defer cancel()
-	tick := time.NewTicker(s.poll)
+	tick := time.NewTicker(limits.poll)
 	defer tick.Stop()
 	var last judge.Snapshot
 	var lastErr error
@@ -304,7 +295,7 @@ func (r *run) readSettled(ctx context.Context, k int, s settling, deadline time.
 			return now, true, nil
 		case !agrees || busy:
 			changed = time.Now()
-		case !told.hasOpenRequest || time.Since(changed) >= s.quiet:
+		case !told.hasOpenRequest || time.Since(changed) >= limits.quiet:
 			// The ledger was read twice with the same result, and the counters of the first snapshot were read in
 			// between. So they fit the ledger of the first snapshot.
 			return before, true, nil

@@ -25,12 +25,11 @@ import (
 // file, and a Result repeats the fields. All random choices follow from Seed: the same Scenario sends the same
 // purchases in the same order.
 type Scenario struct {
-	Strategy string `json:"strategy,omitempty" kong:"-"`
-	Stock    int64  `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`
-	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"${SKU}"`
-	// SKUs is the number of SKUs on sale. 0 means 1.
-	SKUs int     `json:"skus" name:"skus" group:"sale" placeholder:"N" help:"${SKUs}"`
-	Zipf float64 `json:"zipf,omitempty" group:"sale" placeholder:"S" help:"${Zipf}"`
+	Strategy string  `json:"strategy,omitempty" kong:"-"`
+	Stock    int64   `json:"stock" group:"sale" placeholder:"N" help:"${Stock}"`
+	SKU      int64   `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"${SKU}"`
+	SKUs     int     `json:"skus" name:"skus" group:"sale" placeholder:"N" help:"${SKUs}"` // the number of SKUs on sale
+	Zipf     float64 `json:"zipf,omitempty" group:"sale" placeholder:"S" help:"${Zipf}"`
 	// Plenty allows more stock than the buyers want. Such a run shows the speed and lost updates, but nothing
 	// can be oversold.
 	Plenty bool `json:"plenty,omitempty" group:"rare" help:"${Plenty}"`
@@ -58,7 +57,7 @@ type Scenario struct {
 	Cuts  float64 `json:"cuts,omitempty" group:"rare" placeholder:"SHARE" help:"${Cuts}"`
 	Retry int     `json:"retry,omitempty" group:"rare" placeholder:"N" help:"${Retry}"`
 
-	Profile     Profile       `json:"profile" group:"time" placeholder:"NAME" help:"${Profile}"` // empty for Closed
+	Profile     Profile       `json:"profile" group:"time" placeholder:"NAME" help:"${Profile}"`
 	Concurrency int           `json:"concurrency" group:"time" placeholder:"N" help:"${Concurrency}"`
 	Rate        float64       `json:"rate,omitempty" group:"time" placeholder:"R" help:"${Rate}"`
 	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" help:"${Duration}"`
@@ -159,20 +158,9 @@ func (s Scenario) expectedMemory() float64 {
 	return calls*bytesACall + sales*bytesAnUnit
 }
 
-// withDefaults returns s with defaults in place of zero values.
-func (s Scenario) withDefaults() Scenario {
-	if s.SKUs == 0 {
-		s.SKUs = 1
-	}
-	if s.Profile == "" {
-		s.Profile = Closed
-	}
-	return s
-}
-
 // Open reports whether the load is an open loop, in which requests are sent when they are due, without
 // waiting for answers.
-func (s Scenario) Open() bool { return s.Profile != Closed && s.Profile != "" }
+func (s Scenario) Open() bool { return s.Profile != Closed }
 
 // Requests returns how many requests the scenario makes. If there are more than maxRequests, it may return
 // any larger number.
@@ -229,14 +217,14 @@ func decodeYAML(d *yaml.Decoder, into any) (err error) {
 
 // Command returns a command line that repeats the sale of s with the same buyers.
 func (s Scenario) Command() string {
-	defaults := DefaultScenario().withDefaults()
+	defaults := DefaultScenario()
 	if s.Open() { // An open loop refuses the flag --concurrency, so it must not be written.
 		s.Concurrency = defaults.Concurrency
 	}
 	if s.Profile == Constant {
 		s.Buyers = defaults.Buyers
 	}
-	return "seckill load --strategy " + s.Strategy + Flags(s.withDefaults(), defaults)
+	return "seckill load --strategy " + s.Strategy + Flags(s, defaults)
 }
 
 // Flags returns the flags that turn defaults into s, each after a space. The values s and defaults are
@@ -346,7 +334,7 @@ func (s Scenario) numericFields() map[string]float64 {
 // numbers that the scenario uses and for which ranges has a range.
 func (s Scenario) CheckRanges(ranges map[string]Range) []error {
 	var errs []error
-	used := s.withDefaults().numericFields()
+	used := s.numericFields()
 	for _, field := range slices.Sorted(maps.Keys(used)) {
 		if limit, ok := ranges[field]; ok {
 			if err := limit.Check(field, used[field]); err != nil {
@@ -362,7 +350,7 @@ func (s Scenario) CheckRanges(ranges map[string]Range) []error {
 func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
 func (s Scenario) checkReset() error {
-	if last := s.SKU + int64(s.withDefaults().SKUs) - 1; s.SKU <= seckill.ShopSKU && seckill.ShopSKU <= last {
+	if last := s.SKU + int64(s.SKUs) - 1; s.SKU <= seckill.ShopSKU && seckill.ShopSKU <= last {
 		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, "+
 			"whose sale the run would reset: give others", s.SKU, last, int64(seckill.ShopSKU))
 	}
@@ -370,7 +358,6 @@ func (s Scenario) checkReset() error {
 }
 
 func (s Scenario) checkPossible() error {
-	s = s.withDefaults()
 	if s.Strategy == "" {
 		return fieldError("strategy", "none", nil, "give the name of a strategy")
 	}

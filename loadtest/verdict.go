@@ -3,8 +3,11 @@ package loadtest
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -107,29 +110,104 @@ func (r *Result) isProven(v judge.Violation) bool {
 	return true
 }
 
+// A Requirement is a limit for one figure that a run must keep, in addition to its verdict.
+type Requirement struct {
+	Metric string
+	Op     string // one of <, <=, >, >=, ==
+	Value  float64
+	text   string
+}
+
+// A Check says whether a run met a requirement.
+type Check struct {
+	Requirement string  `json:"requirement"`
+	Actual      float64 `json:"actual"` // the figure of the run; a time is in milliseconds
+	Met         bool    `json:"met"`
+}
+
+// metricsByName has the figures of a run that a requirement can name. Times are in milliseconds.
+var metricsByName = map[string]func(*Result) float64{
+	"p50":      func(r *Result) float64 { return toMillis(r.Latency.P50) },
+	"p90":      func(r *Result) float64 { return toMillis(r.Latency.P90) },
+	"p99":      func(r *Result) float64 { return toMillis(r.Latency.P99) },
+	"p99.9":    func(r *Result) float64 { return toMillis(r.Latency.P999) },
+	"max":      func(r *Result) float64 { return toMillis(r.Latency.Max) },
+	"sold_p99": func(r *Result) float64 { return toMillis(r.SoldLatency.P99) },
+	// These are rates per second, of answered requests and of sales.
+	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
+	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
+	// These are numbers of requests with the named outcome.
+	"sold":     (*Result).Sales,
+	"sold_out": countOf(judge.OutcomeSoldOut),
+	"busy":     countOf(judge.OutcomeBusy),
+	"conflict": countOf(judge.OutcomeConflict),
+	"unknown":  countOf(judge.OutcomeUnknown),
+	"errors":   countOf(judge.OutcomeError),
+	"late":     func(r *Result) float64 { return float64(r.Late) },
+	"dropped":  func(r *Result) float64 { return float64(r.Dropped) },
+}
+
+var timeMetrics = []string{"p50", "p90", "p99", "p99.9", "max", "sold_p99"}
+
+func toMillis(micros int64) float64 { return float64(micros) / 1000 }
+
+func countOf(o judge.Outcome) func(*Result) float64 {
+	return func(r *Result) float64 { return float64(r.Counts[o]) }
+}
+
+var comparison = regexp.MustCompile(`^\s*([a-z_0-9.]+)\s*(<=|>=|==|<|>)\s*(\S+)\s*$`)
+
+// ParseRequirement parses a requirement: a metric, one of < <= > >= ==, and a value. The value is a duration
+// such as 50ms if the metric is a time, otherwise a number.
+func ParseRequirement(text string) (Requirement, error) {
+	m := comparison.FindStringSubmatch(text)
+	if m == nil {
+		return Requirement{}, fmt.Errorf("requirement %q: write it like p99<50ms, rate>=1000 or errors==0", text)
+	}
+	r := Requirement{Metric: m[1], Op: m[2], text: strings.Join(m[1:], "")}
+	if metricsByName[r.Metric] == nil {
+		known := strings.Join(slices.Sorted(maps.Keys(metricsByName)), ", ")
+		return r, fmt.Errorf("requirement on %q: there is no such metric; there are %s", r.Metric, known)
+	}
+	if slices.Contains(timeMetrics, r.Metric) {
+		d, err := time.ParseDuration(m[3])
+		r.Value = float64(d) / float64(time.Millisecond)
+		if err != nil || d < 0 {
+			return r, fmt.Errorf("requirement %q: %q is not a time such as 50ms or 1.5s", text, m[3])
+		}
+		return r, nil
+	}
+	var err error
+	if r.Value, err = strconv.ParseFloat(m[3], 64); err != nil || !(r.Value >= 0 && r.Value <= 1e18) {
+		return r, fmt.Errorf("requirement %q: %q is not a number ≥ 0", text, m[3])
+	}
+	return r, nil
+}
+
+func (q Requirement) checkResult(r *Result) Check {
+	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
+	order := cmp.Compare(c.Actual, q.Value)
+	c.Met = strings.ContainsRune(q.Op, rune("<=>"[order+1]))
+	// Without answers every percentile is 0, which must not pass as a latency below a limit.
+	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[judge.OutcomeSold]+r.Counts[judge.OutcomeReserved] == 0 {
+		c.Met = false
+	}
+	return c
+}
+
 // Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the sale stood still.
 // Units were left and buyers asked for them, but none was sold for longer than Served.PatienceMs. Package
 // judge never gives this verdict.
 const Blocked judge.Verdict = "blocked"
 
 // maxStandstill returns how long the sale may stand still. A dead holder keeps a lock for its lease, and a
-// buyer waits for the lock. maxStandstill returns the longest sum of these two times at any service, plus the
-// time of planned faults. It returns 0 if no service reports these times.
+// buyer waits for the lock. lockTime is the longest sum of these two times at any service. The time of planned faults
+// comes on top. maxStandstill returns 0 if no service reports these times.
 func (r *run) maxStandstill() time.Duration {
-	standstill := time.Duration(0)
-	for _, l := range r.locks {
-		standstill = max(standstill, time.Duration(l.Lease+l.Wait)*time.Millisecond)
+	if r.lockTime == 0 || r.config.Outage == nil {
+		return r.lockTime
 	}
-	if standstill > 0 && r.config.Outage != nil {
-		standstill += r.config.Outage()
-	}
-	return standstill
-}
-
-// lockTimes are the time limits of a service's locks, in milliseconds.
-type lockTimes struct {
-	Lease int64 `json:"lease_ms"` // how long a lock lives without renewal
-	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for a lock
+	return r.lockTime + r.config.Outage()
 }
 
 // DescribeStandstill says when and how long the sale stood still. It returns "" if this is not known.

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -145,11 +146,16 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 // faults. If no service reports lock times, the result is 0.
 func TestHowLongASaleMayStandStill(t *testing.T) {
 	for _, c := range []struct {
-		locks []lockTimes
+		locks []time.Duration // the lock times of each service
 		want  time.Duration
-	}{{nil, 0}, {[]lockTimes{{}}, 0}, {[]lockTimes{{5000, 1000}, {10_000, 1000}, {}}, 11*time.Second + time.Minute}} {
-		r := run{config: Config{Hooks: Hooks{Outage: func() time.Duration { return time.Minute }}}, locks: c.locks}
-		labtest.Same(t, r.maxStandstill(), c.want, "%+v", c.locks)
+	}{{nil, 0}, {[]time.Duration{0}, 0}, {[]time.Duration{6 * time.Second, 11e9, 0}, 11*time.Second + time.Minute}} {
+		r := run{result: &Result{}, config: Config{Scenario: Scenario{Strategy: testStrategy},
+			Hooks: Hooks{Outage: func() time.Duration { return time.Minute }}}}
+		for _, wait := range c.locks {
+			s := service{base: serve(t, &fake{wait: wait}).Targets[0], http: http.DefaultClient}
+			labtest.Must(t, r.readStrategies(t.Context(), s))
+		}
+		labtest.Same(t, r.maxStandstill(), c.want, "%v", c.locks)
 	}
 }
 

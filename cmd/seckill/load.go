@@ -142,7 +142,7 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 		planned = fault.Planned{Kind: fault.RestartMySQL, AwaitPurchase: true}
 	}
 	_, _ = in.Add(planned)
-	show, units := run.OnProgress, c.Scenario.Stock*int64(max(1, c.Scenario.SKUs))
+	show, units := run.OnProgress, c.Scenario.Stock*int64(c.Scenario.SKUs)
 	run.Outage, run.Faulty = in.Outage, func() bool { return true }
 	run.OnProgress = func(p loadtest.Progress) {
 		if p.Left <= units*3/4 {
@@ -163,7 +163,7 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 // terminal, progressPrinter itself prints one line about the run, and nothing afterwards.
 func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (func(loadtest.Progress), func()) {
 	if !c.Quiet && isTerminal(stderr.Writer) {
-		units := run.Stock * int64(max(1, run.SKUs))
+		units := run.Stock * int64(run.SKUs)
 		show := func(p loadtest.Progress) { overwriteLine(stderr, report.Line(p, units)) }
 		return show, func() { overwriteLine(stderr, "") }
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -114,12 +115,8 @@ func books(t *testing.T) *ledger.Store {
 
 func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	t.Helper()
-	if c.SKU == 0 {
-		c.SKU = 1
-	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 64
-	}
+	c.SKU, c.SKUs = cmp.Or(c.SKU, 1), cmp.Or(c.SKUs, 1)
+	c.Profile, c.Concurrency = cmp.Or(c.Profile, loadtest.Closed), cmp.Or(c.Concurrency, 64)
 	if c.AdminToken == "" {
 		c.AdminToken = labtest.Start(t).Token()
 	}

@@ -220,7 +220,7 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	settings := labtest.Value(json.Marshal(compare.Presets()[0].Settings)).Must(t)
 	const ended = `"state":"done","started":"2026-01-02T03:04:05Z",`
 	whole := map[string]string{
-		"run": ended + `"settings":{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1},` +
+		"run": ended + `"settings":{"strategies":["good"],"stock":100,"buyers":2000,"profile":"closed","concurrency":64,"skus":1,"quantity":1},` +
 			`"lanes":[{"strategy":"good","sku":1,"result":{"verdict":"held","audit":{"sold":100}}}]`,
 		"trace":      ended + `"strategy":"good","steps":null`,
 		"comparison": fmt.Sprintf(ended+`"settings":%s,"result":{"settings":%[1]s}`, settings),
