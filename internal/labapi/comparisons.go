@@ -105,10 +105,11 @@ func (s *Server) startComparison(c *gin.Context) error {
 		s.Log.Warn("start the service processes for a comparison", "error", err)
 		return noService
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(s.labLock.closing)
 	e := &entry[Comparison]{stop: stop, value: Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
 		Settings: wanted, Command: wanted.Command(), Services: serving}}
-	return s.comparisons.perform(c, e, func() Comparison { return s.performComparison(ctx, e, chosen, targets) })
+	s.comparisons.perform(c, e, func() Comparison { return s.performComparison(ctx, e, chosen, targets) })
+	return nil
 }
 
 func (s *Server) performComparison(ctx context.Context, e *entry[Comparison], chosen []catalog.Info,

@@ -59,7 +59,7 @@ func (s *Server) streamEvents(c *gin.Context) error {
 	heartbeat := time.Tick(heartbeatInterval)
 	ctx, end := context.WithCancel(c.Request.Context())
 	defer end()
-	defer context.AfterFunc(s.background.closing, end)()
+	defer context.AfterFunc(s.labLock.closing, end)()
 	for out.err == nil && ctx.Err() == nil {
 		var changed <-chan struct{}
 		sent, changed = s.sendChanges(sent, out)

@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -84,7 +83,6 @@ type Server struct {
 	shop        shop
 	labLock     labLock
 	nextService atomic.Uint64 // counts the calls to services, to spread them over the service processes
-	background  background
 }
 
 // New returns a server. The caller must call Close after the HTTP listener was closed.
@@ -93,8 +91,10 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(),
-		notifier: &notifier{changed: make(chan struct{})}, shop: shop{notice: defaultNotice}}
-	s.background.closing, s.background.close = context.WithCancel(context.Background())
+		notifier: &notifier{changed: make(chan struct{})}, shop: shop{notice: defaultNotice},
+		labLock: labLock{taken: make(chan struct{}, 1)}}
+	s.labLock.closing, s.labLock.close = context.WithCancel(context.Background())
+	s.labLock.what.Store(new("other work"))
 	// The runs are opened last. So their revisions are the highest, and a page that opens gets only the newest run.
 	s.comparisons, s.traces, s.runs = openStore(s, comparisonType), openStore(s, traceType), openStore(s, runType)
 	s.shop.strategy, _ = catalog.Find(s.Strategies, s.Strategy)
@@ -122,7 +122,7 @@ func (s *Server) waitForLab(c *gin.Context) {
 // HTTP returns an HTTP server for s. Its Shutdown ends the event streams of open pages.
 func (s *Server) HTTP() *http.Server {
 	h := web.NewServer(s, answerTime, s.Log, slog.LevelDebug)
-	h.RegisterOnShutdown(s.background.close)
+	h.RegisterOnShutdown(s.labLock.close)
 	return h
 }
 
@@ -215,35 +215,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
-// Close ends the event streams. If a run or a comparison is under way, Close stops it. Close waits for the verdict
-// until ctx ends.
+// Close ends the event streams. If a run, a comparison or a trace is under way, Close stops it. Close waits for the
+// verdict until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
-	// Wait until work that is just being started is registered, so that it is stopped below. No other work starts.
-	s.background.starting.Lock()
-	s.background.close()
-	s.background.starting.Unlock()
-	s.runs.stopEntry(nil)
-	s.comparisons.stopEntry(nil)
+	s.labLock.close()
 	games := s.Games.Close(ctx)
-	done := make(chan struct{})
-	go func() {
-		s.background.running.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case s.labLock.taken <- struct{}{}: // the work has ended
+		s.labLock.release()
 		return games
 	case <-ctx.Done():
 		return errors.Join(games, errors.New("a run or a comparison did not end in time; its verdict is lost"))
 	}
-}
-
-// background is the work that continues after the answer to the call that started it.
-type background struct {
-	starting sync.Mutex     // locked while work starts
-	running  sync.WaitGroup // counts the work that has not ended; Close waits for its end
-	closing  context.Context
-	close    func() // cancels closing
 }
 
 // A Lab runs servers and service processes, and injects faults. fault.Lab implements it.
@@ -279,28 +262,29 @@ func (s *Server) liveServices() []string {
 // A labLock lets only one run, comparison or trace at a time use the lab. Two of them at the same time would share the
 // processors and falsify each other's figures.
 type labLock struct {
-	mu   sync.Mutex
-	what string // describes the work that holds the lock, as in "a run of naive"; "" while the lock is free
+	taken   chan struct{}          // holds one element while work has the lock
+	what    atomic.Pointer[string] // describes the work that took the lock last, as in "a run of naive"
+	closing context.Context        // ends when the lab closes; all work ends with it, and no other work begins
+	close   func()                 // cancels closing
 }
 
-// acquire takes the lock for the work that the text describes. If other work holds the lock, the error describes that
-// other work.
+// acquire takes the lock for the work that the text describes. If other work has the lock, the error describes that
+// other work. After Server.Close, the error is game.LabCloses.
 func (l *labLock) acquire(text string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.what != "" {
-		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
-			Detail: fmt.Sprintf("The lab is busy with %s. Stop it, or wait for its end.", l.what)}
+	if l.closing.Err() != nil {
+		return game.LabCloses
 	}
-	l.what = text
-	return nil
+	select {
+	case l.taken <- struct{}{}:
+		l.what.Store(&text)
+		return nil
+	default:
+		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
+			Detail: fmt.Sprintf("The lab is busy with %s. Stop it, or wait for its end.", *l.what.Load())}
+	}
 }
 
-func (l *labLock) release() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.what = ""
-}
+func (l *labLock) release() { <-l.taken }
 
 // serveFile serves a file of dir. If name is "", the call's path names the file. A browser that has the file already
 // gets the file again only if it has changed.

@@ -88,12 +88,13 @@ func (s *Server) beginRun(c *gin.Context, begun Run, description string) (*entry
 	if !begun.Shop && !s.isServing(begun.Settings.ServiceSettings) {
 		begun.State = Preparing
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(s.labLock.closing)
 	e := &entry[Run]{value: begun, stop: stop}
 	e.value.injector = fault.NewInjector(ctx, s.Lab.Inject,
 		tables.Map(begun.Lanes, func(l Lane) fault.Sale { return fault.Sale{Strategy: l.Strategy, SKU: l.SKU} }),
 		func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
-	return e, s.runs.perform(c, e, func() Run { return s.performRun(ctx, e) })
+	s.runs.perform(c, e, func() Run { return s.performRun(ctx, e) })
+	return e, nil
 }
 
 // addFault plans a fault for a run under way. If the planned time is past, the fault happens at once.

@@ -15,7 +15,6 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"seckill/internal/game"
 	"seckill/internal/web"
 )
 
@@ -37,7 +36,7 @@ func (s State) Ended() bool { return s == Done || s == Failed }
 type Record struct {
 	ID      string    `json:"id"`
 	State   State     `json:"state"`
-	Stopped bool      `json:"stopped"` // true if a page has stopped the entry before its end
+	Stopped bool      `json:"stopped"` // true if a page, or the end of the lab, has stopped the entry before its end
 	Started time.Time `json:"started"`
 }
 
@@ -108,28 +107,22 @@ func (s *store[T]) addEntry(e *entry[T]) {
 }
 
 // perform adds an entry, runs the function work in the background, and answers the call that began the entry. The
-// function work returns the final value of the entry. Then perform releases the labLock. After Server.Close, perform
-// returns game.LabCloses.
-func (s *store[T]) perform(c *gin.Context, e *entry[T], work func() T) error {
-	begun, b := e.value, &s.server.background
-	b.starting.Lock()
-	if b.closing.Err() != nil {
-		b.starting.Unlock()
-		s.server.labLock.release()
-		return game.LabCloses
-	}
+// function work returns the final value of the entry. Then perform releases the labLock.
+func (s *store[T]) perform(c *gin.Context, e *entry[T], work func() T) {
+	begun := e.value
 	s.addEntry(e)
-	b.running.Go(func() {
+	go func() {
 		defer e.stop()
 		final := work()
+		if s.server.labLock.closing.Err() != nil {
+			s.record(&final).Stopped = true
+		}
 		s.saveEntry(final)
 		s.server.labLock.release() // before pages get the final state, because a page may then start the next run at once
 		s.changeEntry(e, func(value *T) { *value = final })
-	})
-	b.starting.Unlock()
+	}()
 	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", s.kind, s.record(&begun).ID))
 	c.JSON(http.StatusCreated, s.summary(begun))
-	return nil
 }
 
 func (s *store[T]) changeEntry(e *entry[T], edit func(*T)) {
@@ -149,17 +142,14 @@ func (s *store[T]) saveEntry(final T) {
 	}
 }
 
-// stopEntry cancels the work of an entry. If e is nil, it cancels the work of every entry that is under way.
+// stopEntry cancels the work of an entry.
 func (s *store[T]) stopEntry(e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, other := range s.entries {
-		r := s.record(&other.value)
-		if (e == nil || other == e) && (r.State == Running || r.State == Preparing) {
-			r.State, r.Stopped = Stopping, true
-			other.stop()
-			s.markChanged(other)
-		}
+	if r := s.record(&e.value); r.State == Running || r.State == Preparing {
+		r.State, r.Stopped = Stopping, true
+		e.stop()
+		s.markChanged(e)
 	}
 }
 

@@ -49,6 +49,7 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	defer s.labLock.release()
 	ctx, cancel := context.WithTimeout(c.Request.Context(), traceTimeout)
 	defer cancel()
+	defer context.AfterFunc(s.labLock.closing, cancel)()
 	made, err := s.Trace(ctx, info, buyers)
 	if err != nil {
 		s.Log.Warn("trace", "strategy", body.Strategy, "error", err)
