@@ -1,7 +1,6 @@
 package mysqllock
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"time"
@@ -26,8 +25,7 @@ var LockInsert = catalog.Info{
 	Also:       []string{"tables.go"},
 	Stored:     catalog.Stored{LockTable: "distributed_lock"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &insertLock{
-				d.LockDB, d.Settings.LockLease, d.Settings.LockPoll},
+		return &insertLock{d.LockDB, d.Settings.LockPoll},
 			createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
@@ -35,7 +33,6 @@ var LockInsert = catalog.Info{
 
 type insertLock struct {
 	db   *gorm.DB
-	ttl  time.Duration // the lease if Options.Lease is 0
 	poll time.Duration
 }
 
@@ -47,11 +44,11 @@ func (l *insertLock) Acquire(
 	if lease, err := lock.Again(ctx, l, key); lease != nil || err != nil {
 		return lease, err
 	}
-	ttl, owner := cmp.Or(o.Lease, l.ttl), rand.Text()
+	owner := rand.Text()
 	var asked time.Time
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
-		return l.tryAcquire(ctx, key, owner, ttl)
+		return l.tryAcquire(ctx, key, owner, o.Lease)
 	})
 	if err != nil {
 		return nil, err
@@ -59,7 +56,7 @@ func (l *insertLock) Acquire(
 	h := lock.NewReentrant(ctx, l, key, 0, func(ctx context.Context) error {
 		return l.releaseLock(ctx, key, owner)
 	})
-	h.ExpireAt(asked.Add(ttl))
+	h.ExpireAt(asked.Add(o.Lease))
 	return h, nil
 }
 

@@ -1,7 +1,6 @@
 package mysqllock
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -30,9 +29,6 @@ var LockTableCentral = catalog.Info{
 	Key: stockKey,
 }
 
-// defaultDeadline is the lease if Options.Lease is 0: a year, as in article B.
-const defaultDeadline = 31_536_000 * time.Second
-
 type tableLock struct {
 	db        *gorm.DB
 	central   func(key string) string // returns the name of the central row
@@ -51,10 +47,9 @@ func newTableLock(
 func (l *tableLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := cmp.Or(o.Lease, defaultDeadline)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) {
-			ok, err := l.tryAcquire(ctx, key, ttl)
+			ok, err := l.tryAcquire(ctx, key, o.Lease)
 			if isUndone(err) || isRowHeld(err) {
 				return false, nil
 			}

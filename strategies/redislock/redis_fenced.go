@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"time"
@@ -43,7 +42,7 @@ type fencedLock struct{ luaLock }
 func (l *fencedLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
+	token := rand.Text()
 	release := func(ctx context.Context) error {
 		return l.releaseLock(ctx, key, token)
 	}
@@ -53,7 +52,7 @@ func (l *fencedLock) Acquire(
 		asked = time.Now()
 		n, err := takeAndCount.Run(ctx, l.redis,
 			[]string{key, grantsKey(key)},
-			token, max(1, ttl.Milliseconds()), o.Above).Uint64()
+			token, max(1, o.Lease.Milliseconds()), o.Above).Uint64()
 		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
@@ -64,7 +63,7 @@ func (l *fencedLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, fence, release)
-	h.ExpireAt(asked.Add(ttl))
+	h.ExpireAt(asked.Add(o.Lease))
 	return h, nil
 }
 

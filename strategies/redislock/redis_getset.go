@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -36,10 +35,9 @@ type getsetLock struct{ endlessLock }
 func (l *getsetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := cmp.Or(o.Lease, l.ttl)
 	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		until = l.now().Add(ttl)
+		until = l.now().Add(o.Lease)
 		ok, err := l.redis.SetNX(ctx, key, until.UnixMilli(), 0).Result()
 		if err != nil || ok {
 			return ok, err
@@ -55,7 +53,7 @@ func (l *getsetLock) Acquire(
 		// first GETSET returns this end, and its buyer has the lock. Each
 		// later GETSET returns another end. But it also writes a new end, a
 		// few milliseconds later than the one that the holder wrote.
-		until = l.now().Add(ttl)
+		until = l.now().Add(o.Lease)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()
 		if errors.Is(err, redis.Nil) || isOtherType(err) {

@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -35,9 +34,8 @@ type multiLock struct{ keyLock }
 func (l *multiLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := cmp.Or(o.Lease, l.ttl)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		return l.tryAcquire(ctx, key, ttl)
+		return l.tryAcquire(ctx, key, o.Lease)
 	})
 	if err != nil {
 		return nil, err

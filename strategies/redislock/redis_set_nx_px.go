@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 
 	"seckill/internal/backend"
@@ -31,9 +30,8 @@ type setNXPXLock struct{ keyLock }
 func (l *setNXPXLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := cmp.Or(o.Lease, l.ttl)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		return l.redis.SetNX(ctx, key, 1, ttl).Result()
+		return l.redis.SetNX(ctx, key, 1, o.Lease).Result()
 	})
 	if err != nil {
 		return nil, err
