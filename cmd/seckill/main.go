@@ -103,10 +103,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 		fmt.Fprintf(stderr, "seckill: %v%s\nTry: %s --help\n", err, hint, failed)
 		return statusUsage
 	}
-	go func() {
-		<-ctx.Done()
-		stop()
-	}()
+	context.AfterFunc(ctx, stop)
 	err = command.Run()
 	var code exitStatus
 	switch {

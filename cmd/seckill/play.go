@@ -152,22 +152,16 @@ func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error 
 	go func() { // Reading from a terminal cannot be interrupted, so this goroutine may run longer than the game.
 		defer close(lines)
 		for input.Scan() {
-			select {
-			case lines <- input.Text():
-			case <-ctx.Done():
-				return
-			}
+			lines <- input.Text()
 		}
 	}()
 	for {
 		fmt.Fprint(t, "> ")
 		var line string
-		more := false
+		var more bool
 		select {
 		case line, more = <-lines:
 		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if !more {
@@ -329,9 +323,8 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 	if err := os.MkdirAll(c.Record, 0o777); err != nil {
 		return fmt.Errorf("--record: %w", err)
 	}
-	var printing sync.Mutex // guards stdout and failed
-	var failed []error      // the other levels are still recorded after an error
-	var all errgroup.Group
+	var printing sync.Mutex // guards stdout
+	var all errgroup.Group  // the other levels are still recorded after an error
 	all.SetLimit(recordedAtOnce)
 	for _, level := range levels {
 		all.Go(func() error {
@@ -342,12 +335,11 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 				r.Recorded, r.Servers = began.UTC().Format(time.DateOnly), servers
 				err = writeFile(filepath.Join(c.Record, level.Name+".json.gz"), r.Write)
 			}
+			if err != nil {
+				return err
+			}
 			printing.Lock()
 			defer printing.Unlock()
-			if err != nil {
-				failed = append(failed, err)
-				return nil
-			}
 			bound := "every schedule"
 			if !r.Whole {
 				bound = fmt.Sprintf("at most %d turns", r.Turns)
@@ -357,6 +349,5 @@ func (c *PlayCmd) recordLevels(ctx context.Context, stdout io.Writer, stderr std
 			return nil
 		})
 	}
-	_ = all.Wait()
-	return errors.Join(failed...)
+	return all.Wait()
 }

@@ -170,12 +170,11 @@ func (s *Server) lastRivals() *Run {
 // A ledgerCache holds the ledger of the shop's sale for all pages. It reads all orders each time, because the
 // cancellation of one order changes the field Holders of the others.
 type ledgerCache struct {
-	mu      sync.Mutex
-	readAt  time.Time
-	page    ledgerPage
-	orders  []judge.Order
-	holders *judge.Holders
-	err     error
+	mu     sync.Mutex
+	readAt time.Time
+	page   ledgerPage
+	active map[int64]shopOrder // the first active order of each user
+	err    error
 }
 
 const (
@@ -240,41 +239,40 @@ func (l *ledgerCache) pageFor(user int64, stock seckill.StockStore,
 		l.setSnapshot(snap, stock)
 	}
 	page := l.page
-	for i, o := range l.orders {
-		if o.UserID == user && o.Status == judge.Active {
-			yours := l.orderAt(i)
-			page.Yours = &yours
-			break
-		}
+	if yours, found := l.active[user]; found {
+		page.Yours = &yours
 	}
 	return page, l.err
 }
 
 func (l *ledgerCache) setSnapshot(snap judge.Snapshot, stock seckill.StockStore) {
-	l.holders = judge.HoldersOf(snap.Orders, stock)
-	l.orders = slices.DeleteFunc(slices.Clone(snap.Orders), func(o judge.Order) bool { return o.IsRestock() })
-	l.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Latest: []shopOrder{},
-		Twice: l.holders.UnitsSoldTwice(), Known: l.holders.Known()}
-	for _, o := range l.orders {
-		switch {
-		case o.Status != judge.Active:
-		case o.Reservation != nil && o.Reservation.State == seckill.Reserved:
+	holders := judge.HoldersOf(snap.Orders, stock)
+	l.active = map[int64]shopOrder{}
+	l.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial,
+		Twice: holders.UnitsSoldTwice(), Known: holders.Known()}
+	all := []shopOrder{}
+	for _, o := range snap.Orders {
+		if o.IsRestock() {
+			continue
+		}
+		shown := shopOrder{Place: len(all) + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining,
+			Status: o.Status, Holders: holders.CountSharing(o), At: o.CreatedAt}
+		if o.Reservation != nil {
+			shown.Reservation = o.Reservation.State
+		}
+		all = append(all, shown)
+		if o.Status != judge.Active {
+			continue
+		}
+		if shown.Reservation == seckill.Reserved {
 			l.page.Reserved += o.Quantity
-		default:
+		} else {
 			l.page.Sold += o.Quantity
 		}
+		if _, has := l.active[o.UserID]; !has {
+			l.active[o.UserID] = shown
+		}
 	}
-	for i := len(l.orders) - 1; i >= 0 && len(l.page.Latest) < maxLatest; i-- {
-		l.page.Latest = append(l.page.Latest, l.orderAt(i))
-	}
-}
-
-func (l *ledgerCache) orderAt(i int) shopOrder {
-	o := l.orders[i]
-	shown := shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status,
-		Holders: l.holders.CountSharing(o), At: o.CreatedAt}
-	if o.Reservation != nil {
-		shown.Reservation = o.Reservation.State
-	}
-	return shown
+	slices.Reverse(all)
+	l.page.Latest = all[:min(len(all), maxLatest)]
 }
