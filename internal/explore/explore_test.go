@@ -112,7 +112,7 @@ func TestTreesOfKnownSize(t *testing.T) {
 		orders int
 	}{{sqlrow.Conditional, 24}, {sqlrow.ForUpdate, 36}} {
 		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{})
-		if res.Schedules != c.orders || res.Preemptions != nil || res.NotRun+res.Faulty+res.Random != 0 {
+		if res.Schedules != c.orders || res.Preemptions != nil || res.NotRun+res.Disturbed+res.Random != 0 {
 			t.Errorf("%s: %+v, want all of %d orders, and nothing else", c.info.Name, res, c.orders)
 		}
 		if res.StoppedAt != nil {

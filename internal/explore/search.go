@@ -62,8 +62,7 @@ func (b *Bounds) Add(o Bounds) {
 // A Result is the result of a search.
 type Result struct {
 	Bounds
-	Faulty    int       // the number of schedules with a fault
-	Renewed   int       // the number of schedules in which a renewer acted
+	Disturbed int       // the number of schedules with a fault, or with a step of a renewer
 	StoppedAt *Schedule // the schedule that ended the search (Limits.Stop), or nil
 
 	seenOrders map[string]bool // the results of policy.Order; Bounds.Orders is their number
@@ -149,11 +148,8 @@ func (w *World) warmUp(ctx context.Context, s *Scenario) error {
 func (res *Result) count(schedule *Schedule, l Limits) {
 	res.Schedules++
 	res.Orders = len(res.seenOrders)
-	if schedule.Faulty() {
-		res.Faulty++
-	}
-	if slices.ContainsFunc(schedule.Steps, func(s Step) bool { return s.Renewer }) {
-		res.Renewed++
+	if schedule.Faulty() || slices.ContainsFunc(schedule.Steps, func(s Step) bool { return s.Renewer }) {
+		res.Disturbed++
 	}
 	if l.Stop == nil && len(schedule.Problems) > 0 || l.Stop != nil && l.Stop(schedule) {
 		res.StoppedAt = schedule

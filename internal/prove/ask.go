@@ -73,7 +73,7 @@ func aboutLock(rule string) bool { return !notOverlap(rule) }
 // search searches the scenarios of a question. After the first schedule that breaks a rule, it runs only a limited
 // number of further schedules in each scenario, to find other rules that the strategy breaks.
 func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
-	c, seen := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, explore.Result{}
+	c, disturbed := Cell{Answer: Holds, Bounds: explore.Bounds{Exhausted: true}}, 0
 	broken := &brokenRules{inScope: q.breaks}
 	scenarios = present(scenarios)
 	if len(scenarios) == 0 {
@@ -93,8 +93,8 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 			return c, err
 		}
 		c.Add(res.Bounds)
-		seen.Faulty, seen.Renewed = seen.Faulty+res.Faulty, seen.Renewed+res.Renewed
-		if q.sees != nil && len(broken.list) == 0 && !q.sees(seen) {
+		disturbed += res.Disturbed
+		if q.notSeen != "" && len(broken.list) == 0 && disturbed == 0 {
 			return notAsked(q.notSeen)
 		}
 	}

@@ -15,17 +15,12 @@ import (
 // breaks in these scenarios is not asked about faults, because it would break with a fault as well.
 func (t *trial) faultlessScenarios(processes int) []*explore.Scenario {
 	where := map[int]string{1: "one process", 2: "two processes"}[processes]
-	few := t.sharedTransaction(processes, explore.Buys,
-		explore.Scenario{Name: "a shared transaction, enough for some, " + where, Stock: 3})
-	many := t.sharedTransaction(processes, explore.Buys,
-		explore.Scenario{Name: "a shared transaction, enough for the batch, " + where, Stock: 6})
+	few := t.sharedTransaction("a shared transaction, enough for some, "+where, 3, nil, processes, explore.Buys)
+	many := t.sharedTransaction("a shared transaction, enough for the batch, "+where, 6, nil, processes, explore.Buys)
 	return []*explore.Scenario{
-		{Name: "two buyers, enough for one, " + where, Stock: 2, Next: true,
-			Buyers: newBuyers(processes, explore.Buys, explore.Buys)},
-		{Name: "two buyers, enough for both, " + where, Stock: 5, Next: true,
-			Buyers: newBuyers(processes, explore.Buys, explore.Buys)},
-		{Name: "one buys, one cancels, " + where, Stock: 4, Next: true,
-			Buyers: newBuyers(processes, explore.Buys, explore.Cancels)},
+		newSale("two buyers, enough for one, "+where, 2, nil, newBuyers(processes, explore.Buys, explore.Buys)),
+		newSale("two buyers, enough for both, "+where, 5, nil, newBuyers(processes, explore.Buys, explore.Buys)),
+		newSale("one buys, one cancels, "+where, 4, nil, newBuyers(processes, explore.Buys, explore.Cancels)),
 		few, many, withCopy(few, "A"), withCopy(many, "A"), withCopy(many, "B"),
 	}
 }

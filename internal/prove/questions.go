@@ -25,10 +25,8 @@ type Question struct {
 	// strategy breaks even with all buyers in one process. The field across is its text if the strategy breaks only
 	// with two processes. If across is "", the question is asked in one process instead.
 	premise, across string
-	// sees reports whether some schedule contains the situation that the question is about, such as the end of a
-	// lease. If none does, or if there is no scenario, the answer is NotAsked, and notSeen is the reason. If sees is
-	// nil, every search gives an answer.
-	sees    func(explore.Result) bool
+	// If there is no scenario, or if no schedule has a fault or a renewal, the answer is NotAsked, and notSeen is the
+	// reason. If notSeen is "", every search gives an answer.
 	notSeen string
 	// breaks reports whether a schedule that breaks the rule is a counterexample for the question.
 	breaks func(rule string) bool
@@ -50,10 +48,6 @@ const (
 	notRenewed  = "nothing renews it by commands of its own"
 	noClock     = "it asks no clock of its own"
 )
-
-func hasFault(r explore.Result) bool { return r.Faulty > 0 }
-
-func hasRenewal(r explore.Result) bool { return r.Renewed > 0 }
 
 // ofLocks returns a function for Question.applies. It is for questions that make sense only if the strategy has a
 // lock and the lock excludes other buyers when there is no fault.

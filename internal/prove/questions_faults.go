@@ -15,7 +15,7 @@ func faultQuestions() []Question {
 				"through, how long after the death?",
 			premise: "it breaks with every buyer alive",
 			across:  "a dead process takes the lock with it; across processes it locks nothing",
-			sees:    hasFault, notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
+			notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
 			scenarios: deadHolderScenarios},
 		// The buyers of this question are in one process. A buyer who has left gets no answer; the answer goes to
 		// the log and to the next request with the same key. Buyers may queue inside the process, so a third buyer
@@ -23,7 +23,7 @@ func faultQuestions() []Question {
 		{ID: "leaves", Title: "a buyer leaves",
 			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their " +
 				"process lives on: is what they are told true, is the stock right, and do the others get through?",
-			premise: "it breaks when every buyer stays", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
+			premise: "it breaks when every buyer stays", notSeen: nothingEnds, breaks: notOverlap,
 			scenarios: buyerLeavesScenarios},
 		{ID: "hung-holder", Title: "hung holder",
 			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections " +
@@ -32,7 +32,7 @@ func faultQuestions() []Question {
 		{ID: "lease-end", Title: "lease ends under a holder", Choosing: true,
 			Asks: "The lease (or session, or connection) ends at any moment while its holder is paused: is the " +
 				"stock right, also when one cancels?",
-			premise: "it breaks with every lease alive", sees: hasFault, notSeen: notLeased, breaks: notOverlap,
+			premise: "it breaks with every lease alive", notSeen: notLeased, breaks: notOverlap,
 			scenarios: leaseEndScenarios},
 		{ID: "clocks", Title: "clocks disagree",
 			Asks:    "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
@@ -51,30 +51,29 @@ func faultQuestions() []Question {
 			Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever " +
 				"free the lock of another?",
 			applies: ofLocks("it is not a lock that could be released"),
-			sees:    hasFault, notSeen: nothingEnds, breaks: aboutLock, followUp: releaseTwice,
+			notSeen: nothingEnds, breaks: aboutLock, followUp: releaseTwice,
 			scenarios: onlyOwnerReleasesScenarios},
 		{ID: "lost-reply", Title: "lost reply",
 			Asks: "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and " +
 				"is no buyer blocked for ever? And if Redis refuses a command in the middle of a script, and keeps " +
 				"what the script has written?",
-			premise: "it breaks with every reply heard", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
+			premise: "it breaks with every reply heard", notSeen: nothingEnds, breaks: notOverlap,
 			scenarios: lostReplyScenarios},
 		{ID: "late-command", Title: "late command", Choosing: true,
 			Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at " +
 				"any later moment. Is the stock right, and is no buyer blocked for ever?",
-			premise: "it breaks with every command in time", sees: hasFault, notSeen: nothingEnds, breaks: notOverlap,
+			premise: "it breaks with every command in time", notSeen: nothingEnds, breaks: notOverlap,
 			scenarios: func(t *trial) []*explore.Scenario {
 				return []*explore.Scenario{
-					t.sharedTransaction(t.processes, explore.Buys, explore.Scenario{
-						Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
+					t.sharedTransaction("a shared transaction, a command is late", 6, late, t.processes, explore.Buys),
 					t.sale("two buyers, a command is late", 5, late, explore.Buys, explore.Buys)}
 			}},
 		{ID: "renewal", Title: "renewers",
 			Asks: "The lock's renewer acts at any moment, also when the lease has ended or a reply is lost: does it " +
 				"ever take, keep or free a lock that is not its holder's?",
 			applies: ofLocks("it is not a lock that could be renewed"),
-			sees:    hasRenewal, notSeen: notRenewed,
-			breaks: func(rule string) bool { return aboutLock(rule) || rule == explore.RuleStuck },
+			notSeen: notRenewed,
+			breaks:  func(rule string) bool { return aboutLock(rule) || rule == explore.RuleStuck },
 			scenarios: func(t *trial) []*explore.Scenario {
 				two := t.buyers(explore.Locks, explore.Locks)
 				return []*explore.Scenario{
@@ -89,9 +88,8 @@ func faultQuestions() []Question {
 func deadHolderScenarios(t *trial) []*explore.Scenario {
 	list := []*explore.Scenario{
 		t.sale("two buyers, one may die", 5, dies, explore.Buys, explore.Buys),
-		t.sharedTransaction(t.processes, explore.Buys,
-			explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
-				Stock: 6, Faults: []explore.Fault{explore.Dies, explore.Leaves}}),
+		t.sharedTransaction("a shared transaction, one process may die, or one buyer leave", 6,
+			[]explore.Fault{explore.Dies, explore.Leaves}, t.processes, explore.Buys),
 	}
 	if t.info.Locker == nil {
 		return list
@@ -139,8 +137,7 @@ func leaseEndScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys, one cancels, the holder's lease ends", 4, ends, explore.Buys, explore.Cancels)}
 	// Redis also stores the open orders of each user, so one scenario has a user who buys twice.
 	if t.info.Stock == seckill.InRowAndRedis {
-		list = append(list, &explore.Scenario{Name: "one user buys with two keys, a lease ends", Stock: 4, Next: true,
-			Buyers: t.oneUser(explore.Buys), Faults: ends})
+		list = append(list, newSale("one user buys with two keys, a lease ends", 4, ends, t.oneUser(explore.Buys)))
 	}
 	return list
 }
@@ -168,8 +165,7 @@ func lostReplyScenarios(t *trial) []*explore.Scenario {
 	}
 	one[0].Again, one[1].Again = 1, 1
 	return append([]*explore.Scenario{
-		t.sharedTransaction(t.processes, explore.Buys, explore.Scenario{
-			Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
+		t.sharedTransaction("a shared transaction, a reply or a command is lost", 6, lost, t.processes, explore.Buys),
 		t.sale("two buyers, a reply or a command is lost", 5, lost, explore.Buys, explore.Buys)},
 		t.refusedCommands("one buys, one cancels, and again; Redis refuses a command, perhaps of a script", one,
 			writeCommands...)...)

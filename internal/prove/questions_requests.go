@@ -55,9 +55,8 @@ func requestQuestions() []Question {
 func cancellingScenarios(t *trial) []*explore.Scenario {
 	beside := t.buyers(explore.Buys, explore.Cancels)
 	beside[1].Again = 1
-	more := append([]*explore.Scenario{t.sharedTransaction(2, explore.Cancels,
-		explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6})},
-		t.reservations()...)
+	more := append(t.reservations(),
+		t.sharedTransaction("a shared transaction beside one who cancels", 6, nil, 2, explore.Cancels))
 	// After the cancellation, one bucket has all units that are left, and two buyers want them.
 	if t.info.Stock == seckill.InBuckets {
 		more = append(more, t.sale("the last units come back, and two want them", 2, nil,
@@ -72,21 +71,16 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 	return append(more,
 		// A cancellation first reads its order. So other buyers may already wait when the cancellation reaches the
 		// stock.
-		&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
-			Buyers: newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)},
-		&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true,
-			Buyers: t.twoCopies(0, explore.Cancels)},
-		&explore.Scenario{Name: "two cancel the same order, and again; a reply or a command is lost, or one dies",
-			Stock: 4, Next: true,
-			Buyers: t.twoCopies(1, explore.Cancels), Faults: fails},
-		&explore.Scenario{Name: "one buys, one cancels, and again; a reply or a command is lost, or one dies",
-			Stock: 4, Next: true,
-			Buyers: beside, Faults: fails})
+		newSale("two buy in one process, one cancels there", 6, nil,
+			newBuyers(1, explore.Buys, explore.Buys, explore.Cancels)),
+		newSale("two cancel the same order", 4, nil, t.twoCopies(0, explore.Cancels)),
+		newSale("two cancel the same order, and again; a reply or a command is lost, or one dies", 4, fails,
+			t.twoCopies(1, explore.Cancels)),
+		newSale("one buys, one cancels, and again; a reply or a command is lost, or one dies", 4, fails, beside))
 }
 
 func restockingScenarios(t *trial) []*explore.Scenario {
-	sameKey := append(t.twoCopies(1, explore.Restocks),
-		t.buyers(explore.Buys, explore.Buys, explore.Buys)[2])
+	sameKey := append(t.twoCopies(1, explore.Restocks), t.buyers(explore.Buys, explore.Buys, explore.Buys)[2])
 	other := sameKey[1]
 	other.Name, other.Quantity, other.Again = "D", 1, 0
 	repeated := []*explore.Scenario{
@@ -102,15 +96,14 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 		s.Buyers[0].Again = 2
 	}
 	return append([]*explore.Scenario{
-		t.sharedTransaction(2, explore.Restocks,
-			explore.Scenario{Name: "a shared transaction while units are added", Stock: 3}),
+		t.sharedTransaction("a shared transaction while units are added", 3, nil, 2, explore.Restocks),
 		t.sale("two want the last units while some are added", 2, nil, explore.Buys, explore.Buys, explore.Restocks),
 		t.sale("one cancels while units are added with two keys", 2, nil,
 			explore.Cancels, explore.Restocks, explore.Restocks),
 		t.sale("one buys while units are added and the sale is reset", 2, nil,
 			explore.Restocks, explore.Resets, explore.Buys),
-		{Name: "one buys while units are added by two calls with one key, which a third call uses for another number",
-			Stock: 2, Next: true, Buyers: append(sameKey, other)},
+		newSale("one buys while units are added by two calls with one key, which a third call uses for another number",
+			2, nil, append(sameKey, other)),
 	}, repeated...)
 }
 
@@ -125,25 +118,20 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),
 		t.sale("one buys while two set the sale anew", 4, nil, explore.Buys, explore.Resets, explore.Resets),
 		t.sale("one buys while the sale starts", 4, nil, explore.Buys, explore.Starts),
-		t.sharedTransaction(2, explore.Resets,
-			explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6}),
+		t.sharedTransaction("a shared transaction while the sale is set anew", 6, nil, 2, explore.Resets),
 	}
 	// This scenario is for strategies whose Redis may admit a buyer whom the stock row then refuses.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
-		list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
-			Buyers: t.oneUser(explore.Buys, explore.Starts)})
+		list = append(list, newSale("one user buys with two keys while the sale starts", 4, nil,
+			t.oneUser(explore.Buys, explore.Starts)))
 	}
 	if t.info.Accepts { // a reset must also forget requests that were accepted and have no order yet
-		copies := append(t.twoCopies(0, explore.Accepts), t.buyers(explore.Buys, explore.Buys,
-			explore.Resets)[2])
-		list = append(list, &explore.Scenario{Name: "two accept the same request while the sale is set anew",
-			Stock: 4, Next: true,
-			Buyers: copies})
+		copies := append(t.twoCopies(0, explore.Accepts), t.buyers(explore.Buys, explore.Buys, explore.Resets)[2])
+		list = append(list, newSale("two accept the same request while the sale is set anew", 4, nil, copies))
 	}
 	if t.info.Stock.Counter() != "" {
 		list = append(list, t.refusedCommands("one cancels while the sale is set anew; Redis refuses a command, "+
-			"perhaps of a script",
-			t.buyers(explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
+			"perhaps of a script", t.buyers(explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 	}
 	// A writer of orders may be paused after it has read an entry of the stream. Meanwhile another writer may refuse
 	// that entry.
@@ -159,9 +147,8 @@ func sameKeyScenarios(t *trial) []*explore.Scenario {
 	used[1].Same, used[2].Same, used[2].Other = "A", "A", true
 	oneKey := t.twoCopies(1, explore.Asks)
 	oneKey[1].User = oneKey[1].Name // so two users send different requests with one key
-	list := append([]*explore.Scenario{t.sharedTransaction(t.processes, explore.Buys,
-		explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
-			Faults: []explore.Fault{explore.IDTaken}})}, t.acceptedRequests()...)
+	list := append(t.acceptedRequests(), t.sharedTransaction("a shared transaction, an id is taken", 6,
+		[]explore.Fault{explore.IDTaken}, t.processes, explore.Buys))
 	list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used},
 		&explore.Scenario{Name: "two users happen to have one key", Stock: 5, Buyers: oneKey})
 	if t.info.Locker == nil { // the service writes refusals the same way for every strategy, so locks need not be asked
@@ -200,13 +187,11 @@ func (t *trial) acceptedRequests() []*explore.Scenario {
 	two[0].Again = 1
 	faults := append(slices.Clone(dies), lost...)
 	return []*explore.Scenario{
-		{Name: "one is accepted, one buys, and writes for both", Stock: 6, Next: true, Buyers: two},
-		{Name: "one process accepts and writes; a reply or a command is lost, or it dies", Stock: 6, Next: true,
-			Buyers: one, Faults: faults},
-		{Name: "one accepts, another writes; a reply or a command is lost, or one dies", Stock: 6, Next: true,
-			Buyers: two, Faults: faults},
-		{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
-			Buyers: t.twoCopies(1, explore.Accepts), Faults: faults}}
+		newSale("one is accepted, one buys, and writes for both", 6, nil, two),
+		newSale("one process accepts and writes; a reply or a command is lost, or it dies", 6, faults, one),
+		newSale("one accepts, another writes; a reply or a command is lost, or one dies", 6, faults, two),
+		newSale("two accept the same request; a reply or a command is lost, or one dies", 6, faults,
+			t.twoCopies(1, explore.Accepts))}
 }
 
 // reservations returns the scenarios in which a payment, a cancellation and sweepers act on one reservation. It

@@ -33,7 +33,12 @@ func (t *trial) buyers(does ...explore.Action) []explore.Buyer {
 // sale returns a scenario with an actor for each of the actions (t.buyers), and with one more buyer when
 // they are done (Scenario.Next).
 func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...explore.Action) *explore.Scenario {
-	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: t.buyers(does...), Faults: faults}
+	return newSale(name, stock, faults, t.buyers(does...))
+}
+
+// newSale does what trial.sale does, with the given actors.
+func newSale(name string, stock int64, faults []explore.Fault, actors []explore.Buyer) *explore.Scenario {
+	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: actors, Faults: faults}
 }
 
 // twoCopies returns two actors that act on one order or send one request, and repeat this up to maxRepeats times.
@@ -59,30 +64,32 @@ func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...str
 	sent := t.info.RedisCommands()
 	for _, command := range commands {
 		if slices.Contains(sent, "EVALSHA") && slices.Contains(sent, command) {
-			list = append(list, &explore.Scenario{Name: name, Stock: 4, Next: true, Buyers: of,
-				Faults: []explore.Fault{explore.Refused}, Denies: command})
+			s := newSale(name, 4, []explore.Fault{explore.Refused}, of)
+			s.Denies = command
+			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// sharedTransaction completes the scenario s for a strategy whose buyers share a transaction (catalog.Info.Shares).
-// It returns nil for other strategies. The first buyer always starts a transaction alone, so it takes three buyers
-// in one process for two of them to share one. With two processes, a fourth buyer acts in the other process.
-func (t *trial) sharedTransaction(processes int, fourth explore.Action, s explore.Scenario) *explore.Scenario {
+// sharedTransaction returns a scenario for a strategy whose buyers share a transaction (catalog.Info.Shares). It
+// returns nil for other strategies. The first buyer always starts a transaction alone, so it takes three buyers in
+// one process for two of them to share one. With two processes, a fourth buyer acts in the other process.
+func (t *trial) sharedTransaction(
+	name string, stock int64, faults []explore.Fault, processes int, fourth explore.Action,
+) *explore.Scenario {
 	if !t.info.Shares {
 		return nil
 	}
-	s.Next = true
-	s.Buyers = newBuyers(1, explore.Buys, explore.Buys, explore.Buys)
+	buyers := newBuyers(1, explore.Buys, explore.Buys, explore.Buys)
 	if processes > 1 {
-		s.Buyers = newBuyers(1, explore.Buys, explore.Buys, explore.Buys, fourth)
-		s.Buyers[3].Process = 1
+		buyers = newBuyers(1, explore.Buys, explore.Buys, explore.Buys, fourth)
+		buyers[3].Process = 1
 		if fourth == explore.Buys {
-			s.Buyers[3].Quantity = 2 // the fourth buyer may want more units than the others leave
+			buyers[3].Quantity = 2 // the fourth buyer may want more units than the others leave
 		}
 	}
-	return &s
+	return newSale(name, stock, faults, buyers)
 }
 
 // withCopy returns a copy of the scenario s in which the third buyer sends the same request as the buyer with
