@@ -14,8 +14,8 @@ import (
 type Options struct {
 	// Wait bounds the wait. 0 means one attempt. A negative value means to wait until the context ends.
 	Wait time.Duration
-	// Lease is the life of the lock without renewal. Lease may be 0 only for a lock that renews itself until
-	// its release, or that lives as long as a session.
+	// Lease is the life of the lock without renewal. If Lease is 0, the lock uses its own lease,
+	// and a lock that can renew itself does so until its release.
 	Lease time.Duration
 	// Above is the greatest fencing token that the caller knows, or 0. A lock whose server may forget its count goes
 	// on counting from Above. Other locks ignore it.

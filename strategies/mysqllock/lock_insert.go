@@ -1,6 +1,7 @@
 package mysqllock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"time"
@@ -25,7 +26,8 @@ var LockInsert = catalog.Info{
 	Also:       []string{"tables.go"},
 	Stored:     catalog.Stored{LockTable: "distributed_lock"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &insertLock{d.LockDB, d.Settings.LockPoll},
+		return &insertLock{
+				d.LockDB, d.Settings.LockLease, d.Settings.LockPoll},
 			createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
@@ -33,6 +35,7 @@ var LockInsert = catalog.Info{
 
 type insertLock struct {
 	db   *gorm.DB
+	ttl  time.Duration // the lease if Options.Lease is 0
 	poll time.Duration
 }
 
@@ -44,11 +47,11 @@ func (l *insertLock) Acquire(
 	if lease, err := lock.Again(ctx, l, key); lease != nil || err != nil {
 		return lease, err
 	}
-	owner := rand.Text()
+	ttl, owner := cmp.Or(o.Lease, l.ttl), rand.Text()
 	var asked time.Time
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
-		return l.tryAcquire(ctx, key, owner, o.Lease)
+		return l.tryAcquire(ctx, key, owner, ttl)
 	})
 	if err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func (l *insertLock) Acquire(
 	h := lock.NewReentrant(ctx, l, key, 0, func(ctx context.Context) error {
 		return l.releaseLock(ctx, key, owner)
 	})
-	h.ExpireAt(asked.Add(o.Lease))
+	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }
 

@@ -1,6 +1,7 @@
 package mysqllock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -31,8 +32,9 @@ type insertByName struct{ namedRow } // the lease in article C is 30 s
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
-		func() (bool, error) { return l.tryAcquire(ctx, key, o.Lease) })
+		func() (bool, error) { return l.tryAcquire(ctx, key, ttl) })
 	if err != nil {
 		return nil, err
 	}

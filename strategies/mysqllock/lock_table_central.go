@@ -1,6 +1,7 @@
 package mysqllock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -29,6 +30,9 @@ var LockTableCentral = catalog.Info{
 	Key: stockKey,
 }
 
+// defaultDeadline is the lease if Options.Lease is 0: a year, as in article B.
+const defaultDeadline = 31_536_000 * time.Second
+
 type tableLock struct {
 	db        *gorm.DB
 	central   func(key string) string // returns the name of the central row
@@ -47,9 +51,10 @@ func newTableLock(
 func (l *tableLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, defaultDeadline)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) {
-			ok, err := l.tryAcquire(ctx, key, o.Lease)
+			ok, err := l.tryAcquire(ctx, key, ttl)
 			if isUndone(err) || isRowHeld(err) {
 				return false, nil
 			}

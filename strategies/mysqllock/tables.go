@@ -147,11 +147,12 @@ type nameLocker interface {
 type namedRow struct {
 	db    *gorm.DB
 	table string
+	ttl   time.Duration // the lease if Options.Lease is 0; some have no lease
 	poll  time.Duration
 }
 
 func newNamedRow(d catalog.Deps, table string) namedRow {
-	return namedRow{d.LockDB, table, d.Settings.LockPoll}
+	return namedRow{d.LockDB, table, d.Settings.LockLease, d.Settings.LockPoll}
 }
 
 func (l *namedRow) releaseName(

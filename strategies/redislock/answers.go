@@ -23,7 +23,7 @@ func stockKey(sku int64) string {
 type keyLock struct {
 	redis   redis.UniversalClient
 	poll    time.Duration    // the pause between two attempts
-	ttl     time.Duration    // the lease of a lock that renews itself
+	ttl     time.Duration    // the lease if Options.Lease is 0
 	maxHold time.Duration    // how long a lock is renewed; 0 means no limit
 	now     func() time.Time // the clock of this process
 }

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"time"
@@ -42,7 +43,7 @@ type fencedLock struct{ luaLock }
 func (l *fencedLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	token := rand.Text()
+	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
 	release := func(ctx context.Context) error {
 		return l.releaseLock(ctx, key, token)
 	}
@@ -52,7 +53,7 @@ func (l *fencedLock) Acquire(
 		asked = time.Now()
 		n, err := takeAndCount.Run(ctx, l.redis,
 			[]string{key, grantsKey(key)},
-			token, max(1, o.Lease.Milliseconds()), o.Above).Uint64()
+			token, max(1, ttl.Milliseconds()), o.Above).Uint64()
 		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
@@ -63,7 +64,7 @@ func (l *fencedLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, fence, release)
-	h.ExpireAt(asked.Add(o.Lease))
+	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }
 

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -35,9 +36,10 @@ type getsetLock struct{ endlessLock }
 func (l *getsetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
 	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		until = l.now().Add(o.Lease)
+		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, until.UnixMilli(), 0).Result()
 		if err != nil || ok {
 			return ok, err
@@ -53,7 +55,7 @@ func (l *getsetLock) Acquire(
 		// first GETSET returns this end, and its buyer has the lock. Each
 		// later GETSET returns another end. But it also writes a new end, a
 		// few milliseconds later than the one that the holder wrote.
-		until = l.now().Add(o.Lease)
+		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()
 		if errors.Is(err, redis.Nil) || isOtherType(err) {

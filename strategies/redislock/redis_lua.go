@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"time"
@@ -37,14 +38,14 @@ type luaLock struct{ keyLock }
 func (l *luaLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	token := rand.Text()
+	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
 	release := func(ctx context.Context) error {
 		return l.releaseLock(ctx, key, token)
 	}
 	var asked time.Time
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
-		ok, err := l.redis.SetNX(ctx, key, token, o.Lease).Result()
+		ok, err := l.redis.SetNX(ctx, key, token, ttl).Result()
 		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
@@ -54,7 +55,7 @@ func (l *luaLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, release)
-	h.ExpireAt(asked.Add(o.Lease))
+	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }
 

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -34,8 +35,9 @@ type multiLock struct{ keyLock }
 func (l *multiLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		return l.tryAcquire(ctx, key, o.Lease)
+		return l.tryAcquire(ctx, key, ttl)
 	})
 	if err != nil {
 		return nil, err

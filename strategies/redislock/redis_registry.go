@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -61,11 +62,12 @@ func (l *registryLock) Acquire(
 		return releaseByToken(ctx, l.redis, compareAndDelete,
 			[]string{key}, owner)
 	}
+	ttl := cmp.Or(o.Lease, l.ttl)
 	var asked time.Time
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		n, err := registryScript.Run(ctx, l.redis, []string{key},
-			owner, max(1, o.Lease.Milliseconds())).Int64()
+			owner, max(1, ttl.Milliseconds())).Int64()
 		if err != nil { // the reply is lost, but we may have the lock
 			lock.UndoUnclear(ctx, release)
 		}
@@ -79,6 +81,6 @@ func (l *registryLock) Acquire(
 		defer permit.Release() // the lock in Redis is released first
 		return release(ctx)
 	})
-	h.ExpireAt(asked.Add(o.Lease))
+	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }

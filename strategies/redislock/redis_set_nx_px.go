@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 
 	"seckill/internal/backend"
@@ -30,8 +31,9 @@ type setNXPXLock struct{ keyLock }
 func (l *setNXPXLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		return l.redis.SetNX(ctx, key, 1, o.Lease).Result()
+		return l.redis.SetNX(ctx, key, 1, ttl).Result()
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -32,13 +33,14 @@ type setexLock struct{ keyLock } // the lock of article C has a lease of 30 s
 func (l *setexLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
 	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		until = l.now().Add(o.Lease)
+		until = l.now().Add(ttl)
 		// PSETEX is SETEX in milliseconds. The flaw: PSETEX answers OK even if
 		// the key existed before.
 		err := l.redis.Do(ctx, "PSETEX", key,
-			max(1, o.Lease.Milliseconds()), 1).Err()
+			max(1, ttl.Milliseconds()), 1).Err()
 		return err == nil, err
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -39,16 +40,17 @@ type setnxExpireLock struct{ endlessLock }
 func (l *setnxExpireLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
 	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		until = l.now().Add(o.Lease)
+		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, 1, 0).Result()
 		if err != nil || !ok {
 			return false, err
 		}
 		// A buyer who dies here leaves a key that never expires. PEXPIRE is
 		// EXPIRE in milliseconds.
-		err = l.redis.PExpire(ctx, key, o.Lease).Err()
+		err = l.redis.PExpire(ctx, key, ttl).Err()
 		return err == nil, err
 	})
 	if err != nil {

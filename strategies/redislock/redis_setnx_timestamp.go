@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -36,6 +37,7 @@ type timestampLock struct{ endlessLock }
 func (l *timestampLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
 	var until time.Time // the end of the lease, by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		value, err := l.redis.Get(ctx, key).Result()
@@ -51,12 +53,12 @@ func (l *timestampLock) Acquire(
 				return false, err
 			}
 		}
-		until = l.now().Add(o.Lease)
+		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, until.UnixMilli(), 0).Result()
 		if err != nil || !ok {
 			return false, err
 		}
-		err = l.redis.PExpire(ctx, key, o.Lease).Err()
+		err = l.redis.PExpire(ctx, key, ttl).Err()
 		return err == nil, err
 	})
 	if err != nil {

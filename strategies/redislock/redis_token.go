@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,9 +35,9 @@ type tokenLock struct{ keyLock }
 func (l *tokenLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	token := rand.Text()
+	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		return l.redis.SetNX(ctx, key, token, o.Lease).Result()
+		return l.redis.SetNX(ctx, key, token, ttl).Result()
 	})
 	if err != nil {
 		return nil, err
