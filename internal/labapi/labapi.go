@@ -271,12 +271,13 @@ type labLock struct {
 // acquire takes the lock for the work that the text describes. If other work has the lock, the error describes that
 // other work. After Server.Close, the error is game.LabCloses.
 func (l *labLock) acquire(text string) error {
-	if l.closing.Err() != nil {
-		return game.LabCloses
-	}
 	select {
 	case l.taken <- struct{}{}:
 		l.what.Store(&text)
+		if l.closing.Err() != nil { // asked after taking the lock, because Server.Close may have had it until now
+			l.release()
+			return game.LabCloses
+		}
 		return nil
 	default:
 		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
