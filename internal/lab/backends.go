@@ -141,14 +141,6 @@ func addresses(processes []*Process) []string {
 	return addrs
 }
 
-func logins(processes []*Process) []string {
-	var all []string
-	for _, p := range processes {
-		all = append(all, p.Login())
-	}
-	return all
-}
-
 // awaitGiven asks a given backend until it can be used. The backend may still be starting, for example if Docker
 // restarts its container at the same time as this program's.
 func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
@@ -269,7 +261,7 @@ func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
 // together.
 func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
-	m.RequireAuth(l.passwords.redis)
+	m.RequireAuth(l.password)
 	if err := m.Start(); err != nil {
 		return backend.Status{}, fmt.Errorf("start the embedded Redis: %w", err)
 	}

@@ -41,7 +41,7 @@ var keeperScript string
 func newChildren(folder string, env []string) (*children, error) {
 	c := &children{all: map[*running]bool{}, keeper: exec.Command("/bin/sh", "-c", keeperScript)}
 	c.keeper.Env, c.keeper.Dir = env, "/"
-	c.keeper.SysProcAttr = newProcessGroup()
+	c.keeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if c.tell, err = c.keeper.StdinPipe(); err == nil {
 		err = c.keeper.Start()
@@ -55,17 +55,16 @@ func newChildren(folder string, env []string) (*children, error) {
 	return c, err
 }
 
-// newProcessGroup protects a process from the signals of the terminal. So Ctrl-C reaches only this program, which ends
-// the services before the servers.
-func newProcessGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
 func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, newProcessGroup()
+	cmd.Stdout, cmd.Stderr = log, log
+	// The signals of the terminal do not reach another process group. So Ctrl-C reaches only this program, which ends
+	// the services before the servers.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

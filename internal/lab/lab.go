@@ -52,7 +52,7 @@ type Lab struct {
 	children   *children
 	folder     string
 	executable string // the path of this program; service processes run the same program
-	passwords  passwords
+	password   string // see logins.go
 
 	adding chan struct{} // holds one element while a call of Add starts backends
 
@@ -88,7 +88,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
 	l := &Lab{options: o, executable: executable, adding: make(chan struct{}, 1),
-		passwords: passwords{mysql: rand.Text(), redis: rand.Text()},
+		password: rand.Text(),
 		state: state{config: o.Given, statuses: map[string]backend.Status{}, ensembles: map[string]*Ensemble{},
 			links: map[linkKey]*Relay{}}}
 	l.config.Tiers = map[string]backend.Tier{}

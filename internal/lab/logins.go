@@ -15,26 +15,24 @@ import (
 )
 
 // Every user of this machine can connect to 127.0.0.1, and a database can write files as the user
-// who runs it. So each lab gives its MySQL and Redis new passwords. A password is in files of mode
+// who runs it. So each lab gives its MySQL and Redis a new password. The password is in files of mode
 // 0600 and in the environment of the lab's processes. It is never in an argument, because every
-// user can read arguments. ZooKeeper and etcd write only their own files and have no password.
-
-// passwords of private servers consist of letters and digits, so they need no quoting.
-type passwords struct{ mysql, redis string }
+// user can read arguments. It consists of letters and digits, so it needs no quoting. ZooKeeper and
+// etcd write only their own files and have no password.
 
 // mysqlUser is the database account of the services and of people who look into the database.
 const mysqlUser = "seckill"
 
 func (l *Lab) mysqlConfig(addr, database string) *mysql.Config {
 	c := mysql.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr, c.DBName = mysqlUser, l.passwords.mysql, "tcp", addr, database
+	c.User, c.Passwd, c.Net, c.Addr, c.DBName = mysqlUser, l.password, "tcp", addr, database
 	return c
 }
 
 // redisURL returns the URL of a private Redis. All Redis servers of a lab have the same password,
 // because a node of a Cluster and a replica log in to other servers with it.
 func (l *Lab) redisURL(addr string) string {
-	return "redis://:" + l.passwords.redis + "@" + addr
+	return "redis://:" + l.password + "@" + addr
 }
 
 // Login returns the server's address with its password, in the form that the backend's flag expects.
@@ -82,7 +80,7 @@ func (l *Lab) ClientsFile() (string, error) {
 	}
 	for _, name := range []string{backend.NameRedis, backend.NameRedlock} {
 		if tier := c.Tiers[name]; tier == backend.Private || tier == backend.Embedded {
-			exports["REDISCLI_AUTH"] = l.passwords.redis
+			exports["REDISCLI_AUTH"] = l.password
 		}
 	}
 	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, " +

@@ -32,7 +32,7 @@ func (l *Lab) mysqlProcess(m mysqlServer, name string) server {
 	return server{
 		name: name, backend: backend.NameMySQL,
 		command: func(ports []int) (*exec.Cmd, error) {
-			err := os.WriteFile(m.accountsFile(), []byte(m.accountStatements(l.passwords.mysql)), 0o600)
+			err := os.WriteFile(m.accountsFile(), []byte(m.accountStatements(l.password)), 0o600)
 			return l.newCommand(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err
 		},
 		ask: l.askMySQL,

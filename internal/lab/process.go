@@ -123,8 +123,6 @@ func (l *Lab) freePorts(n int) ([]int, error) {
 		minPort, maxPort)
 }
 
-func portOf(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
-
 func killAll(processes []*Process) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*checkTimeout)
 	defer cancel()

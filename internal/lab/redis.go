@@ -31,7 +31,7 @@ func (l *Lab) redisServer(program Program, name, backend string, more ...string)
 		name: name, backend: backend,
 		command: func(ports []int) (*exec.Cmd, error) {
 			file := filepath.Join(l.folder, name+".conf") // the file contains the password; only this user can read it
-			secrets := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.passwords.redis)
+			secrets := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.password)
 			args := append([]string{file, "--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)
 			return l.newCommand(program.Path, args...), os.WriteFile(file, []byte(secrets), 0o600)
@@ -57,7 +57,7 @@ func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 				"sentinel monitor %[4]s 127.0.0.1 %[5]d 2\n"+
 				"sentinel auth-pass %[4]s %[3]s\nsentinel down-after-milliseconds %[4]s 2000\n"+
 				"sentinel failover-timeout %[4]s 6000\nsentinel parallel-syncs %[4]s 2\n",
-				ports[0], l.folder, l.passwords.redis, backend.DefaultMaster, primary)
+				ports[0], l.folder, l.password, backend.DefaultMaster, primary)
 			return cmd, os.WriteFile(file, []byte(text), 0o600)
 		},
 		ask: l.askRedis,
@@ -132,10 +132,7 @@ func askSentinels(ctx context.Context, sentinels []*Process) ([]map[string]strin
 }
 
 // A replicated is a Redis primary with its replicas. The primary acknowledges a write before a replica has received it.
-type replicated struct {
-	nodes    []*Process
-	password string
-}
+type replicated []*Process
 
 // fastReplication makes a primary send its data to a replica at once. By default a primary waits five seconds for more
 // replicas.
@@ -143,7 +140,7 @@ var fastReplication = []string{"--repl-diskless-sync", "no", "--repl-diskless-sy
 
 // setPrimaryPassword sets on each running server the password with which it logs in to a primary.
 func (r replicated) setPrimaryPassword(ctx context.Context, password string) error {
-	return forEachAlive(ctx, r.nodes, func(_ *Process, c *redis.Client) error {
+	return forEachAlive(ctx, r, func(_ *Process, c *redis.Client) error {
 		return c.ConfigSet(ctx, "masterauth", password).Err()
 	})
 }
@@ -167,12 +164,12 @@ func (r replicated) disconnectReplicas(ctx context.Context, primary *Process) er
 
 // followPrimary makes all other servers replicas of the primary, and waits until they have its data.
 func (r replicated) followPrimary(ctx context.Context, primary *Process) error {
-	if err := r.setPrimaryPassword(ctx, r.password); err != nil {
+	if err := r.setPrimaryPassword(ctx, primary.lab.password); err != nil {
 		return err
 	}
 	for _, p := range r.replicasOf(primary) {
 		err := withRedis(ctx, p.Login(), func(c *redis.Client) error {
-			return c.ReplicaOf(ctx, "127.0.0.1", portOf(primary.Addr)).Err()
+			return c.ReplicaOf(ctx, "127.0.0.1", strconv.Itoa(primary.ports[0])).Err()
 		})
 		if err != nil {
 			return err
@@ -182,7 +179,7 @@ func (r replicated) followPrimary(ctx context.Context, primary *Process) error {
 }
 
 func (r replicated) replicasOf(primary *Process) []*Process {
-	return slices.DeleteFunc(slices.Clone(r.nodes), func(p *Process) bool { return p == primary })
+	return slices.DeleteFunc(slices.Clone(r), func(p *Process) bool { return p == primary })
 }
 
 func (r replicated) awaitReplicas(ctx context.Context, primary *Process) error {
@@ -198,7 +195,7 @@ func (r replicated) awaitReplicas(ctx context.Context, primary *Process) error {
 			}
 			status, offset := replica["master_link_status"], replica["slave_repl_offset"]
 			end := goal["master_repl_offset"]
-			if status != "up" || replica["master_port"] != portOf(primary.Addr) || offset != end {
+			if status != "up" || replica["master_port"] != strconv.Itoa(primary.ports[0]) || offset != end {
 				return fmt.Errorf("%s is %s and at %s, the primary at %s", p.Name, status, offset, end)
 			}
 		}

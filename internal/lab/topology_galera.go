@@ -86,7 +86,7 @@ func (g *galera) nodeServer(program Program, library string, i int, ports [][]in
 		}
 		cmd := l.newCommand(program.Path, args...)
 		cmd.Env = append(cmd.Env, "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
-		accounts := []byte(m.accountStatements(l.passwords.mysql))
+		accounts := []byte(m.accountStatements(l.password))
 		return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.WriteFile(m.accountsFile(), accounts, 0o600))
 	}
 	s.ask = func(ctx context.Context, addr string) (string, bool, error) {

@@ -20,9 +20,12 @@ import (
 func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
 	nodes, err := l.redisServers(ctx, program, groupSize, Shard, backend.NameRedis)
 	return &Ensemble{Nodes: nodes, Roles: []string{Shard},
-		setClients: func(c *backend.Config, _ *Process) { c.RedisAddrs, c.RedisRing = nil, logins(nodes) },
-		repair:     func(context.Context) error { return nil }, // the busiest shard is not known before a load
-		FindNode:   func(ctx context.Context, _ string) (*Process, error) { return busiestShard(ctx, nodes) }}, err
+		setClients: func(c *backend.Config, _ *Process) {
+			l.setPrivate(c, backend.NameRedis, addresses(nodes)...)
+			c.RedisAddrs, c.RedisRing = nil, c.RedisAddrs
+		},
+		repair:   func(context.Context) error { return nil }, // the busiest shard is not known before a load
+		FindNode: func(ctx context.Context, _ string) (*Process, error) { return busiestShard(ctx, nodes) }}, err
 }
 
 // busiestShard returns the shard that executes the most commands now.
@@ -73,7 +76,7 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 	args := append([]string{"--cluster", "create"}, addresses(nodes)...)
 	cli := exec.CommandContext(ctx, filepath.Join(filepath.Dir(program.Path), name),
 		append(args, "--cluster-replicas", "1", "--cluster-yes")...)
-	cli.Env = append(l.serverEnv(), "REDISCLI_AUTH="+l.passwords.redis)
+	cli.Env = append(l.serverEnv(), "REDISCLI_AUTH="+l.password)
 	if said, err := cli.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("form a Cluster with %s: %w: %s", name, err, said)
 	}
@@ -117,26 +120,27 @@ type sentinels struct {
 }
 
 func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
-	s := &sentinels{replicated: replicated{password: l.passwords.redis}}
-	s.nodes, err = l.launchServers(ctx, groupSize, 1, func(i int, _ [][]int) server {
+	s := &sentinels{}
+	s.replicated, err = l.launchServers(ctx, groupSize, 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, memberName(k.Name, i, groupSize), k.Name, fastReplication...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.followPrimary(ctx, s.nodes[0]); err != nil {
+	if err := s.followPrimary(ctx, s.replicated[0]); err != nil {
 		return nil, err
 	}
 	s.sentinels, err = l.launchServers(ctx, groupSize, 1, func(i int, _ [][]int) server {
-		return l.sentinelServer(program, memberName("sentinel", i, groupSize), s.nodes[0].ports[0])
+		return l.sentinelServer(program, memberName("sentinel", i, groupSize), s.replicated[0].ports[0])
 	})
-	return &Ensemble{Nodes: s.nodes, Roles: []string{Primary}, setClients: s.setClients,
+	return &Ensemble{Nodes: s.replicated, Roles: []string{Primary}, setClients: s.setClients,
 		FindNode: func(ctx context.Context, _ string) (*Process, error) { return s.awaitPrimary(ctx) },
 		repair:   s.restoreRoles, StopReplication: s.stopReplication, failOver: s.failOver}, err
 }
 
 func (s *sentinels) setClients(c *backend.Config, _ *Process) {
-	c.RedisAddrs, c.RedisSentinels = nil, logins(s.sentinels)
+	s.sentinels[0].lab.setPrivate(c, backend.NameRedis, addresses(s.sentinels)...)
+	c.RedisAddrs, c.RedisSentinels = nil, c.RedisAddrs
 }
 
 // awaitPrimary waits until all running sentinels name the same running primary. After a failover some sentinels
@@ -147,8 +151,8 @@ func (s *sentinels) awaitPrimary(ctx context.Context) (primary *Process, err err
 		if err != nil {
 			return err
 		}
-		for _, p := range s.nodes {
-			namesOther := func(m map[string]string) bool { return m["port"] != portOf(p.Addr) }
+		for _, p := range s.replicated {
+			namesOther := func(m map[string]string) bool { return m["port"] != strconv.Itoa(p.ports[0]) }
 			if p.Alive() && !slices.ContainsFunc(answers, namesOther) {
 				primary = p
 				return nil
@@ -184,7 +188,7 @@ func (s *sentinels) stopReplication(ctx context.Context) error {
 
 // failOver waits until the sentinels have promoted a replica. Writes that the replica lacks are lost.
 func (s *sentinels) failOver(ctx context.Context) error {
-	if err := s.setPrimaryPassword(ctx, s.password); err != nil { // undoes stopReplication
+	if err := s.setPrimaryPassword(ctx, s.replicated[0].lab.password); err != nil { // undoes stopReplication
 		return err
 	}
 	_, err := s.awaitPrimary(ctx)
@@ -220,7 +224,7 @@ func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble
 	nodes, err := l.launchServers(ctx, len(names), 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, names[i], k.Name, fastReplication...)
 	})
-	r := &redisPair{replicated{nodes, l.passwords.redis}, relay}
+	r := &redisPair{nodes, relay}
 	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, repair: r.restoreRoles, failOver: r.failOver,
 		StopReplication: r.stopReplication,
 		FindNode:        func(context.Context, string) (*Process, error) { return nodes[0], nil },
@@ -230,29 +234,29 @@ func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble
 // restoreRoles makes the first node the primary again. This node is empty after its restart, so the
 // replica that copies it becomes empty, too.
 func (r *redisPair) restoreRoles(ctx context.Context) error {
-	r.relay.PointTo(r.nodes[0].Addr)
+	r.relay.PointTo(r.replicated[0].Addr)
 	r.relay.CloseConnections()
-	return r.followPrimary(ctx, r.nodes[0])
+	return r.followPrimary(ctx, r.replicated[0])
 }
 
 // stopReplication disconnects the replica after the replica has received all writes so far.
 func (r *redisPair) stopReplication(ctx context.Context) error {
-	if err := r.awaitReplicas(ctx, r.nodes[0]); err != nil {
+	if err := r.awaitReplicas(ctx, r.replicated[0]); err != nil {
 		return err
 	}
-	return r.replicated.disconnectReplicas(ctx, r.nodes[0])
+	return r.replicated.disconnectReplicas(ctx, r.replicated[0])
 }
 
 // failOver promotes the replica as a Sentinel does. Writes that the replica lacks are lost.
 func (r *redisPair) failOver(ctx context.Context) error {
 	// Redis does not replicate scripts, so a new primary knows none. But this replica may have been the primary earlier
 	// and may know scripts from that time, so failOver deletes them.
-	err := withRedis(ctx, r.nodes[1].Login(), func(c *redis.Client) error {
+	err := withRedis(ctx, r.replicated[1].Login(), func(c *redis.Client) error {
 		return errors.Join(c.ReplicaOf(ctx, "NO", "ONE").Err(), c.ScriptFlush(ctx).Err())
 	})
 	if err != nil {
 		return err
 	}
-	r.relay.PointTo(r.nodes[1].Addr)
+	r.relay.PointTo(r.replicated[1].Addr)
 	return nil
 }
