@@ -44,20 +44,15 @@ func (s Site) Write(dir string) error {
 		return err
 	}
 	f := &folder{dir: dir}
-	index, err := fs.ReadFile(s.Page, "index.html")
-	if err != nil {
-		return err
-	}
-	unknown, err := fs.ReadFile(s.Page, "404.html") // GitHub Pages shows this file for unknown addresses
-	if err != nil {
-		return err
-	}
-	f.write("404.html", unknown)
+	index := f.read(s.Page, "index.html")
+	f.write("404.html", f.read(s.Page, "404.html")) // GitHub Pages shows this file for unknown addresses
 	f.write("index.html", pageAt(index, "./", ""))
 	f.copyAll(s.Page, "static", "index.html", "404.html", "shop")
 	f.copyAll(s.Guarantees, "guarantees")
 	f.copyAll(s.Recordings, "recordings")
-	f.err = errors.Join(f.err, f.copyDocuments(s.Checkout), s.writeExamples(f, index), s.writeAnswers(f))
+	f.copyDocuments(s.Checkout)
+	s.writeExamples(f, index)
+	s.writeAnswers(f)
 	return f.err
 }
 
@@ -65,21 +60,16 @@ func (s Site) Write(dir string) error {
 var documents = []string{"README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/screens/*",
 	"web/docs/page.png", "internal/prove/mutants/README.md"}
 
-func (f *folder) copyDocuments(checkout fs.FS) error {
+func (f *folder) copyDocuments(checkout fs.FS) {
 	for _, pattern := range documents {
-		names, err := fs.Glob(checkout, pattern)
-		if err != nil || names == nil {
-			return errors.Join(err, fmt.Errorf("the source of this program has no %s", pattern))
+		names, _ := fs.Glob(checkout, pattern) // the error would be about the pattern
+		if names == nil {
+			f.err = errors.Join(f.err, fmt.Errorf("the source of this program has no %s", pattern))
 		}
 		for _, name := range names {
-			text, err := fs.ReadFile(checkout, name)
-			if err != nil {
-				return err
-			}
-			f.write("documents/"+name, text)
+			f.write("documents/"+name, f.read(checkout, name))
 		}
 	}
-	return nil
 }
 
 // clearFolder removes an old site. It returns an error if dir contains anything else.
@@ -108,18 +98,17 @@ func pageAt(index []byte, root, place string) []byte {
 
 // writeExamples writes a page for each counterexample, and a page for each trace of a strategy that
 // withstands the fault (course.Break.Held).
-func (s Site) writeExamples(f *folder, index []byte) error {
-	examples, err := fs.Glob(s.Guarantees, "*.*.json")
-	held, err2 := fs.Glob(s.Page, "lessons/held.*.json")
+func (s Site) writeExamples(f *folder, index []byte) {
+	examples, _ := fs.Glob(s.Guarantees, "*.*.json")
+	held, _ := fs.Glob(s.Page, "lessons/held.*.json")
 	for _, file := range append(examples, held...) {
 		name := strings.TrimSuffix(path.Base(file), ".json")
 		f.write("x/"+name+"/index.html", pageAt(index, "../../", "trace/"+name))
 	}
-	return errors.Join(err, err2)
 }
 
 // writeAnswers writes the answers of a lab to the calls that need none of its servers.
-func (s Site) writeAnswers(f *folder) error {
+func (s Site) writeAnswers(f *folder) {
 	var levels []game.Level
 	for _, level := range game.Levels() {
 		l := *level
@@ -131,9 +120,7 @@ func (s Site) writeAnswers(f *folder) error {
 	all := []httpapi.Strategy{}
 	for _, info := range s.Strategies {
 		d, err := httpapi.DescribeSource(info)
-		if err != nil {
-			return err
-		}
+		f.err = errors.Join(f.err, err)
 		d.Available = true // the page shows each strategy like a lab that has all servers
 		f.writeJSON("api/v1/strategies/"+info.Name, d)
 		d.Files, d.Lesson = nil, nil
@@ -145,13 +132,18 @@ func (s Site) writeAnswers(f *folder) error {
 	f.writeJSON("api/lab/v1/levels", object{"levels": levels})
 	none := []string{}
 	f.writeJSON("api/lab/v1/status", object{"version": s.Version, "faults": none, "backends": none, "services": none})
-	return nil
 }
 
-// A folder writes files one by one. After the first error it writes no more.
+// A folder reads and writes files one by one. After the first error it writes no more.
 type folder struct {
 	dir string
 	err error
+}
+
+func (f *folder) read(files fs.FS, name string) []byte {
+	text, err := fs.ReadFile(files, name)
+	f.err = errors.Join(f.err, err)
+	return text
 }
 
 func (f *folder) write(name string, text []byte) {
@@ -188,10 +180,7 @@ func (f *folder) copyAll(files fs.FS, into string, except ...string) {
 		case err != nil || entry.IsDir() || slices.Contains(except, name):
 			return err
 		}
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return err
-		}
+		text := f.read(files, name)
 		to, isJSON := strings.CutSuffix(path.Join(into, name), ".json")
 		switch {
 		case isJSON:
