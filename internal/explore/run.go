@@ -43,7 +43,6 @@ type inbox struct {
 
 type turnState struct {
 	lastThread  *thread  // the thread of the last step
-	lastSent    string   // text of the last choice and its command
 	paused      *actor   // the actor that a fault has paused; nil after the actor's next command
 	cutProcess  *process // the process whose connections the last fault may have closed
 	portsBefore []string // the local ports of cutProcess's SQL connections before the fault
@@ -118,7 +117,6 @@ func (r *run) apply(ctx context.Context, o policy.Option, chosen bool) error {
 	}
 	r.forced = r.forced || !chosen
 	step := Step{Choice: o.Choice, ByItself: !chosen}
-	r.lastSent = o.Choice.String()
 	switch o.Fault {
 	case TimePasses:
 		return r.passTime(ctx)
@@ -173,7 +171,6 @@ func (r *run) addStep(step Step) int {
 // proceed, or an error, which the sender gets instead.
 func (r *run) send(c *call, step Step) {
 	a := c.thread.actor
-	r.lastSent += " " + c.command.Text
 	if r.peek {
 		step.Backend, step.Command = c.command.Backend, c.text(r.world.names)
 	}

@@ -135,7 +135,6 @@ func (w *World) warmUp(ctx context.Context, s *Scenario) error {
 			return fmt.Errorf("%w: %s has nothing for a buyer who %s", ErrDiverged, w.info.Name, b.Action)
 		}
 	}
-	w.blockedBefore = map[string]bool{}
 	plain := *s
 	plain.Faults = nil
 	if _, err := w.play(ctx, &plain, false, (&policy.Replay{}).Choose); err != nil {

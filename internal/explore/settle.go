@@ -19,9 +19,7 @@ const (
 	commandLimit = 30 * time.Second
 	// replyTime is the time within which most commands return. Only then does settle ask a server which commands wait,
 	// because the question slows the server down.
-	replyTime = 5 * time.Millisecond
-	// quiet takes the place of replyTime at a state where commands have waited before.
-	quiet = time.Millisecond
+	replyTime = time.Millisecond
 	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
 )
@@ -45,7 +43,7 @@ func (r *run) settle(ctx context.Context) error {
 			}
 		case len(waits)+len(commands) == 0:
 			settled, err = true, r.awaitRollback(ctx)
-		case r.reportComes(ctx, commands):
+		case len(commands) > 0 && r.awaitReport(ctx, replyTime) == nil:
 		// Actors that have reported something since then may have sent events that end the waits.
 		case len(waits) > 0 && handledBefore != r.handled:
 			handledBefore = r.handled
@@ -56,9 +54,11 @@ func (r *run) settle(ctx context.Context) error {
 		case r.cutProcess != nil && !slices.ContainsFunc(commands, func(c *call) bool { return c.loseReply }):
 			err = r.awaitRollback(ctx)
 		default:
-			if settled, err = r.allBlocked(ctx, commands, startedAt); settled {
+			if settled, err = r.allWaitInServers(ctx, commands); settled {
 				markBlocked(append(waits, commands...))
 				err = ctx.Err()
+			} else if err == nil && time.Since(startedAt) > commandLimit {
+				err = fmt.Errorf("%v has no answer, and no server says that it waits", commands)
 			}
 		}
 		if err != nil {
@@ -77,47 +77,13 @@ func markBlocked(calls []*call) {
 	}
 }
 
-// reportComes waits replyTime for a report, or only the time quiet if the commands waited inside their servers at this
-// state before. It returns whether a report has arrived. If there are no commands, it returns false at once.
-func (r *run) reportComes(ctx context.Context, commands []*call) bool {
-	limit := replyTime
-	if r.world.blockedBefore[r.stateKey()] {
-		limit = quiet
-	}
-	return len(commands) > 0 && r.awaitReport(ctx, limit) == nil
-}
-
-// allBlocked reports whether the servers say that each command waits. If a command neither has an answer nor waits
-// commandLimit after startedAt, this is an error.
-func (r *run) allBlocked(ctx context.Context, commands []*call, startedAt time.Time) (bool, error) {
-	if len(commands) == 0 {
-		return true, nil
-	}
-	blocked, err := r.allWaitInServers(ctx, commands)
-	if err != nil {
-		return false, err
-	}
-	r.world.blockedBefore[r.stateKey()] = blocked
-	if !blocked && time.Since(startedAt) > commandLimit {
-		return false, fmt.Errorf("%v has no answer, and no server says that it waits", commands)
-	}
-	return blocked, nil
-}
-
-// stateKey describes the last choice and the state of each call. If all commands waited in their servers at a state
-// with this key, they will probably wait again when another schedule reaches a state with the same key.
-func (r *run) stateKey() string {
-	text := r.lastSent
-	for _, a := range r.actors {
-		a.eachCall(func(c *call) { text += fmt.Sprintf("\n%s %d", c, c.state) })
-	}
-	return text
-}
-
 // allWaitInServers reports whether the servers list every unanswered command as waiting. It
 // recognizes a command by its connection. ZooKeeper and etcd never let a command wait. So while a
 // command to one of them is unanswered, the result is false and no server is asked.
 func (r *run) allWaitInServers(ctx context.Context, commands []*call) (bool, error) {
+	if len(commands) == 0 {
+		return true, nil
+	}
 	if slices.ContainsFunc(commands, func(c *call) bool {
 		return c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd
 	}) {

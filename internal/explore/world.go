@@ -35,9 +35,6 @@ type World struct {
 	sale
 
 	warmedUp *Scenario // the scenario for which warmUp was last called
-	// blockedBefore maps the key of a state (run.stateKey) of an earlier schedule to whether all
-	// unanswered commands were waiting inside their servers.
-	blockedBefore map[string]bool
 }
 
 // A worldClock is the clock of all processes of a world.
@@ -91,7 +88,7 @@ func (w *World) awaitServers(ctx context.Context) error {
 				return fmt.Errorf("wait until the servers answer without %s: %w",
 					w.options.Node.Name, context.Cause(ctx))
 			}
-			time.Sleep(quiet)
+			time.Sleep(replyTime)
 		}
 	}
 	return nil
