@@ -58,8 +58,7 @@ type thread struct {
 	isBackground bool
 	calls        []*call
 	ended        bool
-	fanSize      int // the number of commands that are sent in parallel; 0 or 1 if the thread sends them one by one
-	fanStarted   int // how many of the parallel commands have begun so far
+	fanStarted   int // how many of the parallel commands have begun; more if a node had to be sent a script
 	// overlap is set if the thread's last command was answered while another actor had the lock.
 	overlap *Problem
 }
@@ -70,7 +69,7 @@ func (t *thread) isRunning() bool {
 	if t.ended {
 		return false
 	}
-	stands := false
+	stands, fan := false, 0
 	for _, c := range t.calls {
 		switch {
 		case c.state == asleep && c.ctx.Err() == nil: // if the context has ended, c continues by itself
@@ -78,9 +77,9 @@ func (t *thread) isRunning() bool {
 		case c.timerFired, c.state == asleep:
 			return true
 		}
-		stands = stands || c.state != passing
+		stands, fan = stands || c.state != passing, max(fan, c.fan)
 	}
-	return !stands || t.fanSize > 1 && t.fanStarted < t.fanSize
+	return !stands || t.fanStarted < fan
 }
 
 // nextCall returns the call that t sends next, or nil. Of several parallel calls, it returns the call to the node
@@ -105,21 +104,17 @@ func (t *thread) sleepingCall() *call {
 }
 
 func (c *call) add() {
-	t := c.thread
-	if c.fan > 1 && c.state == ready {
-		if t.fanSize != c.fan {
-			t.fanSize, t.fanStarted = c.fan, 0
-		}
-		t.fanStarted++
+	c.thread.calls = append(c.thread.calls, c)
+	if c.fan > 0 {
+		c.thread.fanStarted++
 	}
-	t.calls = append(t.calls, c)
 }
 
 func (c *call) remove() {
 	t := c.thread
 	t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c })
-	if t.fanSize > 1 && t.fanStarted == t.fanSize && len(t.calls) == 0 {
-		t.fanSize, t.fanStarted = 0, 0
+	if len(t.calls) == 0 && t.fanStarted == c.fan {
+		t.fanStarted = 0
 	}
 }
 
@@ -158,7 +153,7 @@ type call struct {
 	thread  *thread
 	command *tap.Command
 	ctx     context.Context
-	fan     int // the number of commands that are sent in parallel, including this one
+	fan     int // the number of commands that are sent in parallel, including this one; 0 if it is sent alone
 	state   callState
 
 	answer     chan error // receives nil, which lets the call continue, or the error that the call returns instead

@@ -214,8 +214,9 @@ const Work = "work"
 
 // takeStep waits for a step of the schedule in which no command is sent. The step shows text in place of a command.
 func takeStep(ctx context.Context, text string) error {
-	return tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} },
-		func(context.Context) error { return nil }, nil)
+	_, err := tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: text, Text: text} },
+		func(context.Context) (struct{}, error) { return struct{}{}, nil }, nil)
+	return err
 }
 
 func (w *World) holdLock(ctx context.Context, p *process) error {

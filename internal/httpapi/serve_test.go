@@ -248,8 +248,8 @@ func TestMetrics(t *testing.T) {
 	f := sells()
 	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		for range 3 {
-			_ = tap.Do(ctx, tap.Redis, func() *tap.Command { return &tap.Command{} },
-				func(context.Context) error { return nil }, nil)
+			_, _ = tap.Do(ctx, tap.Redis, func() *tap.Command { return &tap.Command{} },
+				func(context.Context) (any, error) { return nil, nil }, nil)
 		}
 		closed := make(chan int)
 		close(closed)

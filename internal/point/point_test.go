@@ -110,8 +110,8 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 		ctx := points.Watch(t.Context(), info, p)
 		for _, q := range []string{"SELECT num FROM stock WHERE id = 7", "UPDATE stock SET num = 1"} {
 			verb, _, _ := strings.Cut(q, " ")
-			if err := tap.Do(ctx, tap.SQL, func() *tap.Command { return &tap.Command{Name: verb, Text: q} },
-				func(context.Context) error { return nil }, nil); err != nil {
+			if _, err := tap.Do(ctx, tap.SQL, func() *tap.Command { return &tap.Command{Name: verb, Text: q} },
+				func(context.Context) (any, error) { return nil, nil }, nil); err != nil {
 				return err
 			}
 		}

@@ -43,7 +43,7 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 	if len(cmds) == 0 || isHandshake(cmds[0]) {
 		return send(ctx, cmds)
 	}
-	err := Do(ctx, Redis, func() *Command {
+	_, err := Do(ctx, Redis, func() *Command {
 		named := cmds[0]
 		if named.Name() == "asking" && len(cmds) > 1 {
 			named = cmds[1]
@@ -59,12 +59,13 @@ func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send re
 		}
 		c.Text = strings.Join(parts, "; ")
 		return c
-	}, func(ctx context.Context) error {
+	}, func(ctx context.Context) ([]redis.Cmder, error) {
+		sent := cmds
 		if IsLate(ctx) {
-			return send(ctx, copyCommands(ctx, cmds))
+			sent = copyCommands(ctx, cmds)
 		}
-		return send(ctx, cmds)
-	}, func(error) string { return repliesOf(cmds) })
+		return sent, send(ctx, sent)
+	}, func(sent *[]redis.Cmder, _ error) string { return repliesOf(*sent) })
 	return setErrors(err, cmds)
 }
 
@@ -164,13 +165,12 @@ const subscriptionBuffer = 16
 // Subscribe waits until the server has confirmed the subscription, so that the caller misses
 // nothing that is published afterwards. The caller must close the Subscription.
 func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*Subscription, error) {
-	var sub *redis.PubSub
-	err := Do(ctx, Redis, func() *Command {
+	sub, err := Do(ctx, Redis, func() *Command {
 		return &Command{Name: "SUBSCRIBE", Text: "SUBSCRIBE " + channel}
-	}, func(ctx context.Context) error {
-		sub = c.Subscribe(context.WithoutCancel(ctx), channel)
+	}, func(ctx context.Context) (*redis.PubSub, error) {
+		sub := c.Subscribe(context.WithoutCancel(ctx), channel)
 		_, err := sub.Receive(ctx)
-		return err
+		return sub, err
 	}, nil)
 	if err != nil {
 		if sub != nil {

@@ -76,30 +76,27 @@ func sendStatement[T any](
 		return got, driver.ErrBadConn
 	}
 	answered := errNotSent
-	err = Do(ctx, SQL, describe, func(ctx context.Context) error {
+	got, err = Do(ctx, SQL, describe, func(ctx context.Context) (got T, err error) {
 		if IsLate(ctx) {
 			defer c.Conn.Close()
-			_, err := send(ctx)
-			return err
+			return send(ctx)
 		}
 		got, answered = send(ctx)
 		if answered != nil && c.options.Error != nil {
 			answered = c.options.Error(answered)
 		}
-		return answered
-	}, func(err error) string {
+		return got, answered
+	}, func(got *T, err error) string {
 		if err != nil || reply == nil {
 			return ""
 		}
-		return reply(&got)
+		return reply(got)
 	})
-	if err != nil && (answered == nil || errors.Is(answered, errNotSent)) && !c.isCut.Swap(true) {
+	stopped := err != nil && (answered == nil || errors.Is(answered, errNotSent)) // the Tap's error is not the server's
+	if (stopped || errors.Is(answered, driver.ErrBadConn)) && !c.isCut.Swap(true) {
 		if _, late := errors.AsType[*Late](err); !late {
 			c.Conn.Close()
 		}
-	}
-	if errors.Is(answered, driver.ErrBadConn) && !c.isCut.Swap(true) {
-		c.Conn.Close()
 	}
 	// After an error the caller does not get the rows, so they must be closed here.
 	if rows, ok := any(got).(driver.Rows); ok && err != nil {
@@ -111,7 +108,7 @@ func sendStatement[T any](
 var errNotSent = errors.New("not sent")
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	tx, err := sendStatement(ctx, c, describeVerb("BEGIN"), func(ctx context.Context) (driver.Tx, error) {
+	tx, err := sendStatement(ctx, c, describeStatement("BEGIN", nil), func(ctx context.Context) (driver.Tx, error) {
 		return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 	}, nil)
 	if err != nil {
@@ -200,14 +197,10 @@ func (t *transaction) Commit() error { return t.endTransaction("COMMIT", t.Tx.Co
 func (t *transaction) Rollback() error { return t.endTransaction("ROLLBACK", t.Tx.Rollback) }
 
 func (t *transaction) endTransaction(verb string, send func() error) error {
-	_, err := sendStatement(t.ctx, t.conn, describeVerb(verb), func(context.Context) (struct{}, error) {
+	_, err := sendStatement(t.ctx, t.conn, describeStatement(verb, nil), func(context.Context) (struct{}, error) {
 		return struct{}{}, send()
 	}, nil)
 	return err
-}
-
-func describeVerb(verb string) func() *Command {
-	return func() *Command { return &Command{Name: verb, Text: verb} }
 }
 
 func describeStatement(q string, args []driver.NamedValue) func() *Command {

@@ -140,23 +140,21 @@ func Fan(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, fanKey{}, n)
 }
 
-// FanOf returns the number that Fan announced, or 1.
+// FanOf returns the number that Fan announced, or 0.
 func FanOf(ctx context.Context) int {
-	if n, ok := ctx.Value(fanKey{}).(int); ok {
-		return n
-	}
-	return 1
+	n, _ := ctx.Value(fanKey{}).(int)
+	return n
 }
 
-// Do sends a command to a backend through the context's Tap. The function describe returns the Command, without its
-// Backend. Do calls describe only if there is a Tap, so describe must have no effects. The function send sends the
-// command. It must use the context that it is given: a late command (see Late) outlives the context of its caller.
-// After send has returned, the function reply gets the error of send and returns the text for Command.Reply. It is nil
-// for a command without a reply.
-func Do(
+// Do sends a command to a backend through the context's Tap and returns its result. The function describe returns the
+// Command, without its Backend. Do calls describe only if there is a Tap, so describe must have no effects. The function
+// send sends the command. It must use the context that it is given: a late command (see Late) outlives the context of its
+// caller. After send has returned, the function reply gets the result and the error of send. It returns the text for
+// Command.Reply, and may replace the result. It is nil for a command without a reply.
+func Do[T any](
 	ctx context.Context, backend string, describe func() *Command,
-	send func(context.Context) error, reply func(error) string,
-) error {
+	send func(context.Context) (T, error), reply func(*T, error) string,
+) (T, error) {
 	w := observersOf(ctx)
 	if w.tap == nil {
 		w.countCommand(backend)
@@ -166,16 +164,20 @@ func Do(
 	c.Backend = backend
 	if err := w.tap.Before(ctx, c); err != nil {
 		if late, ok := errors.AsType[*Late](err); ok {
-			late.Keep(func(ctx context.Context) error { return send(context.WithValue(ctx, lateKey{}, true)) })
+			late.Keep(func(ctx context.Context) error {
+				_, err := send(context.WithValue(ctx, lateKey{}, true))
+				return err
+			})
 		}
-		return err
+		var none T
+		return none, err
 	}
 	w.countCommand(backend)
-	err := send(ctx)
+	got, err := send(ctx)
 	if reply != nil {
-		c.Reply = reply(err)
+		c.Reply = reply(&got, err)
 	}
-	return w.tap.After(ctx, c, err)
+	return got, w.tap.After(ctx, c, err)
 }
 
 // A Counter counts the commands to each backend (see Counting). Waits inside this process count as

@@ -75,13 +75,10 @@ func WaitWithin[T any](
 		fired := make(chan time.Time, 1)
 		timer, c.FireTimer = fired, fired
 	}
-	var got T
-	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
+	return Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (T, error) {
 		defer close(over) // before the Tap's After, which may block
-		got, err = awaitEvent(ctx, timer, done, checks)
-		return err
+		return awaitEvent(ctx, timer, done, checks)
 	}, nil)
-	return got, err
 }
 
 // awaitEvent returns the first value of the channel done, or an error if the timer fires or ctx ends first. After each
@@ -124,12 +121,10 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	if s, ok := From(ctx).(Sleeper); ok {
 		return s.Sleep(ctx, d)
 	}
-	return Do(ctx, Waiting, func() *Command {
+	_, err := Do(ctx, Waiting, func() *Command {
 		return &Command{Name: "back-off", Text: d.String()}
-	}, func(ctx context.Context) error {
-		_, err := awaitEvent(ctx, nil, time.After(d), nil)
-		return err
-	}, nil)
+	}, func(ctx context.Context) (time.Time, error) { return awaitEvent(ctx, nil, time.After(d), nil) }, nil)
+	return err
 }
 
 // WithTimeout does the same as context.WithTimeout, unless the Tap is a Sleeper. Then the context has

@@ -182,12 +182,11 @@ type reply struct {
 // sendCommand sends a command through the tap and waits for its reply or the end of ctx. The library takes no
 // context, so a goroutine waits for the reply. The goroutine costs 5 % of the time of an uncontended lock.
 func (c *Client) sendCommand(ctx context.Context, name, text string, send func(*reply) error) (reply, error) {
-	var got reply
-	err := tap.Do(ctx, tap.ZooKeeper, func() *tap.Command {
+	return tap.Do(ctx, tap.ZooKeeper, func() *tap.Command {
 		return &tap.Command{Name: name, Text: name + " " + text}
-	}, func(ctx context.Context) error {
+	}, func(ctx context.Context) (reply, error) {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return reply{}, context.Cause(ctx)
 		}
 		var answer reply
 		var failed error
@@ -198,22 +197,20 @@ func (c *Client) sendCommand(ctx context.Context, name, text string, send func(*
 		}()
 		select {
 		case <-done:
-			got = answer
-			return failed
+			return answer, failed
 		case <-ctx.Done():
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.pruneLate()
 			c.late = append(c.late, done)
-			return context.Cause(ctx)
+			return reply{}, context.Cause(ctx)
 		}
-	}, func(err error) string {
+	}, func(got *reply, err error) string {
 		if err != nil {
 			return ""
 		}
 		return got.describe(name)
 	})
-	return got, err
 }
 
 func (a reply) describe(command string) string {
