@@ -11,6 +11,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"seckill/internal/tap"
 )
@@ -18,7 +19,7 @@ import (
 // Wrap changes c so that each command passes the Tap of its context. It leaves out what the client
 // sends by itself: the heartbeats of KeepAlive, and watches that it resumes.
 func Wrap(c *clientv3.Client) {
-	c.KV = etcdKV{c.KV}
+	c.KV = clientv3.NewKVFromKVClient(kvClient{clientv3.RetryKVClient(c)}, c)
 	c.Lease = etcdLease{c.Lease}
 	c.Watcher = etcdWatcher{c.Watcher}
 }
@@ -26,41 +27,34 @@ func Wrap(c *clientv3.Client) {
 func sendEtcd[T any](
 	ctx context.Context, describe func() *tap.Command, send func(context.Context) (T, error),
 ) (T, error) {
-	var got T
-	err := tap.Do(ctx, tap.Etcd, describe, func(ctx context.Context) error {
-		answer, err := send(ctx)
-		if !tap.IsLate(ctx) {
-			got = answer
+	return tap.Do(ctx, tap.Etcd, describe, send, func(got *T, err error) string {
+		if err != nil {
+			return ""
 		}
-		return err
-	}, func(error) string {
-		r, _ := any(got).(clientv3.OpResponse)
-		return etcdReply(r)
+		return describeReply(*got)
 	})
-	return got, err
 }
 
-// etcdReply describes r without revisions, which depend on what other clients write. After an
-// error, r is empty and the description is "".
-func etcdReply(r clientv3.OpResponse) string {
-	switch {
-	case r.Get() != nil:
-		return keyValues(r.Get().Kvs)
-	case r.Del() != nil:
-		return fmt.Sprint(r.Del().Deleted, " deleted")
-	case r.Txn() == nil:
-		return ""
-	}
-	parts := []string{"refused"}
-	if r.Txn().Succeeded {
-		parts[0] = "succeeded"
-	}
-	for _, each := range r.Txn().Responses {
-		if got := each.GetResponseRange(); got != nil {
-			parts = append(parts, keyValues(got.Kvs))
+// describeReply describes a reply without revisions, which depend on what other clients write.
+func describeReply(reply any) string {
+	switch r := reply.(type) {
+	case *pb.RangeResponse:
+		return keyValues(r.Kvs)
+	case *pb.DeleteRangeResponse:
+		return fmt.Sprint(r.Deleted, " deleted")
+	case *pb.TxnResponse:
+		parts := []string{"refused"}
+		if r.Succeeded {
+			parts[0] = "succeeded"
 		}
+		for _, each := range r.Responses {
+			if got := each.GetResponseRange(); got != nil {
+				parts = append(parts, keyValues(got.Kvs))
+			}
+		}
+		return strings.Join(parts, "; ")
 	}
-	return strings.Join(parts, "; ")
+	return ""
 }
 
 func keyValues(list []*mvccpb.KeyValue) string {
@@ -74,58 +68,41 @@ func keyValues(list []*mvccpb.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// etcdKV sends every operation by the method Do. A transaction passes the Tap at its commit.
-type etcdKV struct{ clientv3.KV }
+// kvClient sends the requests to which clientv3 turns reads, writes and transactions. A transaction thus passes the
+// Tap at its commit.
+type kvClient struct{ pb.KVClient }
 
-func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+func (c kvClient) Range(ctx context.Context, r *pb.RangeRequest, o ...grpc.CallOption) (*pb.RangeResponse, error) {
+	op := &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: r}}
+	return sendRequest(ctx, op, r, c.KVClient.Range, o)
+}
+
+func (c kvClient) Put(ctx context.Context, r *pb.PutRequest, o ...grpc.CallOption) (*pb.PutResponse, error) {
+	op := &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: r}}
+	return sendRequest(ctx, op, r, c.KVClient.Put, o)
+}
+
+func (c kvClient) DeleteRange(
+	ctx context.Context, r *pb.DeleteRangeRequest, o ...grpc.CallOption,
+) (*pb.DeleteRangeResponse, error) {
+	op := &pb.RequestOp{Request: &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: r}}
+	return sendRequest(ctx, op, r, c.KVClient.DeleteRange, o)
+}
+
+func (c kvClient) Txn(ctx context.Context, r *pb.TxnRequest, o ...grpc.CallOption) (*pb.TxnResponse, error) {
+	op := &pb.RequestOp{Request: &pb.RequestOp_RequestTxn{RequestTxn: r}}
+	return sendRequest(ctx, op, r, c.KVClient.Txn, o)
+}
+
+// sendRequest sends a request. The operation op, which contains the request, describes it.
+func sendRequest[Q, A any](
+	ctx context.Context, op *pb.RequestOp, request Q,
+	send func(context.Context, Q, ...grpc.CallOption) (A, error), options []grpc.CallOption,
+) (A, error) {
 	return sendEtcd(ctx, func() *tap.Command {
 		verb, text := describeOp(op)
 		return &tap.Command{Name: verb, Text: text, Sets: keysWritten(op)}
-	}, func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
-}
-
-func (kv etcdKV) Put(ctx context.Context, key, val string, opts ...clientv3.OpOption) (*clientv3.PutResponse, error) {
-	r, err := kv.Do(ctx, clientv3.OpPut(key, val, opts...))
-	return r.Put(), err
-}
-
-func (kv etcdKV) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	r, err := kv.Do(ctx, clientv3.OpGet(key, opts...))
-	return r.Get(), err
-}
-
-func (kv etcdKV) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
-	r, err := kv.Do(ctx, clientv3.OpDelete(key, opts...))
-	return r.Del(), err
-}
-
-func (kv etcdKV) Txn(ctx context.Context) clientv3.Txn { return &etcdTxn{kv: kv, ctx: ctx} }
-
-type etcdTxn struct {
-	kv                  etcdKV
-	ctx                 context.Context
-	cmps                []clientv3.Cmp
-	onSuccess, onFailed []clientv3.Op
-}
-
-func (t *etcdTxn) If(cs ...clientv3.Cmp) clientv3.Txn {
-	t.cmps = cs
-	return t
-}
-
-func (t *etcdTxn) Then(ops ...clientv3.Op) clientv3.Txn {
-	t.onSuccess = ops
-	return t
-}
-
-func (t *etcdTxn) Else(ops ...clientv3.Op) clientv3.Txn {
-	t.onFailed = ops
-	return t
-}
-
-func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
-	r, err := t.kv.Do(t.ctx, clientv3.OpTxn(t.cmps, t.onSuccess, t.onFailed))
-	return r.Txn(), err
+	}, func(ctx context.Context) (A, error) { return send(ctx, request, options...) })
 }
 
 type etcdLease struct{ clientv3.Lease }
@@ -150,8 +127,8 @@ type etcdWatcher struct{ clientv3.Watcher }
 // Tap sees this wait, too. If the Tap returns an error, Watch returns a closed channel, as the client does when ctx has
 // ended. If the Tap returns the error after the start, the watch runs unused until ctx ends.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
-	_, text := describeOp(clientv3.OpGet(key, opts...))
-	changes, err := sendEtcd(ctx, describeCall("watch", strings.TrimPrefix(text, "get ")),
+	op := clientv3.OpGet(key, opts...)
+	changes, err := sendEtcd(ctx, describeCall("watch", describeKeys(op.KeyBytes(), op.RangeBytes())),
 		func(ctx context.Context) (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
 	if err != nil {
 		closed := make(chan clientv3.WatchResponse)
@@ -161,49 +138,49 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	return changes
 }
 
-func keysWritten(ops ...clientv3.Op) []tap.Pair {
+func keysWritten(ops ...*pb.RequestOp) []tap.Pair {
 	var sets []tap.Pair
 	for _, op := range ops {
-		switch _, onSuccess, onFailed := op.Txn(); {
-		case op.IsPut():
-			sets = append(sets, tap.Pair{Key: string(op.KeyBytes()), Value: string(op.ValueBytes())})
-		case op.IsTxn():
-			sets = append(sets, keysWritten(slices.Concat(onSuccess, onFailed)...)...)
+		if put := op.GetRequestPut(); put != nil {
+			sets = append(sets, tap.Pair{Key: string(put.Key), Value: string(put.Value)})
+		}
+		if txn := op.GetRequestTxn(); txn != nil {
+			sets = append(sets, keysWritten(slices.Concat(txn.Success, txn.Failure)...)...)
 		}
 	}
 	return sets
 }
 
-func describeOp(op clientv3.Op) (verb, text string) {
-	key := string(op.KeyBytes())
-	switch {
-	case op.IsTxn():
-		return "txn", describeTxn(op.Txn())
-	case op.IsPut():
-		return "put", fmt.Sprintf("put %s %q", key, op.ValueBytes())
-	case op.IsDelete():
-		verb = "delete"
-	default:
-		verb = "get"
+func describeOp(op *pb.RequestOp) (verb, text string) {
+	switch get, put, del := op.GetRequestRange(), op.GetRequestPut(), op.GetRequestDeleteRange(); {
+	case get != nil:
+		return "get", "get " + describeKeys(get.Key, get.RangeEnd)
+	case put != nil:
+		return "put", fmt.Sprintf("put %s %q", put.Key, put.Value)
+	case del != nil:
+		return "delete", "delete " + describeKeys(del.Key, del.RangeEnd)
 	}
-	text = verb + " " + key
-	if op.IsOptsWithPrefix() {
-		text += " --prefix"
-	}
-	return verb, text
+	return "txn", describeTxn(op.GetRequestTxn())
 }
 
-func describeTxn(cmps []clientv3.Cmp, onSuccess, onFailed []clientv3.Op) string {
+func describeKeys(key, end []byte) string {
+	if string(end) == clientv3.GetPrefixRangeEnd(string(key)) {
+		return string(key) + " --prefix"
+	}
+	return string(key)
+}
+
+func describeTxn(txn *pb.TxnRequest) string {
 	var b strings.Builder
 	b.WriteString("txn")
-	for i, cmp := range cmps {
+	for i, cmp := range txn.Compare {
 		b.WriteString([]string{" if ", " and "}[min(i, 1)])
-		b.WriteString(describeCmp(cmp.GetCompare()))
+		b.WriteString(describeCmp(cmp))
 	}
 	for _, branch := range []struct {
 		word string
-		ops  []clientv3.Op
-	}{{" then ", onSuccess}, {" else ", onFailed}} {
+		ops  []*pb.RequestOp
+	}{{" then ", txn.Success}, {" else ", txn.Failure}} {
 		for i, op := range branch.ops {
 			_, text := describeOp(op)
 			b.WriteString([]string{branch.word, "; "}[min(i, 1)])
