@@ -23,12 +23,12 @@ export function Articles({ matrix }) {
   const l = lessonWords().articles;
   const known = { matrix, figures };
   const rows = computed(known);
-  return html`<div class="articles">${Object.entries(l.says).map(([id, { title, rows: says }]) => html`
-    <div key=${id} class="scroll" tabindex="0" role="region" aria-labelledby=${`article-${id}`}><table data-article=${id}>
-      <caption id=${`article-${id}`}><cite translate=${false}>${title}</cite></caption>
+  return html`<div class="articles">${Object.entries(l.says).map(([id, { title, rows: says }], i) => html`
+    <details key=${id} open=${i === 0}><summary id=${`article-${id}`}><cite translate=${false}>${title}</cite></summary>
+    <div class="scroll" tabindex="0" role="region" aria-labelledby=${`article-${id}`}><table data-article=${id}>
       <thead><tr><th scope="col">${l.about}</th><th scope="col">${l.theirs}</th><th scope="col">${l.ours}</th></tr></thead>
       <tbody>${Object.entries(says).map(([row, [about, theirs]]) => html`
-        <tr key=${row} data-row=${row}><th scope="row">${about}</th><td data-label=${l.theirs}>${theirs}</td><td data-label=${l.ours}>${rows[row]}</td></tr>`)}</tbody></table></div>`)}
+        <tr key=${row} data-row=${row}><th scope="row">${about}</th><td data-label=${l.theirs}>${theirs}</td><td data-label=${l.ours}>${rows[row]}</td></tr>`)}</tbody></table></div></details>`)}
     ${figures.locks && html`<p class="hint">${l.on(figures.locks.begun.slice(0, 10), figures.locks.cpus)}</p>`}</div>`;
 }
 
@@ -41,10 +41,10 @@ function computed({ matrix, figures }) {
   const cell = (/** @type {string} */ name, /** @type {string} */ q) => matrix.rows.find((r) => r.strategy === name)?.cells[q] ?? { answer: '' };
   const titled = (/** @type {string} */ id) => t.guarantees.titleOf(matrix.questions.find((q) => q.id === id) ?? { id, title: id });
   const each = (/** @type {string[]} */ names, /** @type {(name: string) => unknown} */ of) => html`<ul>${names.map((name) => html`<li key=${name}><code>${name}</code> ${of(name)}</li>`)}</ul>`;
-  const marks = (/** @type {string[]} */ names, /** @type {string[]} */ asked) => each(names, (name) => asked.map((q) => html`<span key=${q} class="asked"><${Mark} cell=${cell(name, q)} /> ${titled(q)}</span>`));
+  const marks = (/** @type {string[]} */ names, /** @type {string[]} */ asked) => html`<ul>${asked.map((q) => html`<li key=${q}>${titled(q)}${t.colon}${names.map((name) => html`<span key=${name} class="asked"><code>${name}</code> <${Mark} cell=${cell(name, q)} /></span> `)}</li>`)}</ul>`;
   const locks = (/** @type {string} */ name, /** @type {string} */ crowd) => figures.locks?.locks[name]?.[crowd];
-  const rate = (/** @type {string[]} */ names, /** @type {string} */ crowd) => each([...names].sort((a, b) => (locks(b, crowd)?.locks_per_second[0] ?? 0) - (locks(a, crowd)?.locks_per_second[0] ?? 0)),
-    (name) => l.locks(spread(locks(name, crowd)?.locks_per_second)));
+  const rate = (/** @type {string[]} */ names, /** @type {'1' | '8'} */ crowd) => html`${l.locks[crowd]}${each([...names].sort((a, b) => (locks(b, crowd)?.locks_per_second[0] ?? 0) - (locks(a, crowd)?.locks_per_second[0] ?? 0)),
+    (name) => spread(locks(name, crowd)?.locks_per_second))}`;
   const breaks = (/** @type {string} */ name) => matrix.questions.filter((q) => cell(name, q.id).answer === 'breaks').map((q) => t.guarantees.titleOf(q));
   const sold = (/** @type {string} */ name, /** @type {'hot-row' | 'few-buyers'} */ sale) => {
     const run = figures[sale];
@@ -55,7 +55,7 @@ function computed({ matrix, figures }) {
   const [short, long] = [claims?.polls[0], claims?.polls.at(-1)];
   const times = (/** @type {number} */ ms) => figure(ms / (claims?.task_ms ?? 1));
   return {
-    performance: html`${l.alone}${rate(table, '1')}${l.crowd}${rate(table, '8')}`,
+    performance: html`${rate(table, '1')}${rate(table, '8')}`,
     reliability: marks(table, ['dead-holder', 'lease-end', 'node-loss']),
     expiry: marks(table, ['dead-holder']),
     queue: each(table, (name) => `${inWords(cell(name, 'waits').text ?? '')}${l.and}${inWords(cell(name, 'order').text ?? '')}`),

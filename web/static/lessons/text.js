@@ -27,9 +27,9 @@ const en = {
   other: (name) => `A run of ${name} is in progress. Wait for its verdict.`,
   articles: {
     about: 'About', theirs: 'The article says', ours: 'The proof and the measurements say',
-    alone: 'Alone:', crowd: 'Eight contenders:', and: '; ', holds: 'nothing that the proof tries breaks it',
+    locks: { 1: 'Locks/s, alone:', 8: 'Locks/s, eight contenders:' }, and: '; ', holds: 'nothing that the proof tries breaks it',
     on: (date, cpus) => `Figures: medians, measured on ${date} with ${plural(cpus, 'processor')}; each mark leads to its counterexample.`,
-    locks: (n) => html`${n} locks/s`, sales: (n, crowd) => html`${n} sales/s with ${count(crowd)} buyers at once`, breaks: (what) => `breaks: ${what}`, times: (n) => html`${n} times`,
+    sales: (n, crowd) => html`${n} sales/s with ${count(crowd)} buyers at once`, breaks: (what) => `breaks: ${what}`, times: (n) => html`${n} times`,
     commands: (n) => `${n} commands per lock`, lease: (n, lost) => `${n} times the task: ${lost} % of updates lost`, pause: (n, rate, commands) => `${n} of the task: ${rate} locks/s, ${commands} commands each`,
     says: {
       D: { title: 'Java distributed locking schemes and differences', rows: {

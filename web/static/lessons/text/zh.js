@@ -25,9 +25,9 @@ export default {
   other: (name) => `${name} 正在运行，请等它的结论。`,
   articles: {
     about: '主题', theirs: '文章的说法', ours: '证明与测量的结果',
-    alone: '没有竞争：', crowd: '八个竞争者：', and: '；', holds: '证明试过的一切都没能让它出错',
+    locks: { 1: '没有竞争时每秒加锁：', 8: '八个竞争者时每秒加锁：' }, and: '；', holds: '证明试过的一切都没能让它出错',
     on: (date, cpus) => `数字是 ${date} 在 ${count(cpus)} 个处理器上测得的中位数；每个记号都通向它的反例。`,
-    locks: (n) => html`每秒加锁 ${n}`, sales: (n, crowd) => html`${count(crowd)} 人同时购买时，每秒售出 ${n}`, breaks: (what) => `会出错：${what}`, times: (n) => html`${n} 倍`,
+    sales: (n, crowd) => html`${count(crowd)} 人同时购买时，每秒售出 ${n}`, breaks: (what) => `会出错：${what}`, times: (n) => html`${n} 倍`,
     commands: (n) => `每次加锁 ${n} 条命令`, lease: (n, lost) => `任务时长的 ${n} 倍：丢失 ${lost}% 的更新`, pause: (n, rate, commands) => `任务时长的 ${n} 倍：每秒加锁 ${rate}，每次 ${commands} 条命令`,
     says: {
       D: { title: 'Java distributed locking schemes and differences', rows: {
