@@ -118,7 +118,9 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.click(`.task a[href="#/play"]`)
 	tb.await(`$("[data-level=row-lock] .tick")?.textContent === "✓"`)
 
-	t.Log("a lock whose lease ends, from a lesson")
+	t.Log("a sale that free play cannot have, and a lock whose lease ends, from a lesson")
+	tb.goTo("play?strategy=naive&buyers=0")
+	tb.says(".wrong", "2 or 3 buyers")
 	tb.goTo("lessons/redis-lua")
 	tb.click(`a.play-it[href*="strategy=redis-lua"]`)
 	tb.says(`[data-buyer=B] .command-button`, "sends to Redis")

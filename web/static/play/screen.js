@@ -14,11 +14,12 @@ export function Play({ route }) {
   const { value: levels, error, again } = useLoaded(loadLevels, []);
   const { value: chapters } = useLoaded(loadChapters, []);
   const { part, query } = route;
-  if (!part && query.strategy) return html`<${Game} key=${`${query.strategy} ${query.buyers} ${query.stock}`} query=${query} />`;
+  const free = !part && query.strategy;
+  if (free && /^[23]$/.test(query.buyers ?? '2') && /^([1-9]\d?|100)$/.test(query.stock ?? '2')) return html`<${Game} key=${`${query.strategy} ${query.buyers} ${query.stock}`} query=${query} />`;
   if (!levels) return html`<${Awaited} error=${error} again=${again} title=${words().title} />`;
   const at = levels.findIndex((l) => l.name === part);
   if (at >= 0) return html`<${Game} key=${part} level=${levels[at]} next=${levels.slice(at + 1).find((l) => l.available)} query=${query} />`;
   return html`
-    ${part && html`<p class="panel wrong" role="alert">${words().unknown(part)}</p>`}
+    ${(part || free) && html`<p class="panel wrong" role="alert">${free ? words().impossibleSale : words().unknown(part)}</p>`}
     <${Levels} levels=${levels} chapters=${chapters ?? []} />`;
 }

@@ -11,7 +11,7 @@ const en = {
   solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved',
   noLevels: 'This lab has no levels.', number: (n) => `Level ${count(n)}`,
   all: '← All levels', nextLevel: (title) => `Next: ${title}`,
-  unknown: (name) => `There is no level “${name}”. Choose one from the list.`,
+  impossibleSale: 'Free play has 2 or 3 buyers, and a stock of 1 to 100 units. Choose them below.', unknown: (name) => `There is no level “${name}”. Choose one from the list.`,
   free: 'Free play', freeHint: 'Any strategy that runs here, without a task.',
   strategy: 'Strategy', buyers: 'Buyers', stock: 'Stock', begin: 'Play',
   lesson: 'Its lesson',

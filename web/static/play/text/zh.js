@@ -8,7 +8,7 @@ export default {
   solved: (n, all) => `共 ${count(all)} 关，已过 ${count(n)} 关`, done: '已过关',
   noLevels: '这个实验室没有关卡。', number: (n) => `第 ${count(n)} 关`,
   all: '← 全部关卡', nextLevel: (title) => `下一关：${title}`,
-  unknown: (name) => `没有“${name}”这一关，请从列表里选。`,
+  impossibleSale: '自由练习只能有 2 到 3 位买家、1 到 100 件库存。请在下面选择。', unknown: (name) => `没有“${name}”这一关，请从列表里选。`,
   free: '自由练习', freeHint: '任何能在这里运行的策略，没有任务。',
   strategy: '策略', buyers: '买家', stock: '库存', begin: '开始',
   lesson: '它的课程',
