@@ -103,7 +103,7 @@ func (c *comparison) addEntry(k Candidate, crowd int) {
 	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
 	if !slices.ContainsFunc(c.result.Entries, isThis) {
 		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd,
-			Findings: Findings{Violations: []judge.Violation{}, Problems: []string{}},
+			Findings: Findings{Violations: []judge.Violation{}, Problems: []loadtest.Problem{}},
 			Rounds:   []Round{}, Ratios: map[string]stats.Ratio{},
 			measuring: measuring{histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}})
 	}
@@ -275,8 +275,8 @@ func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 		e.addViolation(judge.Violation{Rule: string(loadtest.Blocked), Message: r.DescribeStandstill()})
 	}
 	for _, p := range r.Problems {
-		if !slices.Contains(e.Problems, p.Text) {
-			e.Problems = append(e.Problems, p.Text)
+		if !slices.ContainsFunc(e.Problems, func(known loadtest.Problem) bool { return known.Text == p.Text }) {
+			e.Problems = append(e.Problems, p)
 		}
 	}
 }

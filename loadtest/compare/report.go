@@ -125,7 +125,7 @@ func (e *Entry) describeFindings() string {
 			parts = append(parts, strings.ReplaceAll(v.Rule, "_", " "))
 		}
 	}
-	return strings.Join(append(parts, e.Problems...), ", ")
+	return strings.Join(append(parts, tables.Map(e.Problems, loadtest.Problem.Error)...), ", ")
 }
 
 func (e *Entry) medianCell(ids ...string) string {

@@ -96,7 +96,9 @@ type Findings struct {
 	Served     loadtest.Sign     `json:"served"`     // whether buyers were served in the worst of all sales
 	Over       int64             `json:"over"`       // the units sold beyond the stock in the worst sale
 	Violations []judge.Violation `json:"violations"` // the first violation of each rule
-	Problems   []string          `json:"problems"`
+	// Problems has each reason why sales of the entry prove nothing. Files of earlier versions have plain texts under
+	// the name "problems".
+	Problems []loadtest.Problem `json:"reasons"`
 }
 
 // measuring has the data of an Entry that are needed only while it is measured.

@@ -205,7 +205,7 @@ func measured(name string, concurrency int, verdict judge.Verdict, answers float
 	}
 	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != judge.Held},
 		Concurrency: concurrency, Findings: compare.Findings{Verdict: verdict, Expected: true,
-			Served: loadtest.Yes, Violations: []judge.Violation{}, Problems: []string{}}, Figures: figures,
+			Served: loadtest.Yes, Violations: []judge.Violation{}, Problems: []loadtest.Problem{}}, Figures: figures,
 		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000},
 			{Percent: 100, Micros: 25_000}}}
 }
@@ -230,6 +230,7 @@ func goldenResult() *compare.Result {
 	r.Entries[0].Ratios = map[string]stats.Ratio{compare.WithoutKeys: {Times: .85, Low: .81, High: .89, Rounds: 3}}
 	r.Entries[1].ProofBreaks = "late-command, node-loss"
 	r.Entries[1].Factor = &stats.Ratio{Times: 2.6, Low: 2.4, High: 2.8, Rounds: 3}
+	r.Entries[2].Problems = []loadtest.Problem{{Text: "nobody got a definite answer", Code: "no_answer"}}
 	r.Entries[3].Factor = &stats.Ratio{Times: 1.02, Low: .9, High: 1.2, Rounds: 3}
 	return r
 }

@@ -68,7 +68,7 @@ declare namespace Json {
     served: 'yes' | 'no' | 'not_known' | '';
     over: number; // units beyond the stock
     violations: { rule: string; message: string }[];
-    problems: string[];
+    reasons: (Blame & { text: string })[]; // why it is not valid
     figures: Record<string, Rounds>;
     factor?: Factor;
     ratios?: Record<string, Factor>; // to itself without keys, to baselines

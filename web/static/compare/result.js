@@ -1,5 +1,6 @@
 // The result of a comparison: the answer first, then the table and the charts.
 import { Copy } from '../copy.js';
+import { words as labWords } from '../lab/text.js';
 import { Awaited, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
 import { html, moment } from '../ui.js';
@@ -59,7 +60,7 @@ function sentence(e, base, f, by) {
 function Measured({ result, of }) {
   const w = words();
   const entries = result.entries.filter((e) => e.concurrency === result.settings.concurrency);
-  const findings = result.entries.filter((e) => e.violations.length + e.problems.length > 0);
+  const findings = result.entries.filter((e) => e.violations.length + e.reasons.length > 0);
   return html`
     ${entries.length > 0 && html`<section class="panel" aria-labelledby="table-title">
       <h2 id="table-title">${w.table}</h2>
@@ -69,7 +70,7 @@ function Measured({ result, of }) {
     <${Charts} result=${result} />
     ${findings.length > 0 && html`
       <section class="panel rules"><h3>${w.found}</h3>
-        <ul>${findings.map((e) => html`<li key=${e.strategy + e.concurrency + e.keyless}><code>${e.strategy}</code>${e.keyless && w.keyless} ${[...e.violations.map((v) => t.rules[v.rule] ?? v.message), ...e.problems.map(t.reason)].join(t.semicolon)}</li>`)}</ul></section>`}
+        <ul>${findings.map((e) => html`<li key=${e.strategy + e.concurrency + e.keyless}><code>${e.strategy}</code>${e.keyless && w.keyless} ${[...e.violations.map((v) => (t.rules[v.rule] ?? v.message) + t.stop), ...e.reasons.map(labWords().problem)].join(' ')}</li>`)}</ul></section>`}
     ${result.not_run.length > 0 && html`
       <section class="panel rules"><h3>${w.notRun}</h3>
         <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> ${t.reason(n.why)}</li>`)}</ul></section>`}
