@@ -17,8 +17,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	t.Log("by keyboard: a preset, which sets the sale, and a whole family")
 	tb.reach(".sales input:checked")
 	tb.press(kb.ArrowDown, kb.ArrowDown)
-	tb.await(`$(".sales input:checked").value === "many-skus" && $("#skus").value === "50" &&
-		$("#stock").value === "20"`)
+	tb.await(`$(".sales input:checked").value === "many-skus" && $("#skus").value === "50" && $("#stock").value === "20"`)
 	tb.press(kb.ArrowUp, kb.ArrowUp)
 	tb.await(`$(".sales input:checked").value === "flash-sale"`)
 	tb.reach(".advanced summary")

@@ -143,8 +143,7 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 			return r, nil
 		case <-ctx.Done():
 			r := fakeResult(judge.NotValid)
-			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers",
-				Code:   "interrupted",
+			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers", Code: "interrupted",
 				Params: map[string]any{"sent": 60, "of": 2000}}, {Text: "something new", Code: "new"}}
 			return r, nil
 		}

@@ -58,8 +58,7 @@ func TestCounterexamplesArePlayed(t *testing.T) {
 	tb.goTo("trace/redis-lua.lease-end?step=8")
 	tb.says(".beliefs", "thinks it holds the lock")
 	tb.await(`$$(".drawing .d-verdict").some((v) => v.textContent.includes("3 units sold out of 2"))`)
-	tb.await(`$(".drawing .d-bar.d-stale") !== null && $$(".drawing .d-bar.d-held").length >= 2 &&
-		$$(".drawing .d-chip").length >= 7`)
+	tb.await(`$(".drawing .d-bar.d-stale") !== null && $$(".drawing .d-bar.d-held").length >= 2 && $$(".drawing .d-chip").length >= 7`)
 	tb.await(`$$(".drawing .d-belief.d-wrong").map((b) => b.textContent).join(" ").includes("no longer true")`)
 	tb.await(`$$(".drawing .d-foot").some((line) => line.textContent.includes("from the moment the buyer learns that it has the lock"))`)
 	tb.await(`$(".drawing desc").textContent.includes("9 B to MySQL: COMMIT")`)
