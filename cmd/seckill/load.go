@@ -162,14 +162,12 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 // progressPrinter returns functions that show and clear the progress on a terminal. If stderr is not a
 // terminal, progressPrinter itself prints one line about the run, and nothing afterwards.
 func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (func(loadtest.Progress), func()) {
-	if !c.Quiet && isTerminal(stderr.Writer) {
-		units := run.Stock * int64(run.SKUs)
-		show := func(p loadtest.Progress) { overwriteLine(stderr, report.Line(p, units)) }
-		return show, func() { overwriteLine(stderr, "") }
+	show, clear := linePrinter(stderr, c.Quiet)
+	if !isTerminal(stderr.Writer) {
+		show(fmt.Sprintf("%s: %d buyers for %d units at %s, seed %d",
+			run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed))
+		return func(loadtest.Progress) {}, clear
 	}
-	if !c.Quiet {
-		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n",
-			run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed)
-	}
-	return func(loadtest.Progress) {}, func() {}
+	units := run.Stock * int64(run.SKUs)
+	return func(p loadtest.Progress) { show(report.Line(p, units)) }, clear
 }

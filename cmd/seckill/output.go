@@ -152,34 +152,26 @@ func buildVersion() string {
 	return "devel"
 }
 
-// stepPrinter returns functions that show and clear the progress. On a terminal, the progress is one line
-// that changes. Elsewhere each step is a new line.
+// stepPrinter returns functions that show the steps of a command, and clear the last one from a terminal.
 func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
-	if quiet {
-		return func(int, int, string) {}, func() {}
-	}
 	begun := time.Now()
-	terminal := isTerminal(stderr.Writer)
-	show = func(done, total int, what string) {
-		line := fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what)
-		if !terminal {
-			fmt.Fprintln(stderr, line)
-			return
-		}
-		overwriteLine(stderr, line)
-	}
-	return show, func() {
-		if terminal {
-			overwriteLine(stderr, "")
-		}
-	}
+	line, clear := linePrinter(stderr, quiet)
+	return func(done, total int, what string) {
+		line(fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what))
+	}, clear
 }
 
-// overwriteLine shows text on a terminal in place of the last line. It cuts the text, because a
-// line that wraps cannot be overwritten.
-func overwriteLine(stderr stderrWriter, text string) {
-	line := []rune(text)
-	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), 79)]))
+// linePrinter returns functions that show a line of progress, and clear it from a terminal. On a terminal, each line
+// replaces the last one. The line is cut there, because a line that wraps cannot be replaced.
+func linePrinter(stderr stderrWriter, quiet bool) (show func(line string), clear func()) {
+	switch {
+	case quiet:
+		return func(string) {}, func() {}
+	case !isTerminal(stderr.Writer):
+		return func(line string) { fmt.Fprintln(stderr, line) }, func() {}
+	}
+	show = func(line string) { fmt.Fprintf(stderr, "\r%.79s\x1b[K", line) } // %.79s counts letters, not bytes
+	return show, func() { show("") }
 }
 
 func isTerminal(w io.Writer) bool {
