@@ -40,12 +40,8 @@ func StockStores(ctx context.Context, sku int64, sellers []Seller) map[seckill.S
 // running. Otherwise, units that a buyer has taken from a counter but not yet ordered seem lost.
 func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (judge.Evidence, error) {
 	snap, err := store.Snapshot(ctx, sku)
-	if err != nil {
-		return judge.Evidence{}, err
-	}
 	snap.StockStores = StockStores(ctx, sku, sellers)
-	set := snap.Stock
-	return judge.Evidence{Snapshot: snap, Initial: set.Initial, Run: set.Run, StockStoreOf: storesOf(sellers)}, nil
+	return judge.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, StockStoreOf: storesOf(sellers)}, err
 }
 
 func storesOf(sellers []Seller) map[string]seckill.StockStore {

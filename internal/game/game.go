@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"seckill/internal/backend"
@@ -27,10 +26,8 @@ type Game struct {
 	level    *Level // nil in free play
 	database *database
 
-	// Close sets closed before it locks mu. So moves that are still waiting for mu are refused.
-	closed atomic.Bool
-
 	mu             sync.Mutex
+	closed         bool
 	live           *explore.Live // the running sale; nil after a failure, until the next move replays all moves
 	view           explore.View
 	moves          []explore.Choice
@@ -169,7 +166,7 @@ func verdictOf(s Setting, judged *explore.Schedule) *Verdict {
 func (g *Game) Move(ctx context.Context, move string) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed.Load() {
+	if g.closed {
 		return State{}, unknownGame
 	}
 	if g.live == nil { // an earlier move has failed, so all moves are replayed
@@ -197,7 +194,7 @@ func (g *Game) Move(ctx context.Context, move string) (State, error) {
 func (g *Game) Undo(ctx context.Context, n int) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed.Load() {
+	if g.closed {
 		return State{}, unknownGame
 	}
 	if n < 1 || n > len(g.moves) {
@@ -236,11 +233,12 @@ var unknownGame = newProblem(http.StatusNotFound, "unknown_game",
 
 // Close ends the game and removes its data from the servers. If a move is under way, Close waits for its end.
 func (g *Game) Close(ctx context.Context) error {
-	if g.closed.Swap(true) {
-		return nil
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
 	g.endLive()
 	return g.database.close(ctx)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/game"
@@ -132,7 +133,8 @@ func TestGameOverHTTP(t *testing.T) {
 // Begin refuses a strategy that cannot be played on the servers of the lab.
 func TestUnplayableStrategies(t *testing.T) {
 	servers := backend.Config{SQLitePath: "x"}
-	games := game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
+	games := game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All(),
+		Missing: func(catalog.Info) []string { return nil }}
 	refuses := func(r game.Request, reason string) {
 		t.Helper()
 		_, err := games.Begin(t.Context(), r)

@@ -27,8 +27,7 @@ type Games struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
 	Examples   fs.FS // the counterexamples of the proof; nil if there are none
-	// Missing returns the reasons why a strategy cannot run in the lab at all; nil if it can. The field itself may
-	// be nil.
+	// Missing returns the reasons why a strategy cannot run in the lab at all; nil if it can.
 	Missing  func(catalog.Info) []string
 	MaxGames int          // 0 stands for DefaultMaxGames
 	Log      *slog.Logger // if nil, nothing is logged
@@ -98,15 +97,11 @@ func (gs *Games) Begin(ctx context.Context, r Request) (State, error) {
 }
 
 func (gs *Games) missingFor(info catalog.Info) []string {
-	if gs.Missing != nil {
-		if why := gs.Missing(info); why != nil {
-			return why
-		}
+	why := gs.Missing(info)
+	if unplayable := WhyUnplayable(gs.Servers(), info); why == nil && unplayable != "" {
+		why = []string{unplayable}
 	}
-	if why := WhyUnplayable(gs.Servers(), info); why != "" {
-		return []string{why}
-	}
-	return nil
+	return why
 }
 
 // reserveSlot checks that a game or replay of a strategy may begin. It then adds one to gs.busy, for which Close

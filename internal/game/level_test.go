@@ -72,7 +72,8 @@ func startGames(t *testing.T, change func(*game.Games), names ...string) *game.G
 		needs = append(needs, strategies.Named(name).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
-	games := &game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
+	games := &game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All(),
+		Missing: func(catalog.Info) []string { return nil }}
 	if change != nil {
 		change(games)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,4 +140,39 @@ func TestAPurchaseIsCaught(t *testing.T) {
 		letGo()
 	}
 	labtest.Same(t, <-sold, 200, "the purchase")
+}
+
+// A countedFake is a fake with a counter. Count says that it was asked, and waits for its answer.
+type countedFake struct {
+	*fake
+	asked, answer chan bool
+}
+
+func (f countedFake) Count(ctx context.Context, _ int64) (int64, error) {
+	f.asked <- true
+	select {
+	case <-f.answer:
+	case <-ctx.Done():
+	}
+	return 10, nil
+}
+
+// Two audits run at the same time. A third one waits, and is told busy when its time is over.
+func TestTwoAuditsAtATime(t *testing.T) {
+	f := countedFake{sells(), make(chan bool, 3), make(chan bool)}
+	info := f.info()
+	info.Stock, info.New = seckill.InRedis, func(catalog.Deps) (seckill.Strategy, error) { return f, nil }
+	s := serverWith(t, nil, httpapi.Config{Infos: []catalog.Info{info}, Default: fakeName})
+	const audit = "/api/v1/audit?sku_id=1"
+	var audits sync.WaitGroup
+	for range 2 {
+		audits.Go(func() { ask(t, s, "GET", audit, "").want(t, "one of two audits", 200, "") })
+		<-f.asked
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	do(t, s, newRequest("GET", audit, "").WithContext(ctx)).want(t, "a third audit", 429, "busy")
+	labtest.Same(t, len(f.asked), 0, "the audits beside two others that began")
+	close(f.answer)
+	audits.Wait()
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/point"
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
 
@@ -108,6 +110,52 @@ func New(c Config) (*Server, error) {
 	}
 	s.Handler, s.AdminHandler = s.route(), s.route(s.handle(s.asAdmin))
 	return s, nil
+}
+
+// Serve answers requests on l until ctx ends, and then waits for the requests in flight. If some of them take longer
+// than ShutdownTimeout, Serve closes their connections and returns an error with their number. Until the last request
+// has ended, Serve also removes old orders, and runs the strategies that are seckill.Workers, because the last buyers
+// may leave work for them.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	working, endWork := context.WithCancel(context.WithoutCancel(ctx))
+	var background sync.WaitGroup
+	background.Go(func() { s.sweep(working) })
+	for _, sl := range s.sellers {
+		if w, ok := sl.strategy.(seckill.Worker); ok {
+			background.Go(func() { w.Work(working) })
+		}
+	}
+	err := s.serve(ctx, l, s.Handler)
+	endWork()
+	background.Wait()
+	return err
+}
+
+// ServeAdmin does what Serve does, for the admin listener. The address of l must have passed CheckAdminAddr.
+func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
+	return s.serve(ctx, l, s.AdminHandler)
+}
+
+func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	maxAnswer := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout
+	headless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, web.HeadAsGet(r)) })
+	server := web.NewServer(headless, maxAnswer+web.BodyTime, s.Log, slog.LevelWarn)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	s.Log.Info("shutting down", "purchases_in_flight", s.inFlight.Load())
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ShutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		cut := s.inFlight.Load()
+		server.Close()
+		return fmt.Errorf("cut off after %s with %d purchases in flight: %w", s.ShutdownTimeout, cut, err)
+	}
+	return nil
 }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {

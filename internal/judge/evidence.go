@@ -173,7 +173,16 @@ func collectEvidence(given Evidence) *evidence {
 		e.Initial += s.Restocked()
 	}
 	e.report.Initial = e.Initial
-	for o := range e.eachOrder() {
+	if e.ByAge == nil {
+		e.ByAge = func(yield func(*Order) bool) {
+			for i := range s.Orders {
+				if !yield(&s.Orders[i]) {
+					return
+				}
+			}
+		}
+	}
+	for o := range e.ByAge {
 		e.countOrder(o)
 		if o.isRestockIn(s.Stock.Run) {
 			continue
@@ -193,20 +202,6 @@ func collectEvidence(given Evidence) *evidence {
 		e.matchCalls()
 	}
 	return e
-}
-
-// eachOrder yields all orders, sorted by run and then by age.
-func (e *Evidence) eachOrder() iter.Seq[*Order] {
-	return func(yield func(*Order) bool) {
-		if e.ByAge != nil {
-			e.ByAge(yield)
-		}
-		for i := range e.Snapshot.Orders {
-			if !yield(&e.Snapshot.Orders[i]) {
-				return
-			}
-		}
-	}
 }
 
 // unitHolders returns which of the run's orders hold which units.

@@ -111,7 +111,7 @@ func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) 
 				err = errors.Join(err, eachOrder(tx, yield, "o.sku_id = ? AND o.run >= ? "+which, sku, run))
 			}
 		}
-		look(judge.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: run,
+		look(judge.Evidence{Snapshot: snap, Initial: snap.Stock.Initial,
 			ByAge:  orders("ORDER BY o.run, o.id"),
 			ByUnit: orders("AND o.status = 'active' ORDER BY o.remaining + o.quantity DESC, o.run, o.id")})
 		return err

@@ -1,12 +1,14 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -14,6 +16,7 @@ import (
 
 	"seckill/internal/tap"
 	"seckill/internal/tap/etcdtap"
+	"seckill/internal/zkclient"
 )
 
 // openEtcd connects to etcd. The client never repeats a write that may have reached the server, so the tap sees every
@@ -79,4 +82,30 @@ func (in *Instance) askEtcdStatus(
 		err = context.Cause(ctx)
 	}
 	return status, err
+}
+
+func (in *Instance) openZooKeeper(ctx context.Context, addresses []string) error {
+	if err := in.Dialer.dialAny(ctx, tap.ZooKeeper, zk.FormatServers(addresses)...); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, fmt.Errorf("no session: %w", errSilent))
+	defer cancel()
+	c, err := zkclient.Open(ctx, zkclient.Options{
+		Servers:        addresses,
+		SessionTimeout: cmp.Or(in.Config.ZooKeeperSession, 6*time.Second),
+		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return in.Dialer.dial(ctx, tap.ZooKeeper, network, addr)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	in.closers = append(in.closers, c.Close)
+	in.ZooKeeper = c
+	ctx, cancel = context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if in.versions[NameZooKeeper], _, err = zkclient.AskServer(ctx, c.Server()); err != nil {
+		in.versions[NameZooKeeper] = "ZooKeeper" // a server may forbid the command srvr, so the version stays unknown
+	}
+	return nil
 }
