@@ -16,7 +16,7 @@ import (
 )
 
 // A chooser chooses one of options and returns its index. An error ends the schedule.
-type chooser func(options []policy.Option, preemptions int) (int, error)
+type chooser func(options []policy.Option) (int, error)
 
 // play runs one schedule of s to its end. If peek is true, it records the servers' values after each step.
 func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (*Schedule, error) {
@@ -103,17 +103,11 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 	return nil
 }
 
-// stop ends every actor, delivers the delayed commands, and closes the processes that are not used again.
+// stop ends every actor, delivers the delayed commands, and closes the processes that are not used again. If it did not
+// deliver a command, the command's connection and transaction would stay open. It delivers all commands at once, because
+// one command may wait for another.
 func (r *run) stop() {
 	close(r.stopped)
-	r.deliverAll()
-	r.programs.Wait()
-	r.world.closeTainted()
-}
-
-// deliverAll delivers the delayed commands. Otherwise their connections and transactions would stay
-// open. It delivers all at once, because one command may wait for another.
-func (r *run) deliverAll() {
 	for _, a := range r.actors {
 		a.cancel(errDead)
 	}
@@ -127,6 +121,8 @@ func (r *run) deliverAll() {
 		}
 	}
 	all.Wait()
+	r.programs.Wait()
+	r.world.closeTainted()
 }
 
 // deliveryLimit is the maximum time of a delivery. It exceeds the time that a server needs to resolve a deadlock.
@@ -192,7 +188,7 @@ func (r *run) runAlone(ctx context.Context, a *actor, choose chooser, isDone fun
 }
 
 func (r *run) chooseAndApply(ctx context.Context, options []policy.Option, choose chooser) error {
-	i, err := choose(options, r.schedule.Preemptions)
+	i, err := choose(options)
 	if err != nil {
 		return err
 	}

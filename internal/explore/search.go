@@ -104,8 +104,8 @@ func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Lim
 	for res.StoppedAt == nil && (l.Schedules == 0 || res.Schedules-before < l.Schedules) &&
 		(l.Time == 0 || time.Since(begun) < l.Time) && p.Begin() {
 		var taken []policy.Option
-		schedule, err := w.play(ctx, s, false, func(options []policy.Option, preemptions int) (int, error) {
-			i, err := p.Choose(options, preemptions)
+		schedule, err := w.play(ctx, s, false, func(options []policy.Option) (int, error) {
+			i, err := p.Choose(options)
 			if err == nil {
 				taken = append(taken, options[i])
 			}

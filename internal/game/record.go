@@ -224,7 +224,7 @@ func (r *recorder) play(ctx context.Context, order *policy.Fewest) (turns int, e
 			return "", nil
 		}
 		options := at.options()
-		i, err := order.Choose(options, turns)
+		i, err := order.Choose(options)
 		if err != nil {
 			return "", err
 		}

@@ -28,6 +28,7 @@ type Fewest struct {
 	prefix       prefix
 	replay       Replay   // makes the choices of the prefix again
 	made         []Choice // the choices so far
+	preemptions  int      // the number of preemptions among these choices
 	sleeping     sleepSet
 	alternatives []prefix // those that end with an option that the schedule did not take
 }
@@ -51,27 +52,30 @@ func (p *Fewest) Begin() bool {
 		if len(list) > 0 {
 			p.prefix, p.pending[n] = list[0], list[1:]
 			p.replay = Replay{Choices: p.prefix.choices}
-			p.made, p.alternatives, p.sleeping = nil, nil, p.prefix.sleeping
+			p.made, p.preemptions, p.alternatives, p.sleeping = nil, 0, nil, p.prefix.sleeping
 			return true
 		}
 	}
 	return false
 }
 
-func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
+func (p *Fewest) Choose(options []Option) (i int, err error) {
 	if len(p.made) < len(p.prefix.choices) {
-		i, err = p.replay.Choose(options, preemptions)
+		i, err = p.replay.Choose(options)
 	} else {
-		i, err = p.explore(options, preemptions)
+		i, err = p.explore(options)
 	}
 	if err == nil {
 		p.made = append(p.made, options[i].Choice)
+		if options[i].Preempts {
+			p.preemptions++
+		}
 	}
 	return i, err
 }
 
 // explore takes the first option that is not in the sleep set. The others become alternatives.
-func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
+func (p *Fewest) explore(options []Option) (int, error) {
 	if options[0].Forced {
 		p.sleeping = nil
 	}
@@ -89,7 +93,7 @@ func (p *Fewest) explore(options []Option, preemptions int) (int, error) {
 		o := options[i]
 		if n > 0 {
 			choices := append(slices.Clone(p.made), o.Choice)
-			other := prefix{choices: choices, preemptions: preemptions, sleeping: before.afterStep(o)}
+			other := prefix{choices: choices, preemptions: p.preemptions, sleeping: before.afterStep(o)}
 			if o.Preempts {
 				other.preemptions++
 			}

@@ -29,7 +29,7 @@ type toy struct {
 }
 
 // play plays one schedule.
-func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
+func (w *toy) play(choose func([]policy.Option) (int, error)) error {
 	w.counters, w.trace, w.taken, w.preempts, w.stopped = map[string]int{}, "", nil, 0, false
 	at, read := make([]int, len(w.threads)), make([]map[string]int, len(w.threads))
 	last, faulted := -1, w.fault == ""
@@ -57,7 +57,7 @@ func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
 		if options[0].Forced = w.rings > 0 && len(w.taken) == w.rings; options[0].Forced {
 			w.counters["x"] = 9
 		}
-		i, err := choose(options, w.preempts)
+		i, err := choose(options)
 		if err != nil {
 			return err
 		}

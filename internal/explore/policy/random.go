@@ -42,7 +42,7 @@ func (p *Random) Begin() bool {
 	return true
 }
 
-func (p *Random) Choose(options []Option, _ int) (int, error) {
+func (p *Random) Choose(options []Option) (int, error) {
 	change := p.changeAt[p.steps]
 	p.steps++
 	var turns, faults []int
