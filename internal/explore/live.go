@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 type Live struct {
 	run     *run
 	options []policy.Option // the choices that are possible now; none when the schedule has ended
-	err     error           // the error that ended the schedule; nil if the schedule was judged or goes on
 }
 
 var (
@@ -50,27 +48,27 @@ func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 }
 
 func (l *Live) proceed(ctx context.Context) error {
-	if l.options, l.err = l.run.nextOptions(ctx); l.err == nil && len(l.options) == 0 {
-		l.err = l.run.judgeSchedule(ctx)
+	var err error
+	if l.options, err = l.run.nextOptions(ctx); err == nil && len(l.options) == 0 {
+		err = l.run.judgeSchedule(ctx)
 	}
-	return l.err
+	return err
 }
 
 // Choose makes a choice and returns when all actors have settled. After ErrImpossible and ErrOver the schedule is
 // unchanged. After any other error the state of the schedule is unknown, and only End may be called.
 func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
 	if len(l.options) == 0 {
-		return View{}, cmp.Or(l.err, ErrOver)
+		return View{}, ErrOver
 	}
 	o, err := l.findOption(ctx, c)
 	if err != nil {
 		return View{}, err
 	}
-	if err := l.run.apply(ctx, o, true); err != nil {
-		l.options, l.err = nil, err
-		return View{}, err
+	if err = l.run.apply(ctx, o, true); err == nil {
+		err = l.proceed(ctx)
 	}
-	if err := l.proceed(ctx); err != nil {
+	if err != nil {
 		return View{}, err
 	}
 	return l.run.view(ctx, l.options), nil
@@ -175,7 +173,7 @@ type OptionView struct {
 
 // view returns the state of the schedule. If the schedule has ended, the argument options is empty.
 func (r *run) view(ctx context.Context, options []policy.Option) View {
-	v := View{Steps: append([]Step{}, r.schedule.Steps...),
+	v := View{Steps: append([]Step{}, r.schedule.Steps...), Values: r.world.readServers(ctx),
 		Preemptions: r.schedule.Preemptions, Faults: r.faultCount}
 	for _, a := range r.actors {
 		v.Actors = append(v.Actors, r.actorView(a))
@@ -185,9 +183,6 @@ func (r *run) view(ctx context.Context, options []policy.Option) View {
 	}
 	if len(options) == 0 {
 		v.Judged = r.schedule
-	}
-	if v.Values = r.world.readServers(ctx); v.Values == nil {
-		v.Values = []probe.Value{}
 	}
 	return v
 }

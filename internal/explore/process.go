@@ -86,15 +86,12 @@ func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options
 		h.LockGranted(tx)
 		return struct {
 			*observedLease
-			sessioner
+			lock.SessionLease
 		}{observed, s}, nil
 	}
 	h.LockGranted(false)
 	return observed, nil
 }
-
-// A sessioner has the method Session, which a lock.SessionLease has in addition to those of a lock.Lease.
-type sessioner interface{ Session() *gorm.DB }
 
 // Clear calls Clear of the inner lock. If the inner lock is not a lock.Clearer, Clear returns seckill.ErrBusy.
 func (l *observedLocker) Clear(ctx context.Context, key string) error {

@@ -43,12 +43,9 @@ type Lease interface {
 	Release(context.Context) error
 }
 
-// A SessionLease lives in a database session (GET_LOCK, a locked row). The protected purchase must run on the same
-// session, so that a holder never waits for a second connection while waiters use up the pool.
-type SessionLease interface {
-	Lease
-	Session() *gorm.DB
-}
+// A SessionLease is a Lease that lives in a database session (GET_LOCK, a locked row). The protected purchase must run
+// on the same session, so that a holder never waits for a second connection while waiters use up the pool.
+type SessionLease interface{ Session() *gorm.DB }
 
 var (
 	ErrLost    = errors.New("the lock was lost while it was held")

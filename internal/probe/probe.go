@@ -45,10 +45,6 @@ type server interface {
 	expire(ctx context.Context, key string, sku int64, h *Holder) (string, error)
 	// values returns what the server stores for the lock and the SKU. It leaves out values that it cannot read.
 	values(ctx context.Context, key string, sku int64) []Value
-}
-
-// A sessionKeeper is a server that keeps data of a process after the process's connections have closed.
-type sessionKeeper interface {
 	// giveUp deletes what the server stores for a dead process, such as its session. It returns a description of each.
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
@@ -147,11 +143,7 @@ func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, e
 func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
 	key := s.Key(sku)
 	for _, p := range s.all {
-		keeps, ok := p.(sessionKeeper)
-		if !ok {
-			continue
-		}
-		more, err := keeps.giveUp(ctx, key, h)
+		more, err := p.giveUp(ctx, key, h)
 		if err != nil {
 			return did, fmt.Errorf("end what a dead process has left at %s: %w", key, err)
 		}
@@ -161,9 +153,9 @@ func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, e
 }
 
 // Values returns what the servers store for the SKU. It replaces each name and each value by the text that the
-// function normalize returns for it. Values leaves out values that it cannot read.
+// function normalize returns for it. Values leaves out values that it cannot read, and never returns nil.
 func (s *Set) Values(ctx context.Context, sku int64, normalize func(string) string) []Value {
-	var values []Value
+	values := []Value{}
 	for _, p := range s.all {
 		for _, v := range p.values(ctx, s.Key(sku), sku) {
 			values = append(values, Value{normalize(v.Name), normalize(v.Value)})

@@ -17,8 +17,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A redisProbe probes one Redis server, a Cluster, a ring, or several independent nodes. It has no method giveUp,
-// because everything that Redis stores for a process ends by itself with a lease.
+// A redisProbe probes one Redis server, a Cluster, a ring, or several independent nodes.
 type redisProbe struct {
 	single redis.UniversalClient // nil if there are several independent nodes
 	nodes  []redis.UniversalClient
@@ -116,6 +115,9 @@ func (p *redisProbe) values(ctx context.Context, key string, sku int64) []Value 
 	}
 	return values
 }
+
+// giveUp does nothing, because everything that Redis stores for a process ends by itself with a lease.
+func (p *redisProbe) giveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
 
 func redisValue(ctx context.Context, c redis.UniversalClient, key string) string {
 	switch kind, _ := c.Type(ctx, key).Result(); kind {

@@ -17,8 +17,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// SQL probes MySQL or MariaDB. Its method Kill ends a lock that lasts as long as a connection. SQL has no method
-// giveUp, because the server itself notices that the connections of a dead process close.
+// SQL probes MySQL or MariaDB. Its method Kill ends a lock that lasts as long as a connection.
 type SQL struct {
 	db        *gorm.DB
 	database  string // its name
@@ -88,6 +87,9 @@ func (s *SQL) values(ctx context.Context, key string, sku int64) []Value {
 	}
 	return values
 }
+
+// giveUp does nothing, because the server itself notices that the connections of a dead process close.
+func (s *SQL) giveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
 
 // Kill makes the server close the connections from the given ports, and waits until the server
 // has rolled back their transactions.

@@ -76,16 +76,17 @@ func sendStatement[T any](
 		return got, driver.ErrBadConn
 	}
 	answered := errNotSent
-	got, err = Do(ctx, SQL, describe, func(ctx context.Context) (got T, err error) {
+	got, err = Do(ctx, SQL, describe, func(ctx context.Context) (T, error) {
 		if IsLate(ctx) {
 			defer c.Conn.Close()
 			return send(ctx)
 		}
-		got, answered = send(ctx)
-		if answered != nil && c.options.Error != nil {
-			answered = c.options.Error(answered)
+		got, err := send(ctx)
+		if err != nil && c.options.Error != nil {
+			err = c.options.Error(err)
 		}
-		return got, answered
+		answered = err
+		return got, err
 	}, func(got *T, err error) string {
 		if err != nil || reply == nil {
 			return ""
