@@ -119,15 +119,13 @@ func runToEnd(ts *testscript.TestScript, args []string) (status int, stdout, std
 
 // empties FOLDER waits until the folder is empty.
 func empties(ts *testscript.TestScript, _ bool, args []string) {
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	ts.Check(lab.Await(of(ts).Context(), patience, func(context.Context) error {
 		left, err := os.ReadDir(ts.MkAbs(args[0]))
-		if err == nil && len(left) == 0 {
-			return
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("left behind: %v", left)
 		}
-		if time.Now().After(end) {
-			ts.Fatalf("left behind: %v (%v)", left, err)
-		}
-	}
+		return err
+	}))
 }
 
 // busy VARIABLE sets the variable to an address that is in use.
@@ -186,18 +184,17 @@ func answerTo(ts *testscript.TestScript, args []string) (string, error) {
 
 // until PATTERN METHOD URL repeats the command http until its output has the pattern.
 func until(ts *testscript.TestScript, _ bool, args []string) {
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	ts.Check(lab.Await(of(ts).Context(), patience, func(context.Context) error {
 		text, err := answerTo(ts, args[1:])
-		ts.Check(err)
-		if regexp.MustCompile(args[0]).MatchString(text) {
-			_, err = io.WriteString(ts.Stdout(), text)
-			ts.Check(err)
-			return
+		switch {
+		case err != nil:
+			return err
+		case !regexp.MustCompile(args[0]).MatchString(text):
+			return fmt.Errorf("%s never says %q but %s", args[2], args[0], text)
 		}
-		if time.Now().After(end) {
-			ts.Fatalf("%s never says %q but %s", args[2], args[0], text)
-		}
-	}
+		_, err = io.WriteString(ts.Stdout(), text)
+		return err
+	}))
 }
 
 // capture PATTERN FILE VARIABLE sets the variable to the text that the pattern's first group

@@ -158,10 +158,7 @@ func (l *Lab) ServiceSettings() ServiceSettings {
 // keep running. All other processes finish their purchases and restart with the same name and address. If Serve fails,
 // no process runs, and the next call starts all of them. Only one call may run at a time.
 func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
-	l.mu.Lock()
-	changed := s != l.serving
-	l.mu.Unlock()
-	if err := l.startServices(ctx, s, changed); err != nil {
+	if err := l.startServices(ctx, s, s != l.ServiceSettings()); err != nil {
 		killAll(l.ServiceProcesses()) // end all processes, because some may have the old settings
 		return err
 	}

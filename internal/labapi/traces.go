@@ -20,7 +20,6 @@ type LiveTrace struct {
 }
 
 var traceType = entryType[LiveTrace]{kind: "trace", record: (*LiveTrace).record,
-	summary:    func(t LiveTrace) LiveTrace { return LiveTrace{Record: t.Record} },
 	isComplete: func(t *LiveTrace) bool { return t.Trace != nil && t.Strategy != "" }}
 
 // traceTimeout bounds the time of a trace. It is longer than any wait for a lock.
