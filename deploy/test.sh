@@ -17,7 +17,7 @@ unraced=(
 	./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./internal ./internal/backend
 	./strategies/sqlrow ./strategies/mysqllock ./strategies/counter ./strategies/redislock ./strategies/zklock
 	./strategies/etcdlock ./internal/catalog ./internal/chaos ./internal/fault ./internal/judge
-	./internal/stats ./internal/tables ./loadtest/report ./internal/site ./internal/explore/policy
+	./internal/stats ./internal/tables ./internal/site ./internal/explore/policy
 )
 longest=(./strategies ./strategies/contract ./internal/lab)
 

@@ -49,7 +49,6 @@ var mayImport = map[string][]string{
 	"internal/site":    {"internal/catalog", "internal/game", "internal/httpapi", "web/course"},
 	"internal/chaos":   {"internal/catalog", "internal/fault", "internal/lab", "internal/judge", "internal/stats", "internal/tables", "loadtest"},
 	"loadtest":         {"internal/seckill", "internal/judge", "internal/backend", "internal/stats", "internal/tables", "internal/tap"},
-	"loadtest/report":  {"internal/backend", "internal/judge", "internal/stats", "internal/tables", "loadtest"},
 	"loadtest/compare": {"internal/seckill", "internal/judge", "internal/backend", "internal/stats", "internal/tables", "loadtest"},
 	"web":              {},
 	"web/course":       {},

@@ -17,7 +17,6 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/tables"
 	"seckill/loadtest"
-	"seckill/loadtest/report"
 	"seckill/strategies"
 )
 
@@ -86,7 +85,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 	case err == nil && s.Reserve > 0 && !known.Reserves:
 		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
 	}
-	return errors.Join(c.PlaceFlags.checkPlace(c.Target), c.Output.checkOutput(report.Name))
+	return errors.Join(c.PlaceFlags.checkPlace(c.Target), c.Output.checkOutput(loadtest.ReportName))
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
@@ -112,7 +111,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	result.Fault = happened
-	written := report.Of(result)
+	written := result.Report()
 	// The JSON of a run also says where the result comes from, in the same fields as a comparison.
 	written.JSON = struct {
 		Command string         `json:"command"` // the command line, without passwords
@@ -169,5 +168,5 @@ func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (fun
 		return func(loadtest.Progress) {}, clear
 	}
 	units := run.Stock * int64(run.SKUs)
-	return func(p loadtest.Progress) { show(report.Line(p, units)) }, clear
+	return func(p loadtest.Progress) { show(p.Line(units)) }, clear
 }

@@ -1,6 +1,4 @@
-// Package report writes load runs for people. The function Line shows the progress of a run in one line. The
-// function Of reports the result of a run.
-package report
+package loadtest
 
 import (
 	"cmp"
@@ -12,14 +10,13 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/judge"
 	"seckill/internal/tables"
-	"seckill/loadtest"
 )
 
-// Of returns the report of a load run, for people and for programs.
-func Of(r *loadtest.Result) tables.Report {
-	report := tables.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Name: Name,
-		Tables:   []tables.Table{findingsTable(r), requirementsTable(r)},
-		Problems: tables.Map(r.Problems, loadtest.Problem.Error)}
+// Report returns the result in its forms for people and for programs.
+func (r *Result) Report() tables.Report {
+	report := tables.Report{JSON: r, Answer: r.answerLines(), Facts: r.factRows(), Name: ReportName,
+		Tables:   []tables.Table{r.findingsTable(), r.requirementsTable()},
+		Problems: tables.Map(r.Problems, Problem.Error)}
 	var servers []backend.Status
 	if len(r.Targets) > 0 {
 		servers = r.Targets[0].Backends
@@ -30,10 +27,10 @@ func Of(r *loadtest.Result) tables.Report {
 	return report
 }
 
-// Name identifies the block of a Markdown file into which the report is written.
-const Name = "load"
+// ReportName identifies the block of a Markdown file into which the report is written.
+const ReportName = "load"
 
-func answerLines(r *loadtest.Result) []string {
+func (r *Result) answerLines() []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
 	switch {
 	case !r.Strategy.Broken:
@@ -48,7 +45,7 @@ func answerLines(r *loadtest.Result) []string {
 		cmp.Or(strings.Join(did, ", "), "nothing"), strings.Join(not, ", ")))
 }
 
-func findingsTable(r *loadtest.Result) tables.Table {
+func (r *Result) findingsTable() tables.Table {
 	t := tables.Table{Title: "What the judge found", Head: []string{"rule", "what"}, Words: 2}
 	if r.Audit == nil {
 		return t
@@ -65,7 +62,7 @@ func findingsTable(r *loadtest.Result) tables.Table {
 	return t
 }
 
-func requirementsTable(r *loadtest.Result) tables.Table {
+func (r *Result) requirementsTable() tables.Table {
 	t := tables.Table{Title: "Requirements", Head: []string{"what", "came to (times in ms)", ""}, Words: 3}
 	for _, c := range r.Checks {
 		met := "met"
@@ -96,7 +93,7 @@ func formatFigures(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-func factRows(r *loadtest.Result) rows {
+func (r *Result) factRows() rows {
 	var all rows
 	all.addRow("strategy", "%v", joinNonEmpty(" · ", r.Strategy.Name, r.Strategy.Title))
 	all.addRow("sale", "%v", r.Settings.Command())
@@ -130,17 +127,17 @@ func factRows(r *loadtest.Result) rows {
 	}
 	// The answer "no" has no row, because it is a violation, which findingsTable shows.
 	switch l := r.Linearizable; {
-	case l.Answer == loadtest.LinearYes:
+	case l.Answer == LinearYes:
 		all.addRow("answers", "linearizable: one buyer at a time explains all of %v", tables.Count(l.Checked, "answer"))
-	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
+	case l.Answer == LinearNotChecked && l.Why != "":
 		all.addRow("answers", "not looked at: %v", l.Why)
 	}
 	return all
 }
 
-func (all *rows) addOutcomes(r *loadtest.Result) {
+func (all *rows) addOutcomes(r *Result) {
 	var counts []string
-	for _, o := range loadtest.Outcomes {
+	for _, o := range Outcomes {
 		if n := r.Counts[o]; n > 0 || o == judge.OutcomeSold || o == judge.OutcomeSoldOut {
 			counts = append(counts, formatFigures("%v %v", strings.ReplaceAll(string(o), "_", " "), n))
 		}
@@ -159,7 +156,7 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 	}
 }
 
-func (all *rows) addSpeed(r *loadtest.Result) {
+func (all *rows) addSpeed(r *Result) {
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(time.Millisecond)
 	all.addRow("speed", "%v requests/s · %v sales/s · %v in %v", int64(r.RequestsPerSec+.5), int64(r.SalesPerSec+.5),
 		tables.Count(r.Requests, "request"), took)
@@ -177,10 +174,10 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 		all.addRow("lateness", "%v sent late · %v dropped · the generator's own p99 %v",
 			r.Late, r.Dropped, tables.Duration(r.Lag.P99))
 	}
-	if c := r.Cancellations; c != (loadtest.Cancellations{}) {
+	if c := r.Cancellations; c != (Cancellations{}) {
 		all.addRow("cancelled", "%v · refused %v · unknown %v", c.Done, c.Refused, c.Unknown)
 	}
-	if c := r.Reservations; c != (loadtest.Reservations{}) {
+	if c := r.Reservations; c != (Reservations{}) {
 		all.addRow("reserved", "paid %v · forgotten %v · told expired %v · refused %v · unknown %v",
 			c.Paid, c.Forgotten, c.Expired, c.Refused, c.Unknown)
 	}
@@ -198,7 +195,7 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 	all.addRow("commands", "%v", joinNonEmpty(": ", perPurchase, strings.Join(each, " · ")))
 }
 
-func formatLatency(l loadtest.Latency) string {
+func formatLatency(l Latency) string {
 	show := tables.Duration
 	return fmt.Sprintf("p50 %s · p90 %s · p99 %s · p99.9 %s · max %s · mean %s",
 		show(l.P50), show(l.P90), show(l.P99), show(l.P999), show(l.Max), show(int64(l.Mean)))
@@ -208,8 +205,8 @@ func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
-// Line returns the progress of a run in one line. The parameter units has the units of all SKUs.
-func Line(p loadtest.Progress, units int64) string {
+// Line returns the progress in one line. The parameter units has the units of all SKUs.
+func (p Progress) Line(units int64) string {
 	oversold, trouble := "", ""
 	if p.Units > units {
 		oversold = " OVERSOLD"
