@@ -135,10 +135,9 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 	}
 	sale := fault.Sale{Strategy: c.Scenario.Strategy, SKU: c.Scenario.SKU}
 	in := fault.NewInjector(ctx, fault.Lab{Lab: where.lab}.Inject, []fault.Sale{sale}, nil)
-	planned := fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500,
-		AwaitPurchase: true}
+	planned := fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500}
 	if _, err := where.lab.Process(backend.NameMySQL); err == nil && run.Seed%2 > 0 {
-		planned = fault.Planned{Kind: fault.RestartMySQL, AwaitPurchase: true}
+		planned = fault.Planned{Kind: fault.RestartMySQL}
 	}
 	_, _ = in.Add(planned)
 	show, units := run.OnProgress, c.Scenario.Stock*int64(c.Scenario.SKUs)

@@ -197,7 +197,7 @@ func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	}
 	in := fault.NewInjector(ctx, o.Lab.Inject, []fault.Sale{{Strategy: sale.Strategy, SKU: sku}}, nil)
 	if f, err := fault.Find(t.fault); err == nil {
-		planned := fault.Planned{Kind: t.fault, At: int(loadBeforeFault.Milliseconds()), AwaitPurchase: true}
+		planned := fault.Planned{Kind: t.fault, At: int(loadBeforeFault.Milliseconds())}
 		if !f.AtHolder() {
 			planned.Service = 1
 		}

@@ -28,7 +28,7 @@ type paperLab struct {
 
 func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fault.Injection, error) {
 	defer func() { l.came <- struct{}{} }()
-	if !a.AwaitPurchase || a.SKU != 1 || a.Strategy == "" || a.Service != 1 && name == fault.KillService {
+	if a.SKU != 1 || a.Strategy == "" || a.Service != 1 && name == fault.KillService {
 		return nil, errors.New("the aim is wrong")
 	}
 	return &fault.Injection{Effect: l.effect}, l.fails

@@ -146,9 +146,6 @@ type Aim struct {
 	Strategy string        // the strategy of the current sale
 	SKU      int64         // the SKU of the current sale
 	For      time.Duration // the duration of a fault that ends by itself
-	// AwaitPurchase makes the fault wait up to a second until a purchase is under way in the process that the fault
-	// will hit. Without a purchase, the fault could not matter.
-	AwaitPurchase bool
 }
 
 // A Lab injects faults into the processes of a lab.
@@ -183,8 +180,9 @@ func (l Lab) Faults() []Status {
 }
 
 // Inject injects a fault and returns when the fault has happened. Faults of different processes may overlap; faults
-// of one process happen one after the other. A fault at a holder waits for a purchase until ctx ends or the stock is
-// sold out. If there was no such purchase, Inject returns no error, and Effect.Why has the reason.
+// of one process happen one after the other. A fault waits up to a second until a purchase is under way in a process
+// that it will hit, because without a purchase it could not matter. A fault at a holder waits for a purchase until ctx
+// ends or the stock is sold out. If there was no such purchase, Inject returns no error, and Effect.Why has the reason.
 func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	f, err := Find(name)
 	if err != nil {

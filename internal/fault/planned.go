@@ -16,8 +16,7 @@ type Planned struct {
 	For     int  `json:"for_ms,omitempty"` // duration in milliseconds of a fault that ends by itself
 	// Strategy is the strategy whose sale is hit; "" stands for the first strategy of the run. A fault at a holder
 	// waits for the holder of a lock of this strategy.
-	Strategy      string `json:"strategy,omitempty"`
-	AwaitPurchase bool   `json:"-"` // see Aim
+	Strategy string `json:"strategy,omitempty"`
 }
 
 // AtHolder reports whether the fault waits for the holder of a lock.
@@ -216,7 +215,7 @@ func (in *Injector) injectNow(p Planned) (*Injection, error) {
 	}
 	sale := in.sales[max(0, slices.IndexFunc(in.sales, func(s Sale) bool { return s.Strategy == p.Strategy }))]
 	return in.inject(ctx, p.Kind, Aim{Service: p.Service, Strategy: sale.Strategy, SKU: sale.SKU,
-		For: time.Duration(p.For) * time.Millisecond, AwaitPurchase: p.AwaitPurchase})
+		For: time.Duration(p.For) * time.Millisecond})
 }
 
 // waitFor returns after d, or when the sales end.

@@ -139,13 +139,13 @@ func (s *strike) pointsOf(p *lab.Process) *point.Client {
 const stateTimeout = time.Second
 
 // awaitPurchase returns the state of the service process with this number; 0 stands for all processes together. If
-// Aim.AwaitPurchase is set and units are left, it first waits up to stateTimeout until a purchase is under way.
+// units are left, it first waits up to stateTimeout until a purchase is under way.
 func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
 	var e Effect
 	_ = lab.Await(ctx, stateTimeout, func(context.Context) error {
 		// Await also ends after stateTimeout. readState has a time limit of its own, so its last call is complete.
 		e = s.readState(ctx, number)
-		if !s.aim.AwaitPurchase || e.InFlight == nil || *e.InFlight > 0 || e.UnitsLeft != nil && *e.UnitsLeft <= 0 {
+		if e.InFlight == nil || *e.InFlight > 0 || e.UnitsLeft != nil && *e.UnitsLeft <= 0 {
 			return nil
 		}
 		return errors.New("no purchase is under way")
@@ -255,16 +255,10 @@ func (s *strike) holdPurchases(ctx context.Context, at point.Name) (<-chan arriv
 	return arrivals, asked
 }
 
-// isSoldOut asks one service process after another for the units left. It reports whether the first process that
-// knows the number has none left.
+// isSoldOut asks the service processes for the units left, even after ctx has ended.
 func (s *strike) isSoldOut(ctx context.Context) bool {
-	for i := range s.lab.ServiceProcesses() {
-		if left := s.readState(context.WithoutCancel(ctx), i+1).UnitsLeft; left != nil {
-			s.before.UnitsLeft = left
-			return *left <= 0
-		}
-	}
-	return false
+	s.before.UnitsLeft = s.readState(context.WithoutCancel(ctx), 0).UnitsLeft
+	return s.before.UnitsLeft != nil && *s.before.UnitsLeft <= 0
 }
 
 // acceptArrival makes the process of a held purchase the target of the fault. If the strategy has no such point,
