@@ -40,11 +40,8 @@ type PlaceFlags struct {
 }
 
 func (f PlaceFlags) checkPlace(targets []string) error {
-	elsewhere := ""
-	if len(targets) > 0 {
-		elsewhere = "--target names services that run already: leave out one of them"
-	}
-	err := errors.Join(f.Given.Check(), checkToken(f.Token), f.TopologyFlag.checkTopology(elsewhere, f.Given))
+	err := errors.Join(f.Given.Check(), checkToken(f.Token),
+		f.checkTopology(len(targets) > 0, "--target names services that run already", f.Given))
 	if err == nil && len(targets) > 0 && f.Given.MySQLDSN == "" && f.Given.SQLitePath == "" {
 		err = errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) " +
 			"or --sqlite-path (SECKILL_SQLITE_PATH)")
@@ -153,11 +150,11 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	}
 }
 
-// checkTopology returns an error if --topology does not fit other flags. The parameter whyNoLab says
-// why the command starts no lab. It is "" if the command starts one.
-func (t TopologyFlag) checkTopology(whyNoLab string, given backend.Config) error {
-	if whyNoLab != "" && t.Topology != "" && t.Topology != lab.Single {
-		return fmt.Errorf("--topology %s needs a lab of its own, and %s", t.Topology, whyNoLab)
+// checkTopology returns an error if --topology does not fit other flags. If the command starts no servers,
+// the text why names the reason.
+func (t TopologyFlag) checkTopology(noServers bool, why string, given backend.Config) error {
+	if noServers && t.Topology != lab.Single {
+		return fmt.Errorf("--topology %s needs a lab of its own, and %s: leave out one of them", t.Topology, why)
 	}
 	_, err := lab.CheckTopology(t.Topology, given)
 	return err

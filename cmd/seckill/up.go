@@ -110,12 +110,8 @@ func (u *UpCmd) Validate() error {
 		return err
 	}
 	u.Strategy = chosen.Name
-	elsewhere := ""
-	if u.Embedded {
-		elsewhere = "--embedded starts no servers: leave out one of them"
-	}
 	err = errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes),
-		u.TopologyFlag.checkTopology(elsewhere, u.Given))
+		u.checkTopology(u.Embedded, "--embedded starts no servers", u.Given))
 	if err != nil {
 		return err
 	}
