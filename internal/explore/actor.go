@@ -159,11 +159,8 @@ type call struct {
 	answer     chan error // receives nil, which lets the call continue, or the error that the call returns instead
 	step       int        // the index of the step that sent the command
 	timerFired bool       // the scheduler has ended this wait as if its time limit had passed
-	callFault
-}
 
-// A callFault is the effect of a fault on a call.
-type callFault struct {
+	// These fields are the effects of faults on the call.
 	loseReply bool
 	// leavesUnheard is true if the buyer leaves while the command is on its way. The command takes effect.
 	leavesUnheard bool

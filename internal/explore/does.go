@@ -101,7 +101,7 @@ var actorKinds = map[Action]actorKind{
 	// call fails, it repeats the call up to Buyer.Again times.
 	Restocks: {
 		perform: restock,
-		calls:   func(w *World, o Outcome) []judge.Call { return asks.calls(w, o) },
+		calls:   asks.calls,
 		answer:  "the units were added",
 	},
 	// An actor that Starts begins the sale: it moves the start time from the future into the past.

@@ -56,7 +56,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		if err := r.addActor(ctx, next); err != nil {
 			return r.schedule, err
 		}
-		if err := r.runToEnd(ctx, (&policy.Replay{}).Choose); err != nil {
+		if err := r.runToEnd(ctx, policy.Replay(nil)); err != nil {
 			return r.schedule, err
 		}
 	}

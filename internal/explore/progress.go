@@ -143,7 +143,11 @@ func (r *run) passTime(ctx context.Context) error {
 	what, err := r.endLease(ctx, r.lastLeaseholder(), true)
 	if what == "" && err == nil && r.idleTries < maxIdleTries {
 		r.idleTries++
-		what, err = r.endWaits(ctx)
+		var fired bool
+		fired, err = r.fireTimers(ctx)
+		if r.wakeIf(func(*actor) bool { return true }) || fired {
+			what = "clocks move on by a lease, and those who wait look again"
+		}
 	}
 	if err != nil {
 		return err
@@ -171,15 +175,6 @@ func (r *run) giveUpBuyers(list []*actor) {
 		r.addStep(Step{Choice: Choice{Who: a.Name}, Result: gaveUp})
 		a.cancel(timeIsUp{})
 	}
-}
-
-// endWaits ends all limited waits and all back-offs. The result describes this; it is "" if none has ended.
-func (r *run) endWaits(ctx context.Context) (what string, err error) {
-	fired, err := r.fireTimers(ctx)
-	if r.wakeIf(func(*actor) bool { return true }) || fired {
-		what = "clocks move on by a lease, and those who wait look again"
-	}
-	return what, err
 }
 
 // timeIsUp is context.DeadlineExceeded with a message that a schedule can show.

@@ -137,7 +137,7 @@ func (w *World) warmUp(ctx context.Context, s *Scenario) error {
 	}
 	plain := *s
 	plain.Faults = nil
-	if _, err := w.play(ctx, &plain, false, (&policy.Replay{}).Choose); err != nil {
+	if _, err := w.play(ctx, &plain, false, policy.Replay(nil)); err != nil {
 		return fmt.Errorf("before the first schedule of %q: %w", s.Name, err)
 	}
 	w.warmedUp = s
@@ -165,7 +165,7 @@ func (w *World) Replay(ctx context.Context, s *Scenario, choices []Choice) (sche
 	// A replay does not choose TimePasses, which happens by itself whenever no actor can continue.
 	choices = slices.DeleteFunc(slices.Clone(choices), func(c Choice) bool { return c.Fault == TimePasses })
 	for range 3 {
-		schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose)
+		schedule, err = w.play(ctx, s, true, policy.Replay(choices))
 		if err == nil && len(schedule.Choices()) < len(choices) {
 			err = fmt.Errorf("%w: all have finished after %d moves of %d",
 				ErrDiverged, len(schedule.Choices()), len(choices))
@@ -199,7 +199,7 @@ func (s *Schedule) Breaks(inScope func(rule string) bool) bool {
 // The result has the servers' values after each step.
 func (w *World) Shorten(ctx context.Context, schedule *Schedule, inScope func(rule string) bool) (*Schedule, error) {
 	choices, err := policy.Shorten(schedule.Choices(), func(fewer []Choice) (bool, error) {
-		shorter, err := w.play(ctx, schedule.Scenario, false, (&policy.Replay{Choices: fewer}).Choose)
+		shorter, err := w.play(ctx, schedule.Scenario, false, policy.Replay(fewer))
 		if errors.Is(err, ErrDiverged) {
 			return false, nil
 		}

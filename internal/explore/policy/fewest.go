@@ -26,9 +26,9 @@ type Fewest struct {
 
 	// These fields describe the current schedule.
 	prefix       prefix
-	replay       Replay   // makes the choices of the prefix again
-	made         []Choice // the choices so far
-	preemptions  int      // the number of preemptions among these choices
+	replay       func([]Option) (int, error) // makes the choices of the prefix again
+	made         []Choice                    // the choices so far
+	preemptions  int                         // the number of preemptions among these choices
 	sleeping     sleepSet
 	alternatives []prefix // those that end with an option that the schedule did not take
 }
@@ -51,7 +51,7 @@ func (p *Fewest) Begin() bool {
 	for n, list := range p.pending {
 		if len(list) > 0 {
 			p.prefix, p.pending[n] = list[0], list[1:]
-			p.replay = Replay{Choices: p.prefix.choices}
+			p.replay = Replay(p.prefix.choices)
 			p.made, p.preemptions, p.alternatives, p.sleeping = nil, 0, nil, p.prefix.sleeping
 			return true
 		}
@@ -61,7 +61,7 @@ func (p *Fewest) Begin() bool {
 
 func (p *Fewest) Choose(options []Option) (i int, err error) {
 	if len(p.made) < len(p.prefix.choices) {
-		i, err = p.replay.Choose(options)
+		i, err = p.replay(options)
 	} else {
 		i, err = p.explore(options)
 	}

@@ -99,26 +99,23 @@ func indexOf(options []Option, c Choice) int {
 	return slices.IndexFunc(options, func(o Option) bool { return o.Choice == c })
 }
 
-// Replay makes the choices of one schedule again. After these choices, each thread runs as long as
-// it can. A new schedule needs a new Replay.
-type Replay struct {
-	Choices []Choice
-	made    int
-}
-
-// Choose returns the index of the next one of p.Choices. If this choice is not among options, the error is
-// ErrDiverged.
-func (p *Replay) Choose(options []Option) (int, error) {
-	if p.made >= len(p.Choices) {
-		return 0, nil
+// Replay returns a function that makes the choices of one schedule again. At each choice, the function returns the index
+// of the next one of choices. If this choice is not among options, the error is ErrDiverged. After the last of choices,
+// each thread runs as long as it can.
+func Replay(choices []Choice) func(options []Option) (int, error) {
+	made := 0
+	return func(options []Option) (int, error) {
+		if made >= len(choices) {
+			return 0, nil
+		}
+		i := indexOf(options, choices[made])
+		if i < 0 {
+			return 0, fmt.Errorf("%w: step %d should be %s's, and there is only %v",
+				ErrDiverged, made+1, choices[made], options)
+		}
+		made++
+		return i, nil
 	}
-	i := indexOf(options, p.Choices[p.made])
-	if i < 0 {
-		return 0, fmt.Errorf("%w: step %d should be %s's, and there is only %v",
-			ErrDiverged, p.made+1, p.Choices[p.made], options)
-	}
-	p.made++
-	return i, nil
 }
 
 // Shorten looks for fewer choices that still break something if all threads run undisturbed after these choices. It

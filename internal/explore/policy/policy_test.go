@@ -266,7 +266,7 @@ func TestDivergence(t *testing.T) {
 func TestShorten(t *testing.T) {
 	w := &toy{threads: []string{"x? x= x? x=", "x? x=", "y? y="}, fault: "A stops"}
 	breaks := func(choices []policy.Choice) (bool, error) {
-		err := w.play((&policy.Replay{Choices: choices}).Choose)
+		err := w.play(policy.Replay(choices))
 		if errors.Is(err, policy.ErrDiverged) {
 			return false, nil
 		}
