@@ -3,6 +3,7 @@
 package catalog
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"log/slog"
@@ -17,8 +18,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Info describes one strategy. It is a value in the strategy's own file. strategies.All sets Family and Files, and
-// fills in Stock and Stored where they are empty. The API shows the fields that have a name in JSON.
+// Info describes one strategy. It is a value in the strategy's own file, and Family.Strategy completes it. The API
+// shows the fields that have a name in JSON.
 type Info struct {
 	Name   string   `json:"name"`   // for example "for-update"
 	Family string   `json:"family"` // the strategy's package, for example "sqlrow"
@@ -29,7 +30,7 @@ type Info struct {
 	// Repair names a strategy that repairs this one and needs no other server. It is empty if none is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
-	Stock  seckill.StockStore   `json:"stock"` // where the stock is; if empty, strategies.All sets InRow
+	Stock  seckill.StockStore   `json:"stock"` // where the stock is
 	// Redis lists the commands that the strategy itself sends to Redis. If there are any, the capability Redis is the
 	// last entry of Needs. The service checks that its Redis user may run them. Commands that the strategy's scripts
 	// call are not in the list.
@@ -67,6 +68,30 @@ type Stored struct {
 	RedisKeys func(sku int64) []string
 	// Entries returns the key of the Redis stream with a SKU's purchases that have no order yet.
 	Entries func(sku int64) string
+}
+
+// A Family is a package of strategies, with what they have in common.
+type Family struct {
+	Name  string
+	Files embed.FS               // the sources and lessons that the page shows
+	Needs []backend.Capability   // the needs of most strategies
+	Key   func(sku int64) string // the key of most locks
+}
+
+// Strategy returns the strategy i with its family and files. It fills in what i leaves empty: the needs, the key of a
+// lock, the stock row as the place of the stock, and the beginnings of the statements that read and write the row.
+func (f Family) Strategy(i Info) Info {
+	i.Family, i.Files = f.Name, f.Files
+	if i.Needs == nil {
+		i.Needs = f.Needs
+	}
+	if i.Locker != nil && i.Key == nil {
+		i.Key = f.Key
+	}
+	i.Stock = cmp.Or(i.Stock, seckill.InRow)
+	i.Stored.Reads = cmp.Or(i.Stored.Reads, "SELECT num")
+	i.Stored.Writes = cmp.Or(i.Stored.Writes, "UPDATE stock SET num")
+	return i
 }
 
 // Settings are the options of all strategies, and flags of the service. Fields that DefaultSettings

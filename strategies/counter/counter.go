@@ -3,9 +3,15 @@
 // redis-counter-mysql, the stock row in MySQL decides after the number.
 package counter
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.lua *.md
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "counter", Files: files,
+	Needs: []backend.Capability{backend.SQL, backend.Redis}}

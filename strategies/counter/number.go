@@ -45,7 +45,7 @@ func scriptKeys(sku int64) []string {
 		companion(sku, "buyers"), companion(sku, "open")}
 }
 
-var seedScript = backend.Script(Files, "seed.lua")
+var seedScript = backend.Script(files, "seed.lua")
 
 func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	id, err := n.store.Identity(ctx)
@@ -176,7 +176,7 @@ func (n *number) findState(
 	return sold, nil
 }
 
-var countScript = backend.Script(Files, "count.lua")
+var countScript = backend.Script(files, "count.lua")
 
 const everything = -1
 
@@ -222,7 +222,7 @@ func (n *number) missing(ctx context.Context, sku int64) error {
 		seckill.ErrUnavailable, numberKey(sku))
 }
 
-var giveBackScript = backend.Script(Files, "give_back.lua")
+var giveBackScript = backend.Script(files, "give_back.lua")
 
 // giveBack gives the units back and then returns its argument cause. If the
 // reply is lost, giveBack returns ErrUnknown. It does not try again, because

@@ -14,7 +14,7 @@ import (
 
 // RedisCounter keeps the stock as a number in Redis only. If a process dies
 // between DECRBY and the order, its units are lost.
-var RedisCounter = catalog.Info{
+var RedisCounter = family.Strategy(catalog.Info{
 	Name:   "redis-counter",
 	Source: "B: a stock counter in Redis, which gave out 14 prizes of 10",
 	Guarantees: catalog.Sound.
@@ -23,7 +23,6 @@ var RedisCounter = catalog.Info{
 			catalog.LateCommand, catalog.Cancel, catalog.Restock,
 			catalog.SameKey, catalog.NodeLoss, catalog.SoldOut,
 			catalog.BuyerLeaves),
-	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Redis:  []string{"MULTI", "DECRBY", "GET", "EXEC"},
 	Stock:  seckill.InRedis,
 	Stored: catalog.Stored{RedisKeys: scriptKeys},
@@ -31,7 +30,7 @@ var RedisCounter = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounter{number{d.Redis, d.Ledger}}, nil
 	},
-}
+})
 
 type redisCounter struct{ number }
 

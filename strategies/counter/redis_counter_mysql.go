@@ -18,20 +18,19 @@ import (
 )
 
 var (
-	takeScript   = backend.Script(Files, "undo.lua", "take.lua")
-	settleScript = backend.Script(Files, "undo.lua", "settle.lua")
-	openScript   = backend.Script(Files, "open.lua")
+	takeScript   = backend.Script(files, "undo.lua", "take.lua")
+	settleScript = backend.Script(files, "undo.lua", "settle.lua")
+	openScript   = backend.Script(files, "open.lua")
 )
 
 // RedisCounterMySQL lets Redis refuse most buyers. If Redis admits a buyer,
 // MySQL decides whether the buyer gets the units.
-var RedisCounterMySQL = catalog.Info{
+var RedisCounterMySQL = family.Strategy(catalog.Info{
 	Name:   "redis-counter-mysql",
 	Source: "B, choice 4: counter and counter",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
-	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Stock:  seckill.InRowAndRedis,
 	Stored: catalog.Stored{RedisKeys: scriptKeys},
 	Also: []string{
@@ -40,7 +39,7 @@ var RedisCounterMySQL = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil
 	},
-}
+})
 
 type redisCounterMySQL struct {
 	number

@@ -19,11 +19,10 @@ import (
 // RedisMulti keeps the stock as a number in Redis only, with optimistic
 // locking (WATCH, MULTI, EXEC). If a process dies between EXEC and the order,
 // its units are lost.
-var RedisMulti = catalog.Info{
+var RedisMulti = family.Strategy(catalog.Info{
 	Name:       "redis-multi",
 	Source:     "E: comparison with Redis transactions",
 	Guarantees: RedisCounter.Guarantees,
-	Needs:      []backend.Capability{backend.SQL, backend.Redis},
 	Redis:      []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
 	Stock:      seckill.InRedis,
 	Stored:     catalog.Stored{RedisKeys: scriptKeys},
@@ -32,7 +31,7 @@ var RedisMulti = catalog.Info{
 		return &redisMulti{number{d.Redis, d.Ledger},
 			d.Settings.Retries}, nil
 	},
-}
+})
 
 type redisMulti struct {
 	number

@@ -5,7 +5,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -14,19 +13,17 @@ import (
 // Etcd is a queue of keys in the order of their create revisions. Its flaw: a
 // holder that is paused past its lease goes on selling while the next holder
 // has the lock.
-var Etcd = catalog.Info{
+var Etcd = family.Strategy(catalog.Info{
 	Name: "etcd",
 	Source: "C: lease, transaction on the create revision, wait for the " +
 		"earlier keys to go, as etcd's own concurrency.Mutex has it",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Etcd},
 	Also:       []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdLock{&sessions{
 			etcd: d.Etcd, ttl: d.Settings.LockLease}}, nil
 	},
-	Key: stockPath,
-}
+})
 
 type etcdLock struct{ *sessions }
 

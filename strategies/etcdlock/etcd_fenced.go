@@ -11,14 +11,12 @@ import (
 // the whole store, and the queue serves keys in the order of these numbers. So
 // each grant has a greater token than the grants before it. (A key's version
 // is no token, because it begins at 1 for each new key.)
-var EtcdFenced = catalog.Info{
+var EtcdFenced = family.Strategy(catalog.Info{
 	Name: "etcd-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +
 		"etcd's own documentation: the revision as fencing token",
 	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      Etcd.Needs,
 	Also:       []string{"etcd.go", "session.go", "contender.go"},
 	Fenced:     true,
 	Locker:     Etcd.Locker,
-	Key:        stockPath,
-}
+})

@@ -5,7 +5,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -14,19 +13,17 @@ import (
 // EtcdNode is one key, which only one contender can create. Each release wakes
 // all waiters. A holder that is paused past its lease goes on selling while
 // the next holder has the lock.
-var EtcdNode = catalog.Info{
+var EtcdNode = family.Strategy(catalog.Info{
 	Name: "etcd-node",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +
 		"one key, created in a transaction",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Etcd},
 	Also:       []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdNode{&sessions{
 			etcd: d.Etcd, ttl: d.Settings.LockLease}}, nil
 	},
-	Key: stockPath,
-}
+})
 
 type etcdNode struct{ *sessions }
 

@@ -3,9 +3,15 @@
 // All strategies use contender.go and session.go.
 package etcdlock
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.md
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "etcdlock", Files: files,
+	Needs: []backend.Capability{backend.Etcd}, Key: stockPath}

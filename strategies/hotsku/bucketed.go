@@ -7,7 +7,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -16,17 +15,16 @@ import (
 // Bucketed spreads the stock over several rows, the buckets. If no single
 // bucket has enough units, the buyer locks all buckets, takes the units, and
 // spreads the remaining units evenly.
-var Bucketed = catalog.Info{
+var Bucketed = family.Strategy(catalog.Info{
 	Name:       "bucketed",
 	Source:     "common practice in large shops: split the hot row",
 	Guarantees: catalog.Robust,
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:      seckill.InBuckets,
 	Stored:     catalog.Stored{Reads: "SELECT run, initial"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketed{bucketStock{d.Ledger}}, nil
 	},
-}
+})
 
 type bucketed struct{ bucketStock }
 

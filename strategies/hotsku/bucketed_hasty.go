@@ -14,7 +14,7 @@ import (
 // BucketedHasty is Bucketed without the second step, which takes from all
 // buckets together. If the last two units are in two buckets, nobody can buy
 // both: the strategy says sold out although enough units are left.
-var BucketedHasty = catalog.Info{
+var BucketedHasty = family.Strategy(catalog.Info{
 	Name:   "bucketed-hasty",
 	Source: "a mistake of many split stocks: two pieces of one are not two",
 	Guarantees: catalog.Guarantees{}.
@@ -22,14 +22,13 @@ var BucketedHasty = catalog.Info{
 		Breaks(catalog.LostUpdate, catalog.Processes),
 	Refuses: true,
 	Repair:  "bucketed",
-	Needs:   Bucketed.Needs,
 	Stock:   seckill.InBuckets,
 	Stored:  catalog.Stored{Reads: "SELECT run, initial"},
 	Also:    []string{"bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketedHasty{bucketStock{d.Ledger}}, nil
 	},
-}
+})
 
 type bucketedHasty struct{ bucketStock }
 

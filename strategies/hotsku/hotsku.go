@@ -4,9 +4,15 @@
 // the difference between two files is the lesson.
 package hotsku
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.lua *.md *.sql
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "hotsku", Files: files,
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks}}

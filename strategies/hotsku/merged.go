@@ -18,7 +18,7 @@ import (
 
 // Merged sells to many buyers in one transaction: one INSERT of all orders,
 // one UPDATE that takes the units of all orders, one COMMIT.
-var Merged = catalog.Info{
+var Merged = family.Strategy(catalog.Info{
 	Name:       "merged",
 	Source:     "group commit; inventory hints of AliSQL and PolarDB",
 	Guarantees: OneTrip.Guarantees,
@@ -31,7 +31,7 @@ var Merged = catalog.Info{
 		s.commit = s.commitThenTell
 		return s, err
 	},
-}
+})
 
 type merged struct {
 	oneTrip

@@ -11,7 +11,7 @@ import (
 
 // MergedEarly is merged with one line in the wrong place: it reports the sales
 // before the COMMIT, which may fail. It is broken on purpose.
-var MergedEarly = catalog.Info{
+var MergedEarly = family.Strategy(catalog.Info{
 	Name:   "merged-early",
 	Source: "a usual mistake in batching: to wake those who wait too early",
 	Guarantees: catalog.Sound.
@@ -28,7 +28,7 @@ var MergedEarly = catalog.Info{
 		s.commit = s.tellThenCommit
 		return s, err
 	},
-}
+})
 
 func (s *merged) tellThenCommit(ctx context.Context, b *batch) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {

@@ -16,7 +16,7 @@ var oneTripSQL string
 
 // OneTrip runs the whole transaction in a stored procedure on the server. So
 // the row is never locked while a message crosses the network.
-var OneTrip = catalog.Info{
+var OneTrip = family.Strategy(catalog.Info{
 	Name:   "one-trip",
 	Source: "stored procedures; AliSQL's COMMIT_ON_SUCCESS does it by a hint",
 	Guarantees: catalog.Sound.
@@ -30,7 +30,7 @@ var OneTrip = catalog.Info{
 		s, err := newOneTrip(d)
 		return &s, err
 	},
-}
+})
 
 type oneTrip struct{ store *ledger.Store }
 

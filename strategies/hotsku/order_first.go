@@ -5,7 +5,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -13,16 +12,15 @@ import (
 
 // OrderFirst changes the hot row last, so that others wait for the row during
 // the UPDATE and the COMMIT only.
-var OrderFirst = catalog.Info{
+var OrderFirst = family.Strategy(catalog.Info{
 	Name:       "order-first",
 	Source:     "common practice in large shops: the hot row comes last",
 	Guarantees: catalog.Robust,
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Stored:     catalog.Stored{Reads: "SELECT run, num"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &orderFirst{d.Ledger}, nil
 	},
-}
+})
 
 type orderFirst struct{ store *ledger.Store }
 

@@ -14,7 +14,7 @@ import (
 
 // Queued is one-trip with a queue in front of the CALL of its procedure. Each
 // process has a queue for each SKU.
-var Queued = catalog.Info{
+var Queued = family.Strategy(catalog.Info{
 	Name:       "queued",
 	Source:     "Vitess' hot row protection; AliSQL's statement queue",
 	Guarantees: OneTrip.Guarantees.Holds(catalog.BuyerLeaves),
@@ -25,7 +25,7 @@ var Queued = catalog.Info{
 		return &queued{oneTrip: trip, atOnce: d.Settings.QueueAtOnce,
 			wait: d.Settings.LockWait, lines: map[int64]*line{}}, err
 	},
-}
+})
 
 type queued struct {
 	oneTrip // sells after the wait in the line, cancels without a wait

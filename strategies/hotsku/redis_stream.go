@@ -20,16 +20,16 @@ import (
 )
 
 var (
-	streamAccept = backend.Script(Files, "undo.lua", "stream_accept.lua")
-	streamCancel = backend.Script(Files, "undo.lua", "stream_cancel.lua")
-	streamSeed   = backend.Script(Files, "stream_seed.lua")
-	streamCount  = backend.Script(Files, "stream_count.lua")
+	streamAccept = backend.Script(files, "undo.lua", "stream_accept.lua")
+	streamCancel = backend.Script(files, "undo.lua", "stream_cancel.lua")
+	streamSeed   = backend.Script(files, "stream_seed.lua")
+	streamCount  = backend.Script(files, "stream_count.lua")
 )
 
 // RedisStream accepts purchases in Redis, and writes their orders in batches.
 // If Redis loses the writes of its last second, it forgets purchases that it
 // has accepted.
-var RedisStream = catalog.Info{
+var RedisStream = family.Strategy(catalog.Info{
 	Name:   "redis-stream",
 	Source: "common practice: deduct in Redis, a queue, orders by consumers",
 	Guarantees: catalog.Robust.
@@ -46,7 +46,7 @@ var RedisStream = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return newRedisStream(d), nil
 	},
-}
+})
 
 // A redisStream keeps accepted purchases in a stream for each SKU, until they
 // are in the database. seckill:stream:1 is the number of units left of SKU 1.

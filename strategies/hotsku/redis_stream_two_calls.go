@@ -14,7 +14,7 @@ import (
 // RedisStreamTwoCalls is redis-stream with two calls instead of one script: it
 // deducts, and then it sends the message. If the process dies in between, the
 // units are taken and no order is ever written. It is broken on purpose.
-var RedisStreamTwoCalls = catalog.Info{
+var RedisStreamTwoCalls = family.Strategy(catalog.Info{
 	Name:   "redis-stream-two-calls",
 	Source: "common practice: DECR, and then a message to a queue",
 	Guarantees: catalog.Sound.
@@ -37,7 +37,7 @@ var RedisStreamTwoCalls = catalog.Info{
 		s.accept = s.acceptInTwoCalls
 		return s, nil
 	},
-}
+})
 
 func (s *redisStream) acceptInTwoCalls(
 	ctx context.Context, p seckill.Purchase,

@@ -10,7 +10,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -18,11 +17,10 @@ import (
 )
 
 // Reserve holds units for a buyer until the buyer pays, or until a deadline.
-var Reserve = catalog.Info{
+var Reserve = family.Strategy(catalog.Info{
 	Name:       "reserve",
 	Source:     "TCC (try, confirm, cancel); TigerBeetle's pending transfers",
 	Guarantees: catalog.Robust,
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Also:       []string{"order_first.go"},
 	Stored:     catalog.Stored{Reads: "SELECT run, num"},
 	Reserves:   true,
@@ -30,7 +28,7 @@ var Reserve = catalog.Info{
 		return &reserve{orderFirst{d.Ledger}, d.Log, "state = 'reserved' " +
 			"AND ends_at <= UTC_TIMESTAMP(6)"}, nil
 	},
-}
+})
 
 type reserve struct {
 	orderFirst // sells as order-first does

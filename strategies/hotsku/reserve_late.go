@@ -9,12 +9,11 @@ import (
 // reservation does not check its state again. Two sweepers, or a sweeper and a
 // late payment, may both find the reservation overdue, and both give its units
 // back.
-var ReserveLate = catalog.Info{
+var ReserveLate = family.Strategy(catalog.Info{
 	Name:       "reserve-late",
 	Source:     "a mistake with deadlines: read, decide, then write",
 	Guarantees: catalog.Robust.Breaks(catalog.Cancel),
 	Repair:     "reserve",
-	Needs:      Reserve.Needs,
 	Also:       []string{"reserve.go", "order_first.go"},
 	Reserves:   true,
 	Stored:     catalog.Stored{Reads: "SELECT run, num"},
@@ -22,4 +21,4 @@ var ReserveLate = catalog.Info{
 		// The flaw: TRUE replaces the check that the reservation is overdue.
 		return &reserve{orderFirst{d.Ledger}, d.Log, "TRUE"}, nil
 	},
-}
+})

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	streamNext   = backend.Script(Files, "stream_next.lua")
-	streamSettle = backend.Script(Files, "undo.lua", "stream_settle.lua")
+	streamNext   = backend.Script(files, "stream_next.lua")
+	streamSettle = backend.Script(files, "undo.lua", "stream_settle.lua")
 )
 
 const (

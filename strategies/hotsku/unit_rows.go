@@ -16,7 +16,7 @@ import (
 
 // UnitRows has a row for each unit. A buyer who finds too few free units waits
 // for the buyers who hold the other units.
-var UnitRows = catalog.Info{
+var UnitRows = family.Strategy(catalog.Info{
 	Name:       "unit-rows",
 	Source:     "ticket shops: every seat is a row; SKIP LOCKED",
 	Guarantees: catalog.Robust.Holds(catalog.SoldOut),
@@ -28,7 +28,7 @@ var UnitRows = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unitRows{unitStock{d.Ledger}}, nil
 	},
-}
+})
 
 type unitRows struct{ unitStock }
 

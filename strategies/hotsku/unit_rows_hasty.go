@@ -12,7 +12,7 @@ import (
 
 // UnitRowsHasty is UnitRows without waiting for the buyers who hold the other
 // units. If these buyers give up, the answer "sold out" to others was wrong.
-var UnitRowsHasty = catalog.Info{
+var UnitRowsHasty = family.Strategy(catalog.Info{
 	Name:   "unit-rows-hasty",
 	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",
 	Guarantees: catalog.Guarantees{}.
@@ -27,7 +27,7 @@ var UnitRowsHasty = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unitRowsHasty{unitStock{d.Ledger}}, nil
 	},
-}
+})
 
 type unitRowsHasty struct{ unitStock }
 

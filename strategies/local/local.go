@@ -4,9 +4,15 @@
 // process does not see any of these mutexes.
 package local
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.md
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "local", Files: files,
+	Needs: []backend.Capability{backend.SQL}}

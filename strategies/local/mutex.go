@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -13,19 +12,18 @@ import (
 
 // Mutex is one mutex for the whole process. A second process has a mutex of
 // its own, and updates are lost between the two processes.
-var Mutex = catalog.Info{
+var Mutex = family.Strategy(catalog.Info{
 	Name:   "mutex",
 	Source: "A, second idea: locking in code",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults).
 		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
-	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return newMutex(), nil
 	},
 	Key: func(int64) string { return "stock" },
-}
+})
 
 // A mutex is a channel with one token in it. The buyer who takes the token
 // holds the lock. Unlike with sync.Mutex, a buyer can limit the wait. A

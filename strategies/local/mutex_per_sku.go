@@ -4,26 +4,24 @@ import (
 	"context"
 	"fmt"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
 // MutexPerSKU locks one mutex for each SKU. A second process has mutexes of
 // its own, and updates are lost between the two processes.
-var MutexPerSKU = catalog.Info{
+var MutexPerSKU = family.Strategy(catalog.Info{
 	Name:   "mutex-per-sku",
 	Source: "A, second idea: finer granularity",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.Processes, catalog.LateCommand),
-	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return &skuMutexes{}, nil
 	},
 	Key: func(sku int64) string { return fmt.Sprint("stock ", sku) },
-}
+})
 
 // skuMutexes has a mutex for each SKU in use. The gate makes a mutex at its
 // first use and removes it after the last use. Requests may name any SKU, so

@@ -17,7 +17,7 @@ import (
 // UnlockBeforeCommit takes the mutex of mutex-per-sku inside the transaction,
 // and releases it before the COMMIT. The next buyer reads the old stock, and
 // overwrites the sale.
-var UnlockBeforeCommit = catalog.Info{
+var UnlockBeforeCommit = family.Strategy(catalog.Info{
 	Name: "unlock-before-commit",
 	Source: "ours: a common bug of such programs, a lock inside a " +
 		"method that the framework wraps in a transaction; A, second " +
@@ -30,7 +30,7 @@ var UnlockBeforeCommit = catalog.Info{
 		return &unlockBeforeCommit{wait: d.Settings.LockWait,
 			store: d.Ledger}, nil
 	},
-}
+})
 
 type unlockBeforeCommit struct {
 	locks skuMutexes

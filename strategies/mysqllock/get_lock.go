@@ -10,7 +10,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -19,19 +18,17 @@ import (
 // GetLock is the lock that MySQL and MariaDB have built in: it needs no table,
 // no row and no transaction. The lock belongs to a connection, so the holder
 // keeps one connection and sends its purchase on it.
-var GetLock = catalog.Info{
+var GetLock = family.Strategy(catalog.Info{
 	Name:       "get-lock",
 	Source:     "ours",
 	Guarantees: catalog.Robust.Holds(catalog.Owner),
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode:    true,
 	Also:       []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		limit, err := maxRowWait(d.LockDB)
 		return &userLock{d.LockDB, limit}, err
 	},
-	Key: stockKey,
-}
+})
 
 type userLock struct {
 	db    *gorm.DB

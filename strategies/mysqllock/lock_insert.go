@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -18,11 +17,10 @@ import (
 // After the end of the lease, which is also in the row, another buyer takes
 // the row over. The lock fails only if a holder goes on after the end of its
 // lease.
-var LockInsert = catalog.Info{
+var LockInsert = family.Strategy(catalog.Info{
 	Name:       "lock-insert",
 	Source:     "C, unique index, with the repairs that C names; D, method 1",
 	Guarantees: catalog.Leased.Holds(catalog.Owner),
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Also:       []string{"tables.go"},
 	Stored:     catalog.Stored{LockTable: "distributed_lock"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -30,8 +28,7 @@ var LockInsert = catalog.Info{
 				d.LockDB, d.Settings.LockLease, d.Settings.LockPoll},
 			createTables(d.LockDB, distributedLockTable)
 	},
-	Key: stockKey,
-}
+})
 
 type insertLock struct {
 	db   *gorm.DB

@@ -5,18 +5,16 @@ import (
 	"context"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
 // LockInsertByName writes the end of the lock into the row, and deletes rows
 // whose end has passed. The row does not say whose lock it is.
-var LockInsertByName = catalog.Info{
+var LockInsertByName = family.Strategy(catalog.Info{
 	Name:       "lock-insert-by-name",
 	Source:     "C, unique index",
 	Guarantees: catalog.Leased.Breaks(catalog.Owner),
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "get-lock",
 	Also:       []string{"tables.go"},
 	Stored:     catalog.Stored{LockTable: "distributed_lock"},
@@ -24,8 +22,7 @@ var LockInsertByName = catalog.Info{
 		return &insertByName{newNamedRow(d, "distributed_lock")},
 			createTables(d.LockDB, distributedLockTable)
 	},
-	Key: stockKey,
-}
+})
 
 type insertByName struct{ namedRow } // the lease in article C is 30 s
 

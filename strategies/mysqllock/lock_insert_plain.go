@@ -3,21 +3,19 @@ package mysqllock
 import (
 	"context"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
 // LockInsertPlain is a unique key and nothing else: if several buyers INSERT
 // the same name, one succeeds. Nobody deletes the row of a dead holder.
-var LockInsertPlain = catalog.Info{
+var LockInsertPlain = family.Strategy(catalog.Info{
 	Name:   "lock-insert-plain",
 	Source: "D, database lock, method 1; C, unique index",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand),
-	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Also:   []string{"tables.go"},
 	Stored: catalog.Stored{LockTable: "distributed_lock"},
@@ -25,8 +23,7 @@ var LockInsertPlain = catalog.Info{
 		return &insertPlain{newNamedRow(d, "distributed_lock")},
 			createTables(d.LockDB, distributedLockTable)
 	},
-	Key: stockKey,
-}
+})
 
 type insertPlain struct{ namedRow }
 

@@ -11,7 +11,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -21,11 +20,10 @@ import (
 // runs the purchase. If the two used different connections, the purchase would
 // go on after the loss of the lock's connection. And waiters could occupy all
 // connections, so that a holder would wait for its second connection.
-var LockRow = catalog.Info{
+var LockRow = family.Strategy(catalog.Info{
 	Name:       "lock-row",
 	Source:     "B, the common recipe; D, database lock, method 2",
 	Guarantees: catalog.Robust.Holds(catalog.Owner),
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode:    true,
 	Also:       []string{"session.go", "tables.go"},
 	Stored:     catalog.Stored{LockTable: "lock_row"},
@@ -36,8 +34,7 @@ var LockRow = catalog.Info{
 		limit, err := maxRowWait(d.LockDB)
 		return &rowLock{db: d.LockDB, limit: limit}, err
 	},
-	Key: stockKey,
-}
+})
 
 type rowLock struct {
 	db    *gorm.DB

@@ -7,7 +7,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -15,20 +14,18 @@ import (
 // LockTableCentral first locks a central row, which always exists, and then
 // reads the lock's record. So only one transaction at a time can lock gaps.
 // Records are never deleted. They have a status and a deadline, but no owner.
-var LockTableCentral = catalog.Info{
+var LockTableCentral = family.Strategy(catalog.Info{
 	Name:   "lock-table-central",
 	Source: "B, version 2",
 	Guarantees: catalog.Leased.
 		Breaks(catalog.Clocks, catalog.Owner, catalog.OtherSKUs),
-	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Also:   []string{"tables.go", "central.go"},
 	Stored: catalog.Stored{LockTable: "lock_record"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return newTableLock(d, func(string) string { return centralRow }),
 			createCentralTables(d.LockDB)
 	},
-	Key: stockKey,
-}
+})
 
 // defaultDeadline is the lease if Options.Lease is 0: a year, as in article B.
 const defaultDeadline = 31_536_000 * time.Second

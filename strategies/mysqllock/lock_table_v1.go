@@ -7,7 +7,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -17,13 +16,12 @@ import (
 // read locks the row. Otherwise it locks the gap where the row would be, and
 // several buyers can lock one gap. Then each INSERT waits for the other
 // buyers' gap locks, which is a deadlock.
-var LockTableV1 = catalog.Info{
+var LockTableV1 = family.Strategy(catalog.Info{
 	Name:   "lock-table-v1",
 	Source: "B, version 1",
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
-	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Also:   []string{"tables.go"},
 	Stored: catalog.Stored{LockTable: "lock_record"},
@@ -31,8 +29,7 @@ var LockTableV1 = catalog.Info{
 		return &tableV1{newNamedRow(d, "lock_record")},
 			createTables(d.LockDB, lockRecordTable)
 	},
-	Key: stockKey,
-}
+})
 
 type tableV1 struct{ namedRow }
 

@@ -6,7 +6,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -15,11 +14,10 @@ import (
 // MySQLCounter uses a record of the lock table as a counter. Unlike a number
 // in Redis, this counter is in the same database as the orders, so one
 // transaction writes both.
-var MySQLCounter = catalog.Info{
+var MySQLCounter = family.Strategy(catalog.Info{
 	Name:       "mysql-counter",
 	Source:     "B, the counter in the lock table",
 	Guarantees: catalog.Robust,
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:      seckill.InLockTable,
 	Stored: catalog.Stored{Reads: "SELECT count",
 		Writes: "UPDATE lock_record SET count"},
@@ -27,7 +25,7 @@ var MySQLCounter = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &mysqlCounter{d.Ledger}, createCentralTables(d.DB)
 	},
-}
+})
 
 type mysqlCounter struct{ store *ledger.Store }
 

@@ -4,9 +4,15 @@
 // to D name articles (see docs/architecture.md).
 package mysqllock
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.md
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "mysqllock", Files: files,
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks}, Key: stockKey}

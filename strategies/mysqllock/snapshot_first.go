@@ -9,7 +9,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -19,12 +18,11 @@ import (
 // SnapshotFirst takes the lock of get-lock too late, in a transaction that has
 // already read something. That read fixes the snapshot, so the buyer sees the
 // stock from before the wait.
-var SnapshotFirst = catalog.Info{
+var SnapshotFirst = family.Strategy(catalog.Info{
 	Name: "snapshot-first",
 	Source: "ours: a bug of many programs that lock inside a " +
 		"transaction",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
-	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "get-lock",
 	Also:       []string{"get_lock.go", "session.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
@@ -32,7 +30,7 @@ var SnapshotFirst = catalog.Info{
 		return &snapshotFirst{userLock{db: d.LockDB, limit: limit},
 			d.Settings.LockWait, d.Ledger}, err
 	},
-}
+})
 
 type snapshotFirst struct {
 	lock  userLock

@@ -16,20 +16,19 @@ import (
 )
 
 var (
-	blpopUnlock      = backend.Script(Files, "blpop_unlock.lua")
-	compareAndExtend = backend.Script(Files, "compare_and_extend.lua")
+	blpopUnlock      = backend.Script(files, "blpop_unlock.lua")
+	compareAndExtend = backend.Script(files, "compare_and_extend.lua")
 )
 
 // RedisBLPOP wakes a waiter through a list: the releaser pushes a signal, and
 // one waiter pops it. Unlike a published message, a signal stays in the list
 // until a waiter reads it, and wakes only one waiter. If one renewal fails,
 // the lock is lost, because the next renewal would be too late.
-var RedisBLPOP = catalog.Info{
+var RedisBLPOP = family.Strategy(catalog.Info{
 	Name:   "redis-blpop",
 	Source: "A, seventh idea: the Python library redis-lock",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.Renewal).
 		Breaks(catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "BLPOP"},
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
@@ -37,8 +36,7 @@ var RedisBLPOP = catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{keyLock: newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type blpopLock struct {
 	keyLock // the lock of article A has a lease of 15 s

@@ -11,7 +11,7 @@ import (
 	"seckill/internal/lock"
 )
 
-var takeAndCount = backend.Script(Files, "fenced_lock.lua")
+var takeAndCount = backend.Script(files, "fenced_lock.lua")
 
 // RedisFenced is redis-lua with numbered grants and a stock row that refuses
 // the write of an earlier grant (internal/lock/fenced.go).
@@ -23,11 +23,10 @@ var takeAndCount = backend.Script(Files, "fenced_lock.lua")
 // knows, and greater than the fence of the stock row, which the buyer reads
 // before it asks for the lock. If two grants still get the same number, only
 // the first of them can raise the row's fence.
-var RedisFenced = catalog.Info{
+var RedisFenced = family.Strategy(catalog.Info{
 	Name:       "redis-fenced",
 	Source:     "Martin Kleppmann, How to do distributed locking (2016)",
 	Guarantees: catalog.Robust.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Redis},
 	Also: []string{
 		"fenced_lock.lua", "compare_and_delete.lua", "answers.go",
 		"redis_lua.go"},
@@ -35,8 +34,7 @@ var RedisFenced = catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &fencedLock{luaLock{newKeyLock(d)}}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type fencedLock struct{ luaLock }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -14,21 +13,19 @@ import (
 // RedisGetSet reads whether the key exists and then sets it, in two commands.
 // Two buyers may both find no key. There is a second flaw: after a wait, a
 // buyer takes a key that exists for its own lock.
-var RedisGetSet = catalog.Info{
+var RedisGetSet = family.Strategy(catalog.Info{
 	Name:   "redis-get-set",
 	Source: "A, fifth idea: the first listing",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.Owner, catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"GET", "SET", "DEL"},
 	Repair: "redis-lua",
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &getSetLock{endlessLock{newKeyLock(d)}}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type getSetLock struct{ endlessLock } // the lock of article A polls each second
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -17,19 +16,17 @@ import (
 // end and returns the old one, so only one of several buyers gets back the end
 // that it had read. But the other buyers have overwritten the end, too.
 // Besides, each program compares times by its own clock.
-var RedisGETSET = catalog.Info{
+var RedisGETSET = family.Strategy(catalog.Info{
 	Name:   "redis-getset",
 	Source: "C, second Redis way",
 	Guarantees: catalog.Leased.
 		Breaks(catalog.Clocks, catalog.Owner, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "GET", "GETSET", "DEL"},
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &getsetLock{endlessLock{newKeyLock(d)}}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type getsetLock struct{ endlessLock }
 

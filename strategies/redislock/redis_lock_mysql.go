@@ -15,7 +15,7 @@ import (
 // RedisLockMySQL takes a lock in Redis first, so that waiters occupy no
 // database connections, and then a lock on the row. The row's lock decides, so
 // a failure of the lock in Redis cannot harm the stock.
-var RedisLockMySQL = catalog.Info{
+var RedisLockMySQL = family.Strategy(catalog.Info{
 	Name:       "redis-lock-mysql",
 	Source:     "B, choice 4: a lock in Redis and a lock in MySQL",
 	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
@@ -33,7 +33,7 @@ var RedisLockMySQL = catalog.Info{
 			Ledger:      d.Ledger,
 		}}, nil
 	},
-}
+})
 
 // The lock in Redis is that of the embedded Guarded, whose Reset waits for the
 // holder.

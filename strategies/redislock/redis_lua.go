@@ -11,25 +11,23 @@ import (
 	"seckill/internal/lock"
 )
 
-var compareAndDelete = backend.Script(Files, "compare_and_delete.lua")
+var compareAndDelete = backend.Script(files, "compare_and_delete.lua")
 
 // RedisLua compares the token and deletes the key in one step, because Redis
 // runs no other command during a script. As a lock it is complete: one command
 // takes it, one releases it, and the token undoes an attempt whose reply was
 // lost. But the token guards only the release and not the stock. A holder that
 // is paused past its lease goes on selling while the next holder has the lock.
-var RedisLua = catalog.Info{
+var RedisLua = family.Strategy(catalog.Info{
 	Name:       "redis-lua",
 	Source:     "A, sixth idea; E, scheme 4: compare and delete in Lua",
 	Guarantees: catalog.Leased.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Redis},
 	Redis:      []string{"SET"},
 	Also:       []string{"compare_and_delete.lua", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &luaLock{newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 // In article E, the pause between two attempts depends on how long a holder
 // needs the lock, and the lease is several times as long as that.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -16,19 +15,17 @@ import (
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
 // command. It needs three round trips instead of one, on a connection of its
 // own. Its DEL does not check whose lock it deletes.
-var RedisMultiLock = catalog.Info{
+var RedisMultiLock = family.Strategy(catalog.Info{
 	Name:       "redis-multi-lock",
 	Source:     "E: SETNX compared with Redis transactions",
 	Guarantees: catalog.Leased.Breaks(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Redis},
 	Redis: []string{
 		"WATCH", "EXISTS", "MULTI", "SET", "EXEC", "UNWATCH", "DEL"},
 	Also: []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &multiLock{newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type multiLock struct{ keyLock }
 

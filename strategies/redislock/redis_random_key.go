@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -12,22 +11,20 @@ import (
 // RedisRandomKey takes the lock in one command: SETNX sets a key only if the
 // key does not exist. But it writes the random number into the key instead of
 // the value, so each buyer locks a key of their own.
-var RedisRandomKey = catalog.Info{
+var RedisRandomKey = family.Strategy(catalog.Info{
 	Name: "redis-random-key",
 	Source: "D, 1.2.1: the native code, which overwrites lockKey with a " +
 		"fresh UUID where lockValue was meant",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &randomKeyLock{newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type randomKeyLock struct{ keyLock } // the lock of article D polls every 10 ms
 

@@ -13,25 +13,23 @@ import (
 	"seckill/internal/lock"
 )
 
-var registryScript = backend.Script(Files, "registry.lua")
+var registryScript = backend.Script(files, "registry.lua")
 
 // RedisRegistry gives the token to the process instead of the buyer, as
 // Spring's RedisLockRegistry does. For Redis all buyers of a process are the
 // same owner, so they first take a lock inside the process. The value of the
 // key is the token and a number that differs for each buyer. So a delayed
 // release does not delete the lock of the process's next buyer.
-var RedisRegistry = catalog.Info{
+var RedisRegistry = family.Strategy(catalog.Info{
 	Name:       "redis-registry",
 	Source:     "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
 	Guarantees: catalog.Leased.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Redis},
 	Also: []string{"registry.lua", "compare_and_delete.lua", "redis_lua.go",
 		"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &registryLock{keyLock: newKeyLock(d), client: rand.Text()}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type registryLock struct {
 	keyLock        // the lock of article D has a lease of 10 minutes

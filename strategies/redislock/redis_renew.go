@@ -4,28 +4,25 @@ import (
 	"cmp"
 	"context"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
 // RedisRenew extends the lease while the holder works. The renewals and the
 // release do not check whose lock it is.
-var RedisRenew = catalog.Info{
+var RedisRenew = family.Strategy(catalog.Info{
 	Name: "redis-renew",
 	Source: "A, sixth idea, which renews after two thirds of the lease; " +
 		"E: periodic renewal by SETEX or EXPIRE",
 	Guarantees: catalog.Leased.
 		Breaks(catalog.Owner, catalog.Renewal, catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "PEXPIRE", "DEL"},
 	Also:   []string{"answers.go"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &renewLock{newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 // In article A the lock polls every second, and its lease is 15 s or 30 s.
 type renewLock struct{ keyLock }

@@ -4,25 +4,22 @@ import (
 	"cmp"
 	"context"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
 // RedisSetNXPX sets a key only if the key does not exist. The same command
 // sets the expiry of the key. The key does not say whose lock it is.
-var RedisSetNXPX = catalog.Info{
+var RedisSetNXPX = family.Strategy(catalog.Info{
 	Name:       "redis-set-nx-px",
 	Source:     "A, sixth idea; E, scheme 3",
 	Guarantees: catalog.Leased.Breaks(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Redis},
 	Redis:      []string{"SET", "DEL"},
 	Also:       []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setNXPXLock{newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 // In article A the lock polls every second. In article E the lease is much
 // longer than a holder needs the lock.

@@ -5,28 +5,25 @@ import (
 	"context"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
 // RedisSetEX sets the key and its end in one command. But SETEX has no NX: it
 // overwrites the key of another holder.
-var RedisSetEX = catalog.Info{
+var RedisSetEX = family.Strategy(catalog.Info{
 	Name:   "redis-setex",
 	Source: "C, first Redis way: offered as the atomic repair (30 s)",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"PSETEX", "DEL"},
 	Repair: "redis-lua",
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setexLock{newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type setexLock struct{ keyLock } // the lock of article C has a lease of 30 s
 

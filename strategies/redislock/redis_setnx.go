@@ -3,29 +3,26 @@ package redislock
 import (
 	"context"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
 
 // RedisSetNX has one key for all buyers, and only one of them can set it.
 // Nothing removes the key of a dead holder.
-var RedisSetNX = catalog.Info{
+var RedisSetNX = family.Strategy(catalog.Info{
 	Name:   "redis-setnx",
 	Source: "A, sixth idea: atomicity; E, scheme 1",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.LateCommand, catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxLock{endlessLock{newKeyLock(d)}}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type setnxLock struct{ endlessLock } // the lock of article A polls each second
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -14,7 +13,7 @@ import (
 // expires. Before a holder deletes the key, it reads its own clock. Two gaps
 // remain. Between SETNX and EXPIRE the key has no expiry. And between the
 // reading of the clock and the DEL another buyer may get the lock.
-var RedisSetNXExpire = catalog.Info{
+var RedisSetNXExpire = family.Strategy(catalog.Info{
 	Name: "redis-setnx-expire",
 	Source: "C, first Redis way (30 s); D, 1.1; E, scheme 2, where the " +
 		"second command is SETEX",
@@ -23,15 +22,13 @@ var RedisSetNXExpire = catalog.Info{
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.NodeLoss,
 			catalog.BuyerLeaves),
-	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "PEXPIRE", "DEL"},
 	Repair: "redis-lua",
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxExpireLock{endlessLock{newKeyLock(d)}}, nil
 	},
-	Key: stockKey,
-}
+})
 
 // In article C the lease is 30 s. In article D the lease is 60 s, and the
 // pause between two attempts is 10 ms.

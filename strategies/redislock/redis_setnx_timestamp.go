@@ -8,7 +8,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -16,21 +15,19 @@ import (
 // RedisSetNXTimestamp writes the end of the lease into the value. A buyer who
 // finds that the end has passed deletes the key. Between the GET and the DEL
 // another buyer may have done the same and taken the lock.
-var RedisSetNXTimestamp = catalog.Info{
+var RedisSetNXTimestamp = family.Strategy(catalog.Info{
 	Name: "redis-setnx-timestamp",
 	Source: "B: the lock in Redis. B shows no release; this one is that " +
 		"of redis-setnx-expire",
 	Guarantees: catalog.Leased.
 		Breaks(catalog.DeadHolder, catalog.BuyerLeaves, catalog.Clocks,
 			catalog.Owner, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"GET", "SET", "PEXPIRE", "DEL"},
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &timestampLock{endlessLock{newKeyLock(d)}}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type timestampLock struct{ endlessLock }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 )
@@ -16,18 +15,16 @@ import (
 // RedisToken writes a random token as the value. Before a holder deletes the
 // key, it checks that the value is still its own token. Between the GET and
 // the DEL another buyer may get the lock.
-var RedisToken = catalog.Info{
+var RedisToken = family.Strategy(catalog.Info{
 	Name:       "redis-token",
 	Source:     "A, sixth idea; D, 1.1: the value is compared before DEL",
 	Guarantees: catalog.Leased.Breaks(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Redis},
 	Redis:      []string{"SET", "GET", "DEL"},
 	Also:       []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &tokenLock{newKeyLock(d)}, nil
 	},
-	Key: stockKey,
-}
+})
 
 // In article D the lock polls every 10 ms, and its lease is 60 s.
 type tokenLock struct{ keyLock }

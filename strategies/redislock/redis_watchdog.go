@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	watchdogTake    = backend.Script(Files, "watchdog_lock.lua")
-	watchdogRenew   = backend.Script(Files, "watchdog_renew.lua")
-	watchdogRelease = backend.Script(Files, "watchdog_unlock.lua")
+	watchdogTake    = backend.Script(files, "watchdog_lock.lua")
+	watchdogRenew   = backend.Script(files, "watchdog_renew.lua")
+	watchdogRelease = backend.Script(files, "watchdog_unlock.lua")
 )
 
 // RedisWatchdog works like Redisson's RLock: it renews only its own lock, and
@@ -29,12 +29,11 @@ var (
 // and ours exclude and wake each other. Redisson also counts in the key how
 // often the owner has acquired the lock. Here the process counts (lock.Again),
 // and the count in the key is always 1.
-var RedisWatchdog = catalog.Info{
+var RedisWatchdog = family.Strategy(catalog.Info{
 	Name:   "redis-watchdog",
 	Source: "A, ninth idea and its section on Redisson; D, 1.2.3 and 1.3",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.Renewal).
 		Breaks(catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SUBSCRIBE"},
 	Also: []string{
 		"answers.go", "watchdog_lock.lua", "watchdog_renew.lua",
@@ -49,8 +48,7 @@ var RedisWatchdog = catalog.Info{
 		}
 		return l, nil
 	},
-	Key: stockKey,
-}
+})
 
 type watchdogLock struct {
 	keyLock // the lock of article A has a lease of 30 s

@@ -4,9 +4,15 @@
 // from which the strategies come (see docs/architecture.md).
 package redislock
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.lua *.md
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "redislock", Files: files,
+	Needs: []backend.Capability{backend.Redis}, Key: stockKey}

@@ -24,7 +24,7 @@ import (
 // lost nor delayed. If a server forgets its vote and the holder had only
 // three, another buyer can get three votes, too. And a holder that is paused
 // past its lease goes on selling while the next holder has the lock.
-var Redlock = catalog.Info{
+var Redlock = family.Strategy(catalog.Info{
 	Name: "redlock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
 		"(S. Sanfilippo, \"Distributed Locks with Redis\")",
@@ -46,8 +46,7 @@ var Redlock = catalog.Info{
 		l.sync = redsync.New(pools...)
 		return l, nil
 	},
-	Key: stockKey,
-}
+})
 
 // redlockMaxAttempt bounds the time of an attempt, as a fraction of the lease.
 // The bound matters if an attempt needs the vote of a node that does not

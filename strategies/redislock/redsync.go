@@ -12,7 +12,6 @@ import (
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -21,12 +20,11 @@ import (
 
 // Redsync is the library go-redsync on one Redis server. The token of a lock
 // guards only the release and not the stock.
-var Redsync = catalog.Info{
+var Redsync = family.Strategy(catalog.Info{
 	Name: "redsync",
 	Source: "ours: a popular Go library; A, sixth idea, and E, scheme 4: " +
 		"random token, compare and delete in Lua",
 	Guarantees: catalog.Leased.Holds(catalog.Owner).Breaks(catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.Redis},
 	Redis:      []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
 	Also:       []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -40,8 +38,7 @@ var Redsync = catalog.Info{
 			ttl:        d.Settings.LockLease,
 		}, nil
 	},
-	Key: stockKey,
-}
+})
 
 type redsyncLock struct {
 	sync       *redsync.Redsync

@@ -5,7 +5,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -13,16 +12,15 @@ import (
 
 // Atomic lets the database subtract, without a condition. Other buyers may buy
 // between the check and the UPDATE, so the stock can fall below zero.
-var Atomic = catalog.Info{
+var Atomic = family.Strategy(catalog.Info{
 	Name:       "atomic",
 	Source:     "A, first idea: the database computes",
 	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
-	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &atomic{d.Ledger}, nil
 	},
-}
+})
 
 type atomic struct{ store *ledger.Store }
 

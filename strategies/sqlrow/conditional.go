@@ -5,22 +5,20 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
 // Conditional checks the stock in the WHERE of the UPDATE.
-var Conditional = catalog.Info{
+var Conditional = family.Strategy(catalog.Info{
 	Name:       "conditional",
 	Source:     "A, fourth idea: optimistic locking by a condition",
 	Guarantees: catalog.Robust,
-	Needs:      []backend.Capability{backend.SQL},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditional{d.Ledger, "id"}, nil
 	},
-}
+})
 
 type conditional struct {
 	store *ledger.Store

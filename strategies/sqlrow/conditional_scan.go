@@ -9,7 +9,7 @@ import (
 // ConditionalScan is the strategy Conditional, but the column in its WHERE has
 // no index. So the UPDATE scans the table and locks every row. Buyers of all
 // SKUs wait for each other.
-var ConditionalScan = catalog.Info{
+var ConditionalScan = family.Strategy(catalog.Info{
 	Name:       "conditional-scan",
 	Source:     "A, fourth idea: why to update by a primary or unique key",
 	Guarantees: catalog.Robust.Breaks(catalog.OtherSKUs),
@@ -18,4 +18,4 @@ var ConditionalScan = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditional{d.Ledger, "code"}, nil
 	},
-}
+})

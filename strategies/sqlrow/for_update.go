@@ -13,7 +13,7 @@ import (
 
 // ForUpdate is pessimistic locking. It locks the row before it reads the
 // stock.
-var ForUpdate = catalog.Info{
+var ForUpdate = family.Strategy(catalog.Info{
 	Name:       "for-update",
 	Source:     "A, third idea; D: database lock, method 2",
 	Guarantees: catalog.Robust,
@@ -21,7 +21,7 @@ var ForUpdate = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdate{d.Ledger, "id", "FOR UPDATE"}, nil
 	},
-}
+})
 
 type forUpdate struct {
 	store *ledger.Store

@@ -9,7 +9,7 @@ import (
 // ForUpdateAutocommit is naive with FOR UPDATE at the end of its SELECT. No
 // transaction surrounds the SELECT, so the row is locked only while the SELECT
 // runs. While the program computes, the row is not locked.
-var ForUpdateAutocommit = catalog.Info{
+var ForUpdateAutocommit = family.Strategy(catalog.Info{
 	Name: "for-update-autocommit",
 	Source: "A, third idea: why the business code must be in the " +
 		"transaction",
@@ -20,4 +20,4 @@ var ForUpdateAutocommit = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &naive{d.Ledger, " FOR UPDATE"}, nil
 	},
-}
+})

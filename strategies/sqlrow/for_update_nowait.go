@@ -7,7 +7,7 @@ import (
 
 // ForUpdateNowait locks the row or gives up at once. When many buyers come at
 // the same time, it refuses most of them although units are left.
-var ForUpdateNowait = catalog.Info{
+var ForUpdateNowait = family.Strategy(catalog.Info{
 	Name:       "for-update-nowait",
 	Source:     "D: NOWAIT, to lock without blocking",
 	Guarantees: catalog.Robust,
@@ -17,4 +17,4 @@ var ForUpdateNowait = catalog.Info{
 		// A locked row is an error at once: the buyer gets ErrBusy.
 		return &forUpdate{d.Ledger, "id", "FOR UPDATE NOWAIT"}, nil
 	},
-}
+})

@@ -7,7 +7,7 @@ import (
 
 // ForUpdateScan is for-update without an index on the column that finds its
 // row. So the SELECT scans the table and locks every row.
-var ForUpdateScan = catalog.Info{
+var ForUpdateScan = family.Strategy(catalog.Info{
 	Name:       "for-update-scan",
 	Source:     "A, third idea; D: row lock or table lock",
 	Guarantees: catalog.Robust.Breaks(catalog.OtherSKUs),
@@ -16,4 +16,4 @@ var ForUpdateScan = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdate{d.Ledger, "code", "FOR UPDATE"}, nil
 	},
-}
+})

@@ -5,7 +5,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -14,16 +13,15 @@ import (
 // Naive reads the stock, subtracts in the program, and writes the result. If
 // two buyers read the same number, the second overwrites the result of the
 // first: a lost update.
-var Naive = catalog.Info{
+var Naive = family.Strategy(catalog.Info{
 	Name:       "naive",
 	Source:     "A, first idea: where it starts",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
-	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &naive{d.Ledger, ""}, nil
 	},
-}
+})
 
 type naive struct {
 	store   *ledger.Store

@@ -4,9 +4,15 @@
 // the lesson.
 package sqlrow
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.md
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "sqlrow", Files: files,
+	Needs: []backend.Capability{backend.SQL}}

@@ -6,7 +6,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -15,11 +14,10 @@ import (
 // Timestamp is optimistic locking by the time of the last change. After two
 // writes in one second, or if the processes' clocks differ, an old time can
 // look current. Then updates are lost.
-var Timestamp = catalog.Info{
+var Timestamp = family.Strategy(catalog.Info{
 	Name:       "timestamp",
 	Source:     "A, fourth idea: the timestamp instead of a version number",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
-	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "version",
 	Also:       []string{"version.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
@@ -30,7 +28,7 @@ var Timestamp = catalog.Info{
 		}
 		return s, nil
 	},
-}
+})
 
 type timestamp struct {
 	store   *ledger.Store

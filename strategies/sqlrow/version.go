@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -16,15 +15,14 @@ import (
 )
 
 // Version is optimistic locking by a version number.
-var Version = catalog.Info{
+var Version = family.Strategy(catalog.Info{
 	Name:       "version",
 	Source:     "A, fourth idea: optimistic locking by a version number",
 	Guarantees: catalog.Robust,
-	Needs:      []backend.Capability{backend.SQL},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &version{d.Ledger, d.Settings.Retries}, nil
 	},
-}
+})
 
 type version struct {
 	store   *ledger.Store

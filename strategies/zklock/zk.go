@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -24,18 +23,16 @@ import (
 //
 // A holder that is paused past the session's time-out goes on selling while
 // the next holder has the lock.
-var ZK = catalog.Info{
+var ZK = family.Strategy(catalog.Info{
 	Name: "zk",
 	Source: "A (its section on ZooKeeper), C, D: ephemeral sequential " +
 		"nodes, as Curator's InterProcessMutex has them",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      []backend.Capability{backend.ZooKeeper},
 	Also:       []string{"nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkWaitUntilFirst}, nil
 	},
-	Key: stockPath,
-}
+})
 
 // A zkLock is a queue of nodes. The function waitTurn returns when the
 // contender has the lock. Each strategy has its own waitTurn.

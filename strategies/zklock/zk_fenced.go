@@ -16,19 +16,17 @@ import (
 // lock's directory. The directory's pzxid, which `zk` uses because it comes
 // with the list, could fall when a server before 3.6 restarted
 // (ZOOKEEPER-3125, -3145, -3249).
-var ZKFenced = catalog.Info{
+var ZKFenced = family.Strategy(catalog.Info{
 	Name: "zk-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016): " +
 		"the zxid as fencing token",
 	Guarantees: catalog.Robust.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      ZK.Needs,
 	Also:       []string{"zk.go", "nodes.go"},
 	Fenced:     true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkWaitAndReadCzxid}, nil
 	},
-	Key: stockPath,
-}
+})
 
 func zkWaitAndReadCzxid(me *zkContender) (uint64, error) {
 	if _, err := zkWaitUntilFirst(me); err != nil {

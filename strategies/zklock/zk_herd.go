@@ -12,17 +12,15 @@ import (
 
 // ZKHerd is a queue in which all n waiters watch the directory. Each change
 // wakes all of them, and each waiter reads a list of n names.
-var ZKHerd = catalog.Info{
+var ZKHerd = family.Strategy(catalog.Info{
 	Name:       "zk-herd",
 	Source:     "C: listen for changes of the lock's directory",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss),
-	Needs:      ZK.Needs,
 	Also:       []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkWatchDirectory}, nil
 	},
-	Key: stockPath,
-}
+})
 
 // zkWatchDirectory lists the queue after each change, until no node is ahead
 // of ours. The fencing token is the number of the transaction that last

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -19,12 +18,11 @@ import (
 // ZKNode is one node, which only one contender can create. A holder that is
 // paused past the session's time-out goes on selling while the next holder has
 // the lock. It may then delete the next holder's node.
-var ZKNode = catalog.Info{
+var ZKNode = family.Strategy(catalog.Info{
 	Name: "zk-node",
 	Source: "C (files of one folder have different names, so creating " +
 		"one is atomic)",
 	Guarantees: catalog.Leased.Holds(catalog.NodeLoss).Breaks(catalog.Owner),
-	Needs:      []backend.Capability{backend.ZooKeeper},
 	Also:       []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
@@ -34,7 +32,7 @@ var ZKNode = catalog.Info{
 	Key: func(sku int64) string {
 		return fmt.Sprintf("/seckill/locks/stock-%d.node", sku)
 	},
-}
+})
 
 type zkNode struct{ *zkLock }
 

@@ -9,19 +9,17 @@ import (
 // ZKNoRecheck is the queue of `zk`, but a waiter takes the lock as soon as the
 // node ahead of its own is deleted. If this was the node of a waiter that gave
 // up or died, two buyers have the lock.
-var ZKNoRecheck = catalog.Info{
+var ZKNoRecheck = family.Strategy(catalog.Info{
 	Name: "zk-norecheck",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
 		"(gets the lock after the node before it is deleted)",
 	Guarantees: catalog.Leased.Holds(catalog.Owner, catalog.NodeLoss).
 		Breaks(catalog.DeadHolder),
-	Needs: ZK.Needs,
-	Also:  []string{"zk.go", "nodes.go"},
+	Also: []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkTrustNotice}, nil
 	},
-	Key: stockPath,
-}
+})
 
 // zkTrustNotice waits once until the node ahead is deleted. The flaw: it does
 // not check whether other nodes are ahead. There is no fencing token, because

@@ -3,9 +3,15 @@
 // lesson. All queues use nodes.go.
 package zklock
 
-import "embed"
+import (
+	"embed"
 
-// Files has the sources and lessons that the page shows.
-//
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
 //go:embed *.go *.md
-var Files embed.FS
+var files embed.FS
+
+var family = catalog.Family{Name: "zklock", Files: files,
+	Needs: []backend.Capability{backend.ZooKeeper}, Key: stockPath}
