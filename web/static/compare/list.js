@@ -15,7 +15,7 @@ export function List({ comparisons, shown, look }) {
     <section class="panel list" aria-labelledby="list-title">
       <h2 id="list-title">${w.list.title}</h2>
       ${all.length === 0 ? html`<p class="hint">${w.list.empty}</p>` : html`
-        <div class="scroll" tabindex="0" role="region" aria-labelledby="list-title">
+        <div class="scroll" tabindex="0" role="region" aria-label=${w.list.verdicts}>
           <table class="history">
             <thead><tr>
               ${['started', 'strategies', 'sale', 'rounds', 'verdicts', 'took'].map((name) => html`<th key=${name} scope="col">${w.list[name]}</th>`)}

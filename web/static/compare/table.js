@@ -57,7 +57,7 @@ export function Table({ entries, relativeTo }) {
   const rows = column ? sorted(entries, column, look.down) : entries;
   const sort = (/** @type {Column} */ c) => setLook({ sort: c.id, down: look.sort === c.id ? !look.down : !c.words });
   return html`
-    <div class="scroll" tabindex="0" role="region" aria-label=${w.table}>
+    <div class="scroll" tabindex="0" role="region" aria-label=${w.list.strategies}>
       <table class="results">
         <thead><tr>${shown.map((c) => html`
           <th key=${c.id} scope="col" class=${c.words ? '' : 'n'} title=${w.columns[c.id][1]}
