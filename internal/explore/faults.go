@@ -367,30 +367,23 @@ func (r *run) endLease(ctx context.Context, of *actor, keepAlive bool) (what str
 			did = append(did, "the server closes the holder's connections")
 		}
 	}
-	return r.passLease(ctx, of, did)
-}
-
-// passLease moves the clocks ahead by the time of a lease. The list ended describes what has ended at a server.
-// If the list is nil, passLease goes on with case 3 of endLease.
-func (r *run) passLease(ctx context.Context, of *actor, ended []string) (what string, err error) {
-	w := r.world
 	w.clockOffset.Add(int64(w.leaseEndJump()))
 	if of != nil {
 		of.expired, of.outcome.Expired = true, true
 	}
-	if ended == nil && of != nil && r.scenario.Clears {
+	if did == nil && of != nil && r.scenario.Clears {
 		if c, ok := of.process.Locker.(lock.Clearer); ok && c.Clear(ctx, w.probes.Key(w.sku)) == nil {
-			ended = append(ended, "an operator removes the lock")
+			did = append(did, "an operator removes the lock")
 		}
 	}
-	if ended == nil && !w.hasLock() && w.ReadsClock() {
-		ended = append(ended, "the processes' clocks move on by the time of a lease")
+	if did == nil && !w.hasLock() && w.ReadsClock() {
+		did = append(did, "the processes' clocks move on by the time of a lease")
 	}
 	r.recordFault()
-	if ended != nil {
+	if did != nil {
 		_, err = r.fireTimers(ctx)
 	}
-	return w.names.Normalize(strings.Join(ended, "; ")), err
+	return w.names.Normalize(strings.Join(did, "; ")), err
 }
 
 // leaseEndJump returns how far the processes' clocks move when a lease ends.
