@@ -238,7 +238,7 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 		}
 		e = game.Example{Strategy: info.Name, Scenario: game.FreePlay(info, buyers, 2, 0).Scenario, Schedule: moves}
 		e.Scenario.Name = "free play"
-		_, err = e.Choices()
+		_, err = game.ReadSchedule(e.Schedule)
 		return e, info, err
 	}
 	files, file := web.Guarantees(), c.Replay+".json"
@@ -299,7 +299,7 @@ func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 }
 
 func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Example) (_ *explore.Schedule, err error) {
-	choices, err := e.Choices()
+	choices, err := game.ReadSchedule(e.Schedule)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
 		return // the replay needs several servers, one of which can be lost
 	}
-	choices := labtest.Value(e.Choices()).Must(t)
+	choices := labtest.Value(game.ReadSchedule(e.Schedule)).Must(t)
 	o, err := w.Replay(t.Context(), &e.Scenario, choices)
 	if err != nil {
 		t.Errorf("%s: %v", filepath.Base(file), err)

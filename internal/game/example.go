@@ -64,15 +64,6 @@ func (e Example) WriteSteps(w io.Writer) error {
 	return err
 }
 
-// Choices reads the schedule of the example.
-func (e Example) Choices() ([]explore.Choice, error) {
-	list, err := ParseSchedule(e.Schedule)
-	if err != nil {
-		return nil, fmt.Errorf("the schedule %.60q makes no sense at %w", e.Schedule, err)
-	}
-	return list, nil
-}
-
 // ReadExample reads a file that Write has written. It returns an error for any other content.
 func ReadExample(r io.Reader) (e Example, err error) {
 	dec := json.NewDecoder(r)
@@ -92,6 +83,6 @@ func ReadExample(r io.Reader) (e Example, err error) {
 	if e.Schedule == "" {
 		return e, errors.New("the counterexample has no schedule")
 	}
-	_, err = e.Choices()
+	_, err = ReadSchedule(e.Schedule)
 	return e, err
 }

@@ -38,10 +38,10 @@ func problemCode(err error) string {
 	return p.Code
 }
 
-// FormatSchedule writes every text that ParseSchedule reads, and different choices as different texts.
+// FormatSchedule writes every text that ReadSchedule reads, and different choices as different texts.
 func TestSchedulesReadAndWrite(t *testing.T) {
 	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRnaSPa"
-	choices := labtest.Value(game.ParseSchedule(all)).Must(t)
+	choices := labtest.Value(game.ReadSchedule(all)).Must(t)
 	if got := game.FormatSchedule(choices...); got != all || len(choices) != 19 {
 		t.Errorf("%q became %d choices, %q", all, len(choices), got)
 	}
@@ -51,7 +51,7 @@ func TestSchedulesReadAndWrite(t *testing.T) {
 	labtest.Same(t, len(slices.Compact(choices)), 19, "the different texts of %v", choices)
 	for text, want := range map[string]string{"abbi": "letter 4", "A": "letter 1",
 		"aD": "letter 2: a buyer's letter must follow", "Dn": "letter 2", "a b": "letter 2"} {
-		labtest.Value(game.ParseSchedule(text)).Fails(t, want, "%q", text)
+		labtest.Value(game.ReadSchedule(text)).Fails(t, want, "%q", text)
 	}
 }
 
@@ -86,9 +86,9 @@ func FuzzSchedule(f *testing.F) {
 		f.Add(schedule)
 	}
 	f.Fuzz(func(t *testing.T, schedule string) {
-		if read, err := game.ParseSchedule(schedule); err == nil {
+		if read, err := game.ReadSchedule(schedule); err == nil {
 			written := game.FormatSchedule(read...)
-			labtest.Value(game.ParseSchedule(written)).Same(t, read, "%q, written as %q", schedule, written)
+			labtest.Value(game.ReadSchedule(written)).Same(t, read, "%q, written as %q", schedule, written)
 		}
 	})
 }

@@ -252,7 +252,7 @@ func (gs *Games) Replay(ctx context.Context, name string) (now Example, err erro
 		return now, err
 	}
 	defer func() { err = errors.Join(err, d.close(ctx)) }()
-	choices, err := e.Choices()
+	choices, err := ReadSchedule(e.Schedule)
 	if err != nil {
 		return now, err
 	}

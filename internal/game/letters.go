@@ -59,8 +59,7 @@ func FormatSchedule(choices ...explore.Choice) string {
 	return b.String()
 }
 
-// ParseSchedule reads a text that FormatSchedule wrote.
-func ParseSchedule(text string) ([]explore.Choice, error) {
+func parseSchedule(text string) ([]explore.Choice, error) {
 	var list []explore.Choice
 	for i := 0; i < len(text); i++ {
 		var c explore.Choice
@@ -91,9 +90,9 @@ func ParseSchedule(text string) ([]explore.Choice, error) {
 
 const maxMoves = 400
 
-// ReadSchedule reads a schedule that a player has sent. The error is a *web.Problem.
+// ReadSchedule reads a text that FormatSchedule wrote, of at most maxMoves moves. The error is a *web.Problem.
 func ReadSchedule(schedule string) ([]explore.Choice, error) {
-	list, err := ParseSchedule(schedule)
+	list, err := parseSchedule(schedule)
 	switch {
 	case err != nil:
 		return nil, newProblem(http.StatusBadRequest, "bad_schedule",

@@ -93,7 +93,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), auditing: make(chan struct{}, 2)}
 	s.byName, s.stale = map[string]*seller{}, make(chan struct{}, 1)
-	s.refusals = ledger.NewRefusals(s.ledger)
+	s.refusals = &ledger.Refusals{Store: s.ledger}
 	s.metrics = newMetrics(s)
 	for _, info := range c.Infos {
 		s.byName[info.Name] = s.newSeller(info)

@@ -108,15 +108,8 @@ func (s *Server) putSKU(_ context.Context, c *gin.Context) (any, error) {
 // each reset. At the start there may be such orders because a process died between a reset and its sweep.
 func (s *Server) sweep(ctx context.Context) {
 	for {
-		begun := time.Now()
-		removed, err := ledger.Sweep(ctx, s.Instance.DB)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			s.Log.Warn("cannot remove orders of earlier runs", "removed", removed, "error", err)
-		case removed > 0:
-			s.Log.Info("removed orders of earlier runs", "orders", removed, "took", time.Since(begun))
+		if err := ledger.Sweep(ctx, s.Instance.DB); err != nil && ctx.Err() == nil {
+			s.Log.Warn("cannot remove orders of earlier runs", "error", err)
 		}
 		select {
 		case <-s.stale:

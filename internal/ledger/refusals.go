@@ -35,7 +35,7 @@ type Refusal struct {
 // once, as its leader. Buyers who arrive during that INSERT wait and share the next one. The first of
 // them is its leader. So no goroutine and no timer is needed.
 type Refusals struct {
-	store *Store
+	Store *Store // the ledger that gets the refusals
 
 	mu      sync.Mutex
 	writing bool
@@ -52,9 +52,6 @@ type pendingRefusal struct {
 }
 
 const maxRefusals = 256
-
-// NewRefusals returns a writer of refusals into the given store.
-func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 
 // Write writes a refusal and returns the row that the request has now. The row is the refusal, or an order or refusal
 // that was written before. If another transaction has written such a row and is still open, Write waits for its end. If
@@ -173,7 +170,7 @@ func (w *Refusals) insert(ctx context.Context, batch []*pendingRefusal) error {
 func (w *Refusals) insertOrFind(ctx context.Context, batch []*pendingRefusal) error {
 	byUser := func(a, b *pendingRefusal) int { return cmp.Compare(a.User, b.User) }
 	sorted := slices.SortedFunc(slices.Values(batch), byUser)
-	db := w.store.DB(ctx)
+	db := w.Store.DB(ctx)
 	rows, values := []string{}, []any{}
 	for _, r := range sorted {
 		rows = append(rows, refusalRow)
@@ -182,7 +179,7 @@ func (w *Refusals) insertOrFind(ctx context.Context, batch []*pendingRefusal) er
 	statement := insertIgnore(db) + intoRefusals + strings.Join(rows, ", ")
 	var inserted int64
 	err := retry(ctx, func() (err error) {
-		inserted, _, err = w.store.Exec(db, statement, values...)
+		inserted, _, err = w.Store.Exec(db, statement, values...)
 		return err
 	})
 	switch {

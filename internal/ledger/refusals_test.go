@@ -31,7 +31,7 @@ func wantRefused(t *testing.T, what string, o judge.Order, err error) {
 // The answer to a request is its order or its refusal: the one that is written first.
 func TestTheFirstAnswerCounts(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
-		ctx, refusals := t.Context(), ledger.NewRefusals(s)
+		ctx, refusals := t.Context(), &ledger.Refusals{Store: s}
 		set := labtest.Value(s.Schedule(ctx, sku, "", 5, nil)).Must(t)
 		first := soldOut(1, set.Run)
 		o, err := refusals.Write(ctx, first)
@@ -76,7 +76,7 @@ func TestARefusalBelongsToItsRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
 		set := labtest.Value(s.Schedule(ctx, sku, "", 5, nil)).Must(t)
-		labtest.Value(ledger.NewRefusals(s).Write(ctx, soldOut(1, set.Run-1))).Check(t, ledger.ErrRunOver,
+		labtest.Value((&ledger.Refusals{Store: s}).Write(ctx, soldOut(1, set.Run-1))).Check(t, ledger.ErrRunOver,
 			"a refusal of the run before")
 		labtest.Value(sell(ctx, s, soldOut(1, 0).Purchase, set.Run)).Check(t, nil, "the same request in the new run")
 	})
@@ -102,7 +102,7 @@ func TestARefusalWaitsForACopy(t *testing.T) {
 		<-written
 		got := make(chan judge.Order, 1)
 		go func() {
-			o, err := ledger.NewRefusals(s).Write(t.Context(), r)
+			o, err := (&ledger.Refusals{Store: s}).Write(t.Context(), r)
 			labtest.Check(t, err, nil, "beside an open transaction")
 			got <- o
 		}()
@@ -132,7 +132,7 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 	defer stuck.Rollback()
 	labtest.Value(s.Record(stuck, soldOut(2, 0).Purchase, set.Run, 4)).Must(t)
 
-	refusals := ledger.NewRefusals(s)
+	refusals := &ledger.Refusals{Store: s}
 	var g errgroup.Group
 	write := func(user int64) {
 		g.Go(func() error {
@@ -160,7 +160,7 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 func TestARefusedBuyerLeavesTheQueue(t *testing.T) {
 	s, _ := onServer(t)
 	set := labtest.Value(s.Schedule(t.Context(), sku, "", 5, nil)).Must(t)
-	refusals := ledger.NewRefusals(s)
+	refusals := &ledger.Refusals{Store: s}
 	gone, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	ctx := taptest.Before(t.Context(), "INSERT", func() {

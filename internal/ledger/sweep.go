@@ -16,37 +16,31 @@ const sweepPiece = 1000
 
 // Sweep removes the orders and refusals of earlier runs, with their units (StockStore InUnits) and reservations. It
 // removes small pieces. After each piece it pauses for as long as the piece took, so that at least half of the
-// database's time is left for buyers. It returns the number of removed orders. If the context ends first, it returns
-// the context's error, and the next call of Sweep removes the rest. Several processes may sweep at once.
-func Sweep(ctx context.Context, db *gorm.DB) (int64, error) {
+// database's time is left for buyers. If the context ends first, Sweep returns the context's error, and the next call
+// of Sweep removes the rest. Several processes may sweep at once.
+func Sweep(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
-	removed := int64(0)
 	for _, table := range []string{"orders", "stock_units", "reservations"} {
 		// The primary key of each table begins with SKU and run, so the subquery reads only one row for each SKU.
 		var stale []judge.Stock
 		err := db.Raw("SELECT id, run FROM stock WHERE run > " +
 			"(SELECT run FROM " + table + " WHERE sku_id = stock.id ORDER BY run LIMIT 1)").Scan(&stale).Error
 		if err != nil {
-			return removed, before(err)
+			return before(err)
 		}
 		for _, st := range stale {
-			n, err := removeEarlierRuns(db, table, st)
-			if table == "orders" {
-				removed += n
-			}
-			if err != nil {
-				return removed, err
+			if err := removeEarlierRuns(db, table, st); err != nil {
+				return err
 			}
 		}
 	}
-	return removed, nil
+	return nil
 }
 
 // removeEarlierRuns removes the rows of a table that belong to earlier runs of the SKU st. It uses READ
 // COMMITTED, because a repeatable read would lock the gap before the first order of the current run,
 // and the first buyers would wait.
-func removeEarlierRuns(db *gorm.DB, table string, st judge.Stock) (int64, error) {
-	removed := int64(0)
+func removeEarlierRuns(db *gorm.DB, table string, st judge.Stock) error {
 	statement := "DELETE FROM " + table + " WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?"
 	view := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if db.Name() == "sqlite" {
@@ -61,14 +55,13 @@ func removeEarlierRuns(db *gorm.DB, table string, st judge.Stock) (int64, error)
 			piece = res.RowsAffected
 			return res.Error
 		}, view)
-		removed += piece
 		if err != nil || piece < sweepPiece {
-			return removed, before(err)
+			return before(err)
 		}
 		select {
 		case <-time.After(time.Since(begun)):
 		case <-db.Statement.Context.Done():
-			return removed, db.Statement.Context.Err()
+			return db.Statement.Context.Err()
 		}
 	}
 }
