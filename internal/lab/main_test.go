@@ -150,9 +150,8 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 // gone waits until no process and no file of a lab is left. After a time limit, it returns an error that lists those
 // left.
 func (v victim) gone() error {
-	var left []string
-	for deadline := time.Now().Add(labtest.Patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		left = nil
+	return lab.Await(context.Background(), labtest.Patience, func(context.Context) error {
+		var left []string
 		for _, pid := range v.PIDs {
 			if processLives(pid) {
 				left = append(left, fmt.Sprint("process ", pid))
@@ -167,11 +166,11 @@ func (v victim) gone() error {
 		if _, err := os.Stat(v.Folder); !errors.Is(err, fs.ErrNotExist) {
 			left = append(left, "folder "+v.Folder)
 		}
-		if left == nil {
-			return nil
+		if left != nil {
+			return fmt.Errorf("left behind: %s", strings.Join(left, ", "))
 		}
-	}
-	return fmt.Errorf("left behind: %s", strings.Join(left, ", "))
+		return nil
+	})
 }
 
 // processLives reports whether a process runs. A zombie does not run.

@@ -35,7 +35,7 @@ func (r Run) adds(fault string) call {
 func (e *events) until(so func(Run) bool) (last Run) {
 	e.t.Helper()
 	for last.ID == "" || !so(last) {
-		data, _ := json.Marshal(e.anyOf("run", "lab"))
+		data, _ := json.Marshal(e.next("run", "lab"))
 		last = Run{}
 		json.Unmarshal(data, &last)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -56,9 +55,8 @@ func TestPageAndItsHeaders(t *testing.T) {
 
 // events reads the event stream of a page.
 type events struct {
-	t    *testing.T
-	body io.ReadCloser
-	in   *bufio.Scanner
+	t  *testing.T
+	in *bufio.Scanner
 }
 
 func watch(t *testing.T, base string) *events {
@@ -70,7 +68,7 @@ func watch(t *testing.T, base string) *events {
 	t.Cleanup(func() { resp.Body.Close() })
 	in := bufio.NewScanner(resp.Body)
 	in.Buffer(nil, 1<<20)
-	return &events{t, resp.Body, in}
+	return &events{t, in}
 }
 
 // opened opens a page's event stream and reads the list of runs from it.
@@ -81,14 +79,8 @@ func opened(t *testing.T, base string) *events {
 	return e
 }
 
-// next returns the data of the next event, which must have this name.
-func (e *events) next(name string) map[string]any {
-	e.t.Helper()
-	return e.anyOf(name)
-}
-
-// anyOf returns the data of the next event, which must have one of these names.
-func (e *events) anyOf(names ...string) map[string]any {
+// next returns the data of the next event, which must have one of these names.
+func (e *events) next(names ...string) map[string]any {
 	e.t.Helper()
 	event := ""
 	for e.in.Scan() {
