@@ -103,9 +103,9 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 	return nil
 }
 
-// stop ends every actor, delivers the delayed commands, and closes the processes that are not used again. If it did not
-// deliver a command, the command's connection and transaction would stay open. It delivers all commands at once, because
-// one command may wait for another.
+// stop ends every actor, delivers the delayed commands, and closes the processes that are not used again. Without a
+// delivery, the command's connection and transaction would stay open. stop delivers all commands at once, because one
+// command may wait for another.
 func (r *run) stop() {
 	close(r.stopped)
 	for _, a := range r.actors {

@@ -146,11 +146,11 @@ func FanOf(ctx context.Context) int {
 	return n
 }
 
-// Do sends a command to a backend through the context's Tap and returns its result. The function describe returns the
-// Command, without its Backend. Do calls describe only if there is a Tap, so describe must have no effects. The function
-// send sends the command. It must use the context that it is given: a late command (see Late) outlives the context of its
-// caller. After send has returned, the function reply gets the result and the error of send. It returns the text for
-// Command.Reply, and may replace the result. It is nil for a command without a reply.
+// Do sends a command to a backend through the context's Tap and returns the result of the command. The function
+// describe returns the Command, without its Backend. Do calls describe only if there is a Tap, so describe must have no
+// effects. The function send sends the command. It must use the context that it is given: a late command (see Late)
+// outlives the context of its caller. After send has returned, the function reply gets the result and the error of
+// send. It returns the text for Command.Reply, and may replace the result. It is nil for a command without a reply.
 func Do[T any](
 	ctx context.Context, backend string, describe func() *Command,
 	send func(context.Context) (T, error), reply func(*T, error) string,

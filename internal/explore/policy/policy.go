@@ -99,9 +99,9 @@ func indexOf(options []Option, c Choice) int {
 	return slices.IndexFunc(options, func(o Option) bool { return o.Choice == c })
 }
 
-// Replay returns a function that makes the choices of one schedule again. At each choice, the function returns the index
-// of the next one of choices. If this choice is not among options, the error is ErrDiverged. After the last of choices,
-// each thread runs as long as it can.
+// Replay returns a function that makes the choices of one schedule again. At each call, the function returns the
+// index of the next choice. If this choice is not among options, the error is ErrDiverged. After the last choice, each
+// thread runs as long as it can.
 func Replay(choices []Choice) func(options []Option) (int, error) {
 	made := 0
 	return func(options []Option) (int, error) {
