@@ -10,14 +10,6 @@ import (
 	"seckill/internal/judge"
 )
 
-// A finalReply is the last answer to a request, after all its retries.
-type finalReply struct {
-	reply
-	answered time.Duration // when the answer came
-	// reservedUntil is a time before which the reservation cannot have expired. It is 0 if no such time is known.
-	reservedUntil time.Duration
-}
-
 func (w *worker) makeRequest(i int, when timing) {
 	p := w.load.plan.purchaseOf(i)
 	if p.copied {
@@ -28,7 +20,7 @@ func (w *worker) makeRequest(i int, when timing) {
 }
 
 // finishRequest records the last answer to a request. If the buyer got something, the buyer then pays or cancels.
-func (w *worker) finishRequest(p purchase, final finalReply, when timing) {
+func (w *worker) finishRequest(p purchase, final reply, when timing) {
 	if w.load.tally.recordAnswer(p, final, when) {
 		w.load.addAccepted(acceptedRequest{p, final, when})
 		return
@@ -51,7 +43,7 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	return d/2 + time.Duration(p.drawShare(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
-func (w *worker) makePurchase(p purchase) finalReply {
+func (w *worker) makePurchase(p purchase) reply {
 	sent := w.load.sinceStart()
 	final, doubt := w.callWithRetries(p, judge.CallBuy, 0, w.caller.sendPurchase)
 	// If the request is sent several times at once, the reservation may come from a call that was sent earlier.
@@ -69,21 +61,21 @@ func (w *worker) makePurchase(p purchase) finalReply {
 // callWithRetries makes a call. If the reply leaves the outcome open and retries are left, it makes the call again,
 // at the next target and with the same key. This is safe: to buy, pay or cancel twice has the same effect as once. It
 // returns the last reply, and whether any call got no answer, so that it may have had its effect. For reservedUntil,
-// see finalReply.
+// see reply.
 func (w *worker) callWithRetries(p purchase, kind judge.CallKind, reservedUntil time.Duration,
-	send func(purchase) reply) (finalReply, bool) {
+	send func(purchase) reply) (reply, bool) {
 	plan, doubt := w.load.plan, false
 	for try := 0; ; try++ {
 		sent := w.load.sinceStart()
 		r := send(p)
-		final := finalReply{reply: r, answered: w.load.sinceStart()}
-		early := r.Outcome == judge.OutcomeExpired && final.answered < reservedUntil
-		times := judge.CallTimes{Sent: sent, Answered: final.answered}
+		r.answered = w.load.sinceStart()
+		early := r.Outcome == judge.OutcomeExpired && r.answered < reservedUntil
+		times := judge.CallTimes{Sent: sent, Answered: r.answered}
 		w.load.tally.recordCall(p, judge.Call{Kind: kind, CallTimes: times, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
 		p.patience = 0 // Only the first call is cut off, and the buyer waits for later answers.
 		if try >= plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(plan.pauseBefore(p.index, try, r)) {
-			return final, doubt
+			return r, doubt
 		}
 		p.turn++
 	}
@@ -100,7 +92,7 @@ func (w *worker) sendCopies(p purchase, when timing) {
 	// All calls wait until each has its connection, so that they are sent at the same time.
 	var connected sync.WaitGroup
 	connected.Add(CopiesEach)
-	answers := make(chan finalReply, CopiesEach)
+	answers := make(chan reply, CopiesEach)
 	for turn := range CopiesEach {
 		w.load.goWithWorker(func(copier *worker) {
 			copied := p
@@ -131,24 +123,24 @@ var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, j
 	judge.OutcomeUnknown, judge.OutcomeSoldOut, judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy,
 	judge.OutcomeInProgress, judge.OutcomeError}
 
-// orMoreCertain compares f with a second answer to the same request. It returns the answer that says
+// orMoreCertain compares r with a second answer to the same request. It returns the answer that says
 // more about what the buyer got.
-func (f finalReply) orMoreCertain(second finalReply) finalReply {
-	a, b := slices.Index(certaintyOrder, f.Outcome), slices.Index(certaintyOrder, second.Outcome)
-	if b >= 0 && (b < a || b == a && second.answered < f.answered) {
+func (r reply) orMoreCertain(second reply) reply {
+	a, b := slices.Index(certaintyOrder, r.Outcome), slices.Index(certaintyOrder, second.Outcome)
+	if b >= 0 && (b < a || b == a && second.answered < r.answered) {
 		return second
 	}
-	return f
+	return r
 }
 
-func (w *worker) payOrCancel(p purchase, final finalReply) {
+func (w *worker) payOrCancel(p purchase, final reply) {
 	p.orderID = final.OrderID
 	reserved, tally := final.Outcome == judge.OutcomeReserved, w.load.tally
 	switch {
 	case final.Outcome != judge.OutcomeSold && !reserved:
 	case p.cancels:
 		r, doubt := w.callWithRetries(p, judge.CallCancel, 0, w.caller.sendCancellation)
-		tally.recordCancellation(p, r.reply, doubt, !reserved)
+		tally.recordCancellation(p, r, doubt, !reserved)
 		if p.copied { // The buyer cancels a second time, which must not give the units back again.
 			w.callWithRetries(p, judge.CallCancel, 0, w.caller.sendCancellation)
 		}
@@ -202,7 +194,7 @@ const (
 
 type acceptedRequest struct {
 	purchase purchase
-	first    finalReply
+	first    reply
 	when     timing
 }
 
@@ -251,7 +243,7 @@ func (l *load) askOneOutcome(a acceptedRequest) {
 	default:
 		r, known := w.caller.askOutcome(a.purchase)
 		if known {
-			final.reply = r
+			final = r
 			break
 		}
 		a.purchase.turn++

@@ -197,17 +197,16 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 		if wait := when.due - l.sinceStart(); ctx.Err() != nil || wait > 0 && !l.pauseFor(wait) {
 			return i
 		}
+		allBusy := len(busy) == cap(busy)
 		select {
 		case busy <- struct{}{}:
-		default:
-			select {
-			case busy <- struct{}{}:
-				allBusyAt = l.sinceStart()
-			case <-ctx.Done():
-				return i
-			case <-end:
-				return i
-			}
+		case <-ctx.Done():
+			return i
+		case <-end:
+			return i
+		}
+		if allBusy {
+			allBusyAt = l.sinceStart()
 		}
 		when.connectionsBusy = when.due < allBusyAt
 		l.inFlight.Go(func() {

@@ -391,7 +391,7 @@ func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
 	tally := newTally(p, newResult(Config{Scenario: p.scenario}))
 	tell := func(o judge.Outcome, remaining, want int64) {
 		t.Helper()
-		tally.countOutcome(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}},
+		tally.countOutcome(purchase{sku: 1, quantity: 1}, reply{Outcome: o, Remaining: remaining},
 			timing{})
 		labtest.Same(t, tally.currentProgress().Left, want, "left after %s with %d remaining", o, remaining)
 	}

@@ -108,7 +108,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Ledger == nil {
 		return nil, configError("no ledger: the verdict is read from the services' database")
 	}
-	defer r.transport.CloseIdleConnections()
+	defer r.services[0].http.CloseIdleConnections()
 
 	ready, err := r.prepareSale(ctx)
 	if err != nil {
@@ -150,20 +150,13 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 	return r.result, nil
 }
 
-func callIfSet(f func()) {
-	if f != nil {
-		f()
-	}
-}
-
 type run struct {
-	config    Config
-	plan      *plan
-	transport *http.Transport
-	services  []service
-	lockTime  time.Duration // see maxStandstill; 0 if no target reports it
-	tally     *tally
-	result    *Result
+	config   Config
+	plan     *plan
+	services []service
+	lockTime time.Duration // see maxStandstill; 0 if no target reports it
+	tally    *tally
+	result   *Result
 
 	stockStores map[string]seckill.StockStore // strategy → the store in which it keeps the stock
 }
@@ -183,12 +176,10 @@ func newCheckedRun(c Config) (*run, error) {
 func newRun(c Config) *run {
 	c.limits.settle += c.Reserve // After this time, every reservation has expired.
 	p, result := newPlan(c.Scenario, make([]int64, c.SKUs)), newResult(c)
-	r := &run{config: c, plan: p, tally: newTally(p, result), result: result,
-		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
+	r := &run{config: c, plan: p, tally: newTally(p, result), result: result}
+	direct := &http.Client{Transport: &http.Transport{}} // unlike the default client, it uses no proxy
 	for _, t := range c.Targets {
-		r.services = append(r.services, service{
-			base: strings.TrimRight(t, "/"), adminToken: c.AdminToken, http: &http.Client{Transport: r.transport},
-		})
+		r.services = append(r.services, service{strings.TrimRight(t, "/"), c.AdminToken, direct})
 	}
 	return r
 }
@@ -207,13 +198,17 @@ func (r *run) sendLoad(ctx context.Context) func() {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
 	l := newLoad(r.plan, r.tally, func() caller { return client.newBuyer() })
 	l.limits = r.config.limits
-	callIfSet(r.config.Begin)
+	if r.config.Begin != nil {
+		r.config.Begin()
+	}
 	stopProgress := r.reportProgress()
 	r.result.Start = time.Now()
 	took := r.sendMeasured(ctx, l)
 	l.finishCopies()
 	r.tally.writeSummary(took)
-	callIfSet(r.config.End)
+	if r.config.End != nil {
+		r.config.End()
+	}
 	stopMeter(context.WithoutCancel(ctx))
 	r.result.Problems = append(r.result.Problems, r.result.findBottleneck()...)
 	return stopProgress
@@ -310,13 +305,11 @@ func (r *run) reportProgress() func() {
 	showing.Go(func() {
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
-		for {
+		for running := true; running; show() {
 			select {
 			case <-tick.C:
-				show()
 			case <-ended:
-				show()
-				return
+				running = false
 			}
 		}
 	})

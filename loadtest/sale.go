@@ -117,7 +117,7 @@ func (r *run) readStrategies(ctx context.Context, s service) error {
 			Wait  int64 `json:"wait_ms"`  // how long a buyer waits for a lock
 		} `json:"locks"`
 	}
-	if err := s.callJSON(ctx, request{path: "/api/v1/strategies"}, &answer); err != nil {
+	if err := s.getJSON(ctx, "/api/v1/strategies", &answer); err != nil {
 		return err
 	}
 	name := r.config.Strategy
@@ -319,7 +319,7 @@ func (r *run) readSettled(ctx context.Context, k int, deadline time.Time) (judge
 func anyInFlight(ctx context.Context, services []service) bool {
 	return slices.ContainsFunc(services, func(s service) bool {
 		var now stats
-		err := s.callJSON(ctx, request{path: "/stats"}, &now)
+		err := s.getJSON(ctx, "/stats", &now)
 		if err == nil {
 			return now.InFlight > 0
 		}

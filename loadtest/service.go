@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -37,7 +36,7 @@ func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	var answer struct {
 		Backends []backend.Status `json:"backends"`
 	}
-	err := s.callJSON(ctx, request{path: "/readyz"}, &answer)
+	err := s.getJSON(ctx, "/readyz", &answer)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusServiceUnavailable {
 		// The status 503 means that the service runs but a backend is down, and the body says which.
@@ -52,8 +51,10 @@ func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, [
 		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}
-	body := map[string]int64{"stock": stock} // The body has no name, so the SKU keeps its name.
-	err := s.callJSON(ctx, request{method: http.MethodPut, path: skuPath(sku), body: body}, &answer)
+	ctx, cancel := context.WithTimeout(ctx, resetTimeout)
+	defer cancel()
+	body := fmt.Sprintf(`{"stock":%d}`, stock) // The body has no name, so the SKU keeps its name.
+	err := s.callJSON(ctx, http.MethodPut, skuPath(sku), body, &answer)
 	return answer.Stock, answer.NotReset, err
 }
 
@@ -69,7 +70,7 @@ func (s service) readStock(ctx context.Context, sku int64) (judge.Snapshot, erro
 		judge.Stock
 		StockStores map[seckill.StockStore]int64 `json:"stock_stores"`
 	}
-	err := s.callJSON(ctx, request{path: skuPath(sku)}, &answer)
+	err := s.getJSON(ctx, skuPath(sku), &answer)
 	return judge.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
 }
 
@@ -90,31 +91,22 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%s was answered %d: %s", r.call, r.status, quoteStart(r.body))
 }
 
-// A request is one call to a service.
-type request struct {
-	method string // empty for GET
-	path   string
-	body   any // written as JSON; nil for no body
+// getJSON asks for a path and decodes the JSON answer. It returns a *refusal if the status is not 200.
+func (s service) getJSON(ctx context.Context, path string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return s.callJSON(ctx, http.MethodGet, path, "", into)
 }
 
 // callJSON sends one request and decodes the JSON answer. It returns a *refusal if the status is not 200.
-func (s service) callJSON(ctx context.Context, r request, into any) error {
-	timeout, body := askTimeout, []byte(nil)
-	if r.body != nil {
-		timeout = resetTimeout
-		body, _ = json.Marshal(r.body) // Marshal cannot fail here, because the bodies have only numbers.
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.method, s.base+r.path, bytes.NewReader(body))
+func (s service) callJSON(ctx context.Context, method, path, body string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", typeJSON)
-	}
+	req.Header.Set("Content-Type", typeJSON)
 	// No other path needs the token.
-	if s.adminToken != "" && strings.HasPrefix(r.path, "/api/v1/") {
+	if s.adminToken != "" && strings.HasPrefix(path, "/api/v1/") {
 		req.Header.Set("Authorization", "Bearer "+s.adminToken)
 	}
 	call := req.Method + " " + req.URL.String()
@@ -186,7 +178,7 @@ func (r *run) readAllStats(ctx context.Context) ([]stats, error) {
 	var all []stats
 	for _, s := range r.services {
 		var now stats
-		if err := s.callJSON(ctx, request{path: "/stats"}, &now); err != nil {
+		if err := s.getJSON(ctx, "/stats", &now); err != nil {
 			return nil, err
 		}
 		all = append(all, now)

@@ -72,7 +72,7 @@ func toMicros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), maxM
 
 // recordAnswer counts a request with its first answer. It returns true if the answer only accepts the
 // request. A final answer must then follow (see recordFinalAnswer).
-func (t *tally) recordAnswer(p purchase, r finalReply, when timing) (accepted bool) {
+func (t *tally) recordAnswer(p purchase, r reply, when timing) (accepted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result.Requests++
@@ -96,7 +96,7 @@ func (t *tally) recordAnswer(p purchase, r finalReply, when timing) (accepted bo
 }
 
 // recordFinalAnswer counts the final answer to a request that was accepted.
-func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
+func (t *tally) recordFinalAnswer(p purchase, r reply, when timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result.Counts[judge.OutcomeAccepted]--
@@ -105,14 +105,14 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, when timing) {
 	if r.Outcome == judge.OutcomeAccepted { // no other answer came in time, and this one has been recorded already
 		return
 	}
-	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: when.sent, Answered: r.answered}}, r.reply)
+	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: when.sent, Answered: r.answered}}, r)
 	if r.Outcome != judge.OutcomeSold {
-		t.countCode(r.reply, judge.CallBuy)
+		t.countCode(r, judge.CallBuy)
 	}
 }
 
 // countOutcome counts the outcome of the last answer to a request. The caller holds t.mu.
-func (t *tally) countOutcome(p purchase, r finalReply, when timing) {
+func (t *tally) countOutcome(p purchase, r reply, when timing) {
 	sku, latency := t.skuOf(p), toMicros(r.answered-when.due)
 	switch r.Outcome {
 	case judge.OutcomeSold:
@@ -209,7 +209,7 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 }
 
 // recordPayment counts a payment. The parameter doubt is true if a call without an answer may have paid.
-func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
+func (t *tally) recordPayment(p purchase, r reply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := &t.result.Reservations

@@ -259,6 +259,6 @@ func (o Options) runSecondPart(ctx context.Context, t *trial, left int64) error 
 		return err
 	}
 	t.addPart(second, false)
-	t.Units.Left, t.After = left, second.Counts[judge.OutcomeSold]
+	t.Units[unitsLeft], t.After = left, second.Counts[judge.OutcomeSold]
 	return nil
 }

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -256,18 +255,5 @@ func TestTheNumberIsCorrected(t *testing.T) {
 			o.Faults, o.Strategies[0].Needs = []fault.Name{try.fault}, []backend.Capability{backend.Redis}
 		}, sale(judge.Lost, 31, 31, judge.RuleCounterDisagrees), second).Rows[0].Cells[0]
 		labtest.Same(t, c.Word, try.want, "%s, and %s afterwards (%s)", try.fault, try.second, c.Said)
-	}
-}
-
-// Units written as JSON and read again are the same.
-func TestUnitsInJSON(t *testing.T) {
-	want := Units{ToldSold: 1, Unknown: 2, Initial: 3, Left: 4, InLedger: 5}
-	text, err := json.Marshal(want)
-	var got Units
-	if err == nil {
-		err = json.Unmarshal(text, &got)
-	}
-	if string(text) != "[1,2,3,4,5]" || got != want || err != nil {
-		t.Errorf("%s, read as %+v, %v", text, got, err)
 	}
 }

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -63,14 +62,11 @@ func (r *Result) eachCell(yield func(name string, c *Cell) bool) {
 // ExitStatus returns the exit status for the worst cell, with the same meaning as in package loadtest. A strategy
 // that stood still, or did not go on after the fault, counts as blocked.
 func (r *Result) ExitStatus() int {
-	has := func(is func(*Cell) bool) bool {
-		for _, c := range r.eachCell {
-			if is(c) {
-				return true
-			}
-		}
-		return false
+	var cells []*Cell
+	for _, c := range r.eachCell {
+		cells = append(cells, c)
 	}
+	has := func(is func(*Cell) bool) bool { return slices.ContainsFunc(cells, is) }
 	switch {
 	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(judge.Oversold) }):
 		return loadtest.ExitOversold
@@ -175,7 +171,7 @@ type Cell struct {
 	Stood float64 `json:"stood,omitempty"` // the longest time without a sale in the first part, in seconds
 
 	Rules []string `json:"rules,omitempty"` // the rules that were broken
-	Units Units    `json:"units,omitzero"`
+	Units [5]int64 `json:"units,omitzero"`  // see requestsSold
 	After int      `json:"after,omitempty"` // requests that got units in the second part, after the fault
 	Fault []int    `json:"fault,omitempty"` // begin and end of a fault that took effect, in tenths of a second
 	// Course has entries for moments of the first part of the sale: the time in tenths of a second, and the numbers
@@ -183,26 +179,15 @@ type Cell struct {
 	Course [][3]int `json:"course,omitempty"`
 }
 
-// Units has numbers of units and requests of a cell's whole sale, which consists of the part with the fault and of a
-// second part, in which other buyers buy the rest. Its JSON form is an array.
-type Units struct {
-	ToldSold int64 // number of requests that were answered "sold"
-	Unknown  int64 // number of requests with an unknown outcome
-	Initial  int64
-	Left     int64 // number of units that the first part of the sale left
-	InLedger int64
-}
-
-func (u Units) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]int64{u.ToldSold, u.Unknown, u.Initial, u.Left, u.InLedger})
-}
-
-func (u *Units) UnmarshalJSON(text []byte) error {
-	var n [5]int64
-	err := json.Unmarshal(text, &n)
-	*u = Units{ToldSold: n[0], Unknown: n[1], Initial: n[2], Left: n[3], InLedger: n[4]}
-	return err
-}
+// Cell.Units has these numbers of a cell's whole sale, which consists of the part with the fault and of a second part,
+// in which other buyers buy the rest.
+const (
+	requestsSold    = iota // requests that were answered "sold"
+	requestsUnknown        // requests with an unknown outcome
+	unitsInitial
+	unitsLeft // the units that the first part of the sale left
+	unitsInLedger
+)
 
 // These are the values of Cell.Word for cells without a verdict.
 const (
@@ -276,8 +261,8 @@ func (t *trial) wordAndReasons() (string, []string) {
 		return wordNotTested, []string{t.happened.Error}
 	case !t.isMeaningful():
 		return wordNotTested, nil
-	case t.After == 0 && t.Units.Left > 0:
-		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", tables.Count(t.Units.Left, "unit"))
+	case t.After == 0 && t.Units[unitsLeft] > 0:
+		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", tables.Count(t.Units[unitsLeft], "unit"))
 		return wordStopped, append([]string{stopped}, messages...)
 	}
 	return string(t.verdict), nil
@@ -320,10 +305,10 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 	if verdict == loadtest.Blocked {
 		t.problems = append(t.problems, when+r.DescribeStandstill())
 	}
-	t.Units.ToldSold += int64(r.Counts[judge.OutcomeSold])
-	t.Units.Unknown += int64(r.Counts.Uncertain())
+	t.Units[requestsSold] += int64(r.Counts[judge.OutcomeSold])
+	t.Units[requestsUnknown] += int64(r.Counts.Uncertain())
 	if r.Audit != nil {
-		t.Units.Initial, t.Units.InLedger = r.Audit.Initial, r.Audit.Sold
+		t.Units[unitsInitial], t.Units[unitsInLedger] = r.Audit.Initial, r.Audit.Sold
 		for _, v := range violations {
 			if !slices.ContainsFunc(t.violations, func(known judge.Violation) bool { return known.Rule == v.Rule }) {
 				t.violations = append(t.violations, v)

@@ -205,7 +205,6 @@ func (w *baselineWork) sellInTransaction(ctx context.Context, p baselinePurchase
 
 type baselinePurchase struct {
 	SKU      int64 `json:"sku_id"`
-	User     int64 `json:"user_id"`
 	Quantity int64 `json:"quantity"`
 }
 

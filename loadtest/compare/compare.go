@@ -125,15 +125,11 @@ func (c *comparison) planTurns() []stats.Turn {
 	}
 	reference := max(0, slices.IndexFunc(entries, func(e *Entry) bool { return e.Strategy == "conditional" }))
 	entries[reference].reference = true
+	turns = slices.DeleteFunc(turns, func(t stats.Turn) bool { return t.Subject == reference })
 	var planned []stats.Turn
-	for begun := 0; begun < len(turns); {
-		round, size := turns[begun].Round, 0
-		planned = append(planned, stats.Turn{Round: round, Subject: reference})
-		for ; begun < len(turns) && turns[begun].Round == round && size < groupSize; begun++ {
-			if turns[begun].Subject != reference {
-				planned, size = append(planned, turns[begun]), size+1
-			}
-		}
+	for group := range slices.Chunk(turns, groupSize) {
+		planned = append(planned, stats.Turn{Round: group[0].Round, Subject: reference})
+		planned = append(planned, group...)
 	}
 	return append(planned, stats.Turn{Round: c.Rounds, Subject: reference})
 }
