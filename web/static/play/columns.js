@@ -22,7 +22,7 @@ function Column({ buyer: b, index, game, busy, press }) {
   const can = moves.next && !busy;
   return html`
     <article class=${classes('panel buyer-column', `of-${index}`, b.state)} data-buyer=${b.name} data-state=${b.state}>
-      <header><h3><b>${b.name}</b> <span class="hint">${[w.does(b), w.process(b.process + 1)].filter(Boolean).join(' · ')}</span></h3>
+      <header><h2><b>${b.name}</b> <span class="hint">${[w.does(b), w.process(b.process + 1)].filter(Boolean).join(' · ')}</span></h2>
         <p class="badges">
           <span class=${classes('badge', b.state === 'dead' && 'bad')}>${w.states[b.state] ?? b.state}</span>
           ${b.expired ? html`<span class="badge bad">${w.expired}</span>` : b.holds && html`<span class="badge held">${w.holds}</span>`}</p>
