@@ -49,16 +49,15 @@ func (quorum) Deduct(ctx context.Context, _ seckill.Purchase) (seckill.Receipt, 
 	return seckill.Receipt{}, nil
 }
 
-// A purchase may be over before the command that is to stop at the gate.
 func TestGateWaitsForALateCommand(t *testing.T) {
 	for at, want := range []error{nil, errNoLateCommand} {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			p := &client{StrategyProcess: &explore.StrategyProcess{Strategy: quorum{}}}
-			b := p.stoppedBuyer(1, 2, func(n int, _ *tap.Command) bool { return n == at })
+			b := (&client{StrategyProcess: &explore.StrategyProcess{Strategy: quorum{}}}).stoppedBuyer(1, 2,
+				func(n int, _ *tap.Command) bool { return n == at })
 			defer b.Open()
-			if err := b.startPurchase(tap.With(ctx, b.Gate)); !errors.Is(err, want) {
+			ctx, cancel := context.WithCancel(tap.With(t.Context(), b.Gate))
+			defer cancel()
+			if err := b.startPurchase(ctx); !errors.Is(err, want) {
 				t.Errorf("stopped before command %d: %v, not %v", at, err, want)
 			}
 		})
