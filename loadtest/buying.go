@@ -46,8 +46,8 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 func (w *worker) makePurchase(p purchase) reply {
 	sent := w.load.sinceStart()
 	final, doubt := w.callWithRetries(p, judge.CallBuy, 0, w.caller.sendPurchase)
-	// If the request is sent several times at once, the reservation may come from a call that was sent earlier.
-	// Then reservedUntil is not known.
+	// If copies of the request are sent concurrently, a copy that was sent earlier may have made the reservation.
+	// Then the end of the reservation is not known.
 	if !p.copied {
 		final.reservedUntil = sent + w.load.plan.scenario.Reserve
 	}

@@ -144,7 +144,7 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.services = nil // The run reads no counts, because such targets have none.
+	r.services = nil // The run reads no counts of commands, because only our services have them.
 	r.sendLoad(ctx)()
 	r.result.Interrupted = r.isInterrupted(ctx)
 	return r.result, nil

@@ -167,7 +167,7 @@ func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, cmp.Or(r.OrderID, p.orderID), r.Remaining
 	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
 	switch r.Code {
-	// There was no answer, so the call has no time of an answer.
+	// There was no answer, so there is no moment at which it came.
 	case codeTimeout, codeLost, codeInterrupted:
 		call.Answered = 0
 	}
@@ -249,7 +249,7 @@ func (t *tally) currentProgress() Progress {
 	return p
 }
 
-// writeSummary writes the rates and times of a load that has ended into the result. The load lasted for the time took.
+// writeSummary writes the rates and times of a load that has ended into the result. The parameter is the load's length.
 func (t *tally) writeSummary(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

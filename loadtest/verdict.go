@@ -86,9 +86,9 @@ func (r *Result) findVerdict() judge.Verdict {
 	return verdict
 }
 
-// isUntried reports whether the run held only because too few of its buyers got an answer. Units were left,
-// and the buyers with a definite answer wanted no more units than there were. checkDemand has refused
-// scenarios with too few buyers.
+// isUntried reports whether the verdict is Held only because too few buyers got an answer: units were left, and
+// the buyers with a definite answer wanted no more units than there were. The scenario itself has enough buyers,
+// because checkDemand refuses others.
 func (r *Result) isUntried() bool {
 	s := r.Settings
 	return r.findVerdict() == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&

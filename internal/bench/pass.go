@@ -139,7 +139,7 @@ func (u *unsafeCounter) incrementAround(work func()) {
 
 type contender struct {
 	locks int             // acquisitions within the measured time
-	waits []time.Duration // how long the acquisitions took that began within the measured time
+	waits []time.Duration // the durations of the acquisitions that began within the measured time
 }
 
 // acquireNext acquires the next key with the options of a purchase, but with no limit on the wait. It also returns

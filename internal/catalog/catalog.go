@@ -70,12 +70,12 @@ type Stored struct {
 	Entries func(sku int64) string
 }
 
-// A Family is a package of strategies, with what they have in common.
+// A Family is a package of strategies. It has the values that most of its strategies share.
 type Family struct {
 	Name  string
 	Files embed.FS               // the sources and lessons that the page shows
-	Needs []backend.Capability   // the needs of most strategies
-	Key   func(sku int64) string // the key of most locks
+	Needs []backend.Capability   // what a strategy needs whose Info names no needs
+	Key   func(sku int64) string // the key of a lock whose Info has no Key
 }
 
 // Strategy returns the strategy i with its family and files. It fills in what i leaves empty: the needs, the key of a

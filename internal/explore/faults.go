@@ -20,8 +20,8 @@ import (
 type faultKind struct {
 	// options lists the ways in which the fault can happen now.
 	options func(*run) []policy.Option
-	// apply performs a fault that concerns the actor a. If a is nil, the fault concerns no single actor. The caller
-	// then adds the parameter step to the schedule.
+	// apply performs a fault that concerns the actor a. If a is nil, the fault concerns no single actor. When apply
+	// has returned, the caller adds step to the schedule.
 	apply func(ctx context.Context, r *run, a *actor, step *Step) error
 	// applyToCall performs a fault that concerns the call c. The caller has added the step of c already. The result
 	// is nil if the command is sent, or the error that the sender gets instead.

@@ -168,7 +168,7 @@ func (s *Schedule) problem(rule, format string, args ...any) Problem {
 }
 
 func (s *Schedule) findViolations() []Problem {
-	if s.Scenario.has(Locks) { // buyers that only lock sell nothing
+	if s.Scenario.has(Locks) { // buyers who only take and release a lock leave no sale to judge
 		return nil
 	}
 	var list []Problem

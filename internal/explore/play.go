@@ -125,7 +125,7 @@ func (r *run) stop() {
 	r.world.closeTainted()
 }
 
-// deliveryLimit is the maximum time of a delivery. It exceeds the time that a server needs to resolve a deadlock.
+// deliveryLimit is how long a server may take to answer a delayed command. It needs less even to resolve a deadlock.
 const deliveryLimit = 5 * time.Second
 
 const (

@@ -66,7 +66,7 @@ type LockObserver interface {
 	// LockGranted is called when the buyer has got the lock. If transactional is true, the COMMIT
 	// or ROLLBACK of the buyer's transaction frees the lock.
 	LockGranted(transactional bool)
-	// LockReleasing is called before the buyer releases the lock, and the function that it returns
+	// LockReleasing is called before the buyer releases the lock. It returns a function that is called
 	// after the release has succeeded or failed.
 	LockReleasing() (released func())
 }

@@ -252,7 +252,7 @@ type Why string
 const (
 	NoUnits    Why = "no_units"    // the stock was sold out
 	Idle       Why = "idle"        // the process had no purchase under way
-	NoPoint    Why = "no_point"    // the strategy writes without a read, and the fault stops purchases between the two
+	NoPoint    Why = "no_point"    // the fault stops purchases between read and write, but the strategy does not read
 	NotReached Why = "not_reached" // no purchase reached the point at which the fault stops one
 	WentOn     Why = "went_on"     // the fault had ended before Undo was called
 	DataKept   Why = "data_kept"   // the server came back with its data

@@ -220,7 +220,7 @@ type restocked struct {
 	ID       string `json:"restock_id"`
 	SKU      int64  `json:"sku_id"`
 	Units    int64  `json:"units"`
-	Initial  int64  `json:"initial"` // the initial stock of the sale, including these units
+	Initial  int64  `json:"initial"` // the initial stock of the sale, including the units of this restock
 	Strategy string `json:"strategy"`
 }
 

@@ -259,7 +259,7 @@ func (e *evidence) countBuyer(o *Order) {
 	}
 }
 
-// storeOf returns a strategy's stock store. If StockStoreOf does not have it, no other strategy has the same store.
+// storeOf returns a strategy's stock store. A strategy that is not in StockStoreOf gets a store of its own.
 func (e *evidence) storeOf(strategy string) seckill.StockStore {
 	if e.StockStoreOf == nil {
 		return seckill.InRow

@@ -208,8 +208,8 @@ func newReason(kind string, params map[string]any, format string, args ...any) R
 	return Reason{fmt.Sprintf(format, args...), params}
 }
 
-// firstWindow returns the n operations that were called first. An operation that had no answer when the next
-// one was called is optional, because it may have taken effect later.
+// firstWindow returns the n operations that were called first. An operation is optional if it had no answer yet when
+// the first operation after these n was called, because it may have taken effect later.
 func firstWindow(ops []Op, n int) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	if len(ops) <= n {

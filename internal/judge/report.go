@@ -198,9 +198,9 @@ const (
 type Served struct {
 	State      ServedState `json:"state"`
 	PatienceMs float64     `json:"patience_ms"`
-	// LongestMs is the longest time in which no unit was sold although buyers always asked for no more units than were
-	// left. FromMs is when this time began. It ended with the last answer or the next sale. If there was no such time,
-	// LongestMs and FromMs are 0.
+	// LongestMs is the length of the longest period in which no unit was sold although at every moment a buyer was
+	// waiting for no more units than were left. FromMs is its start. It ends with the next sale or the last answer. If
+	// there was no such period, LongestMs and FromMs are 0.
 	LongestMs float64 `json:"longest_ms"`
 	FromMs    float64 `json:"from_ms"`
 }

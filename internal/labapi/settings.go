@@ -43,9 +43,9 @@ var limits = map[string]loadtest.Range{
 
 const (
 	maxFaultMS = 25_000
-	// pauseMarginMS is the difference between the default length of a pause and the lease. For this time, the next
-	// holder may wait for the row that the paused holder has locked. If the next holder waited longer than its own
-	// lease, its purchase would end with a conflict.
+	// pauseMarginMS is how much longer than the lease a pause is by default. So long can the next holder be blocked by
+	// the row that the paused holder has locked. The margin is shorter than a lease. Otherwise the lease of the next
+	// holder, too, would end meanwhile, and its purchase would end with a conflict.
 	pauseMarginMS = 1000
 )
 

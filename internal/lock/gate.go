@@ -31,8 +31,8 @@ type Permit[R any] struct {
 	free  chan bool // contains one token while nobody holds the permit
 }
 
-// Acquire waits for the permit of key, at most for the time wait (see Options.Wait). It returns seckill.ErrBusy if that
-// time has passed, and ctx's error if ctx has ended.
+// Acquire waits for the permit of key. If the permit is not free within wait (see Options.Wait), Acquire returns
+// seckill.ErrBusy. If ctx ends first, it returns ctx's error.
 func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
 	p := g.usePermit(key)
 	select {

@@ -54,14 +54,13 @@ func (h *Hold) ExpireWith(session context.Context) {
 }
 
 // Renew starts a goroutine, the renewer, that calls the function renew after each period, until the lease is lost or
-// released. The result ours of renew reports whether the lock is still ours; if it is not, the lease is lost. The
-// renewer ignores an error of renew, because the deadline (ExpireAt) decides. If limit is above 0, the renewals end
-// after that time, in case the holder hangs. The renewals go on when the buyer leaves, because the buyer has the lock
-// until Release.
-// Release waits for the renewer's end.
+// released. If renew returns false, the lock belongs to someone else, and the lease is lost. The renewer ignores an
+// error of renew, because the deadline (ExpireAt) decides. If limit is above 0, the renewals end after that time, in
+// case the holder hangs. The renewals go on when the buyer's context ends, because the buyer has the lock until
+// Release. Release waits for the renewer's end.
 //
-// A tap.Tap sees when the renewer sleeps between two commands (tap.Background). So the explorer can decide when the
-// renewer acts. Call Renew once.
+// The renewer tells a tap.Tap when it sleeps (tap.Background). So the explorer can decide when the renewer acts. Call
+// Renew once.
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {

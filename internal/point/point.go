@@ -45,8 +45,8 @@ type Order struct {
 
 // A Catch says which purchase an Order has stopped.
 type Catch struct {
-	// Holder is the purchase that is stopped. It is nil if no purchase was stopped, because the
-	// strategy has no such point. Then the next purchase has written without reading the stock.
+	// Holder is the purchase that is stopped. It is nil if a purchase has written without reading the
+	// stock. Then the strategy never comes to the point at which the Order stops a purchase.
 	Holder *Holder `json:"holder"`
 }
 

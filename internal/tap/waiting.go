@@ -29,7 +29,7 @@ func ClockStopped(ctx context.Context) bool {
 }
 
 // Wait waits until the channel done yields a value or is closed. If ctx ends first, Wait returns
-// the cause of ctx. The text what names the event, such as "mutex stock 1".
+// the cause of ctx. The parameter what describes the event, such as "mutex stock 1".
 func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
 	return WaitWithin(ctx, what, NoLimit, done, nil)
 }

@@ -98,7 +98,7 @@ func newComparison(o Options) *comparison {
 	return c
 }
 
-// addEntry adds an entry for the candidate k with crowd buyers at a time, unless this entry exists already.
+// addEntry adds an entry for the candidate k and this number of concurrent buyers, unless the entry exists already.
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
 	if !slices.ContainsFunc(c.result.Entries, isThis) {

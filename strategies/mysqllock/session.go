@@ -90,12 +90,11 @@ func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, err
 }
 
-// statementContext returns the context of a statement that the server ends
-// after the time limit. The buyer must not wait longer than until the
-// deadline. If the server would end the statement more than 200 ms after the
-// deadline, the context ends at the deadline. Otherwise only the server ends
-// it, because the end of a context also closes the connection. If limit is 0,
-// the server answers at once.
+// statementContext returns a context for a statement that the server itself
+// stops after limit. The end of a context also closes the connection. So the
+// context ends at the deadline only if the server would stop the statement more
+// than 200 ms later. If limit is 0, the server answers at once, and if wait is
+// negative, there is no deadline.
 func statementContext(
 	ctx context.Context, wait time.Duration, deadline time.Time,
 	limit time.Duration,

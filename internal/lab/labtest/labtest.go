@@ -323,7 +323,7 @@ func Fails(t testing.TB, err error, part, text string, args ...any) {
 	}
 }
 
-// Contains fails the test if the text got does not contain part. The text what names the text got.
+// Contains fails the test if got does not contain part. The failure's message begins with what, formatted with args.
 func Contains(t testing.TB, got, part, what string, args ...any) {
 	t.Helper()
 	if !strings.Contains(got, part) {
