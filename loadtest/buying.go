@@ -19,7 +19,7 @@ func (w *worker) makeRequest(i int, when timing) {
 	w.finishRequest(p, w.makePurchase(p), when)
 }
 
-// finishRequest records the last answer to a request. If the buyer got something, the buyer then pays or cancels.
+// finishRequest records the last answer to a request. After an order or a reservation, the buyer may pay or cancel.
 func (w *worker) finishRequest(p purchase, final reply, when timing) {
 	if w.load.tally.recordAnswer(p, final, when) {
 		w.load.addAccepted(acceptedRequest{p, final, when})
@@ -46,8 +46,8 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 func (w *worker) makePurchase(p purchase) reply {
 	sent := w.load.sinceStart()
 	final, doubt := w.callWithRetries(p, judge.CallBuy, 0, w.caller.sendPurchase)
-	// If copies of the request are sent concurrently, a copy that was sent earlier may have made the reservation.
-	// Then the end of the reservation is not known.
+	// If copies of the request are sent concurrently, another copy may have made the reservation before this call
+	// was sent. The end of the reservation is then not known.
 	if !p.copied {
 		final.reservedUntil = sent + w.load.plan.scenario.Reserve
 	}
@@ -60,8 +60,8 @@ func (w *worker) makePurchase(p purchase) reply {
 
 // callWithRetries makes a call. If the reply leaves the outcome open and retries are left, it makes the call again,
 // at the next target and with the same key. This is safe: to buy, pay or cancel twice has the same effect as once. It
-// returns the last reply, and whether any call got no answer, so that it may have had its effect. For reservedUntil,
-// see reply.
+// returns the last reply, and true if any call got no answer. A call without an answer may have taken effect. For
+// reservedUntil, see the type reply.
 func (w *worker) callWithRetries(p purchase, kind judge.CallKind, reservedUntil time.Duration,
 	send func(purchase) reply) (reply, bool) {
 	plan, doubt := w.load.plan, false
@@ -73,7 +73,7 @@ func (w *worker) callWithRetries(p purchase, kind judge.CallKind, reservedUntil 
 		times := judge.CallTimes{Sent: sent, Answered: r.answered}
 		w.load.tally.recordCall(p, judge.Call{Kind: kind, CallTimes: times, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
-		p.patience = 0 // Only the first call is cut off, and the buyer waits for later answers.
+		p.patience = 0 // The buyer hangs up during the first call only, and waits for the answers to later calls.
 		if try >= plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(plan.pauseBefore(p.index, try, r)) {
 			return r, doubt
 		}
@@ -147,7 +147,7 @@ func (w *worker) payOrCancel(p purchase, final reply) {
 	case !reserved:
 	case p.forgets:
 		tally.updateResult(func(r *Result) { r.Reservations.Forgotten++ })
-		if w.load.plan.drawShare(p.index, drawReturn) < 0.5 { // half of them cancel after the reservation has expired
+		if w.load.plan.drawShare(p.index, drawReturn) < 0.5 { // half of these buyers cancel too late
 			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p) })
 		}
 	default:
@@ -156,8 +156,8 @@ func (w *worker) payOrCancel(p purchase, final reply) {
 	}
 }
 
-// cancelExpired cancels an expired reservation, and then its order. Neither call may return units, because
-// the service has returned them.
+// cancelExpired cancels an expired reservation, and then its order. Both calls must leave the stock as it is,
+// because the service returned the units when the reservation expired.
 func (w *worker) cancelExpired(p purchase) {
 	// After this pause, the service has released the expired reservation.
 	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) {
@@ -171,7 +171,7 @@ func (w *worker) cancelExpired(p purchase) {
 
 // restock adds the units of p. Then it makes the call a second time with the same key, which must add nothing.
 func (w *worker) restock(p purchase) {
-	// A short call overlaps few purchases, so the search for a sequence that explains all answers ends sooner.
+	// An open connection makes the call short. A short call overlaps few purchases, so it is faster to judge.
 	w.caller.connectTo(0)
 	first, _ := w.callWithRetries(p, judge.CallRestock, 0, w.caller.sendRestock)
 	again, _ := w.callWithRetries(p, judge.CallRestock, 0, w.caller.sendRestock)

@@ -222,7 +222,7 @@ func (b *buyer) askOutcome(p purchase) (reply, bool) {
 // maxHeader bounds the header of a response, in bytes.
 const maxHeader = 8 << 10
 
-// exchangeMessages sends the request and reads the response. Its error is one of the connection, or says why the
+// exchangeMessages sends the request and reads the response. It returns an error if the connection fails, or if the
 // client does not accept the response.
 func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	if _, err := c.Write(b.request.Bytes()); err != nil {

@@ -16,12 +16,12 @@ type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 
 // linearOps translates the calls of buyers into operations on the stock of one SKU:
 //
-//   - All calls of one request are one operation. It took effect between the first call and the first
-//     answer that says sold or sold out.
-//   - If a request got no answer, the ledger says what the request did. It took effect at some time after
-//     it was sent.
-//   - A call that was refused may have held units for a while. So may each call of a request that was
-//     sent several times. Such a call is one more operation.
+//   - All calls of one request are one operation. The operation took effect between the first call and the
+//     first answer that says sold or sold out.
+//   - If a request got no answer, the ledger says what the request did. The request took effect at some time
+//     after it was sent.
+//   - A refused call may have held units for a while. Each call of a request that was sent several times
+//     may also have held units. Such a call is one more operation.
 //   - All calls of one restock are one operation, which adds units as a cancellation does.
 func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 	ops := make([]judge.Op, 0, len(told))

@@ -36,7 +36,7 @@ type load struct {
 	started   time.Time
 	stopped   <-chan struct{}
 	inFlight  sync.WaitGroup // requests that have no answer yet
-	copies    sync.WaitGroup // calls that go on in the background, and accepted requests without a final answer
+	copies    sync.WaitGroup // calls that run in the background, and accepted requests without a final answer
 
 	mu sync.Mutex
 	loadState
@@ -55,10 +55,10 @@ type limits struct {
 	drain       time.Duration // how long late requests may still be sent after the last request was due
 	final       time.Duration // how long an accepted request waits for its final answer
 
-	// settle is how long the audit waits for purchases whose buyers have hung up. After that the run is not valid.
+	// settle limits how long the audit waits for purchases in flight. If one takes longer, the run is not valid.
 	settle time.Duration
 	poll   time.Duration // the time between two readings of the ledger
-	quiet  time.Duration // how long the ledger must stay unchanged if accepted requests have no final answer
+	quiet  time.Duration // how long the ledger must stay unchanged before the audit if a final answer is missing
 }
 
 var defaultLimits = limits{connections: 1000, drain: time.Minute, final: 30 * time.Second,
@@ -128,7 +128,7 @@ func (l *load) sendRequests(ctx context.Context) {
 		maxBusy = min(l.plan.scenario.Concurrency, l.plan.requests)
 		connected = maxBusy // Without open connections, a short run would mostly measure handshakes.
 	case Spike:
-		connected = maxBusy // All buyers have connected before the sale opens.
+		connected = maxBusy // In a spike, all buyers connect before the sale opens.
 	}
 	l.connectWorkers(min(maxBusy, connected))
 	l.started = time.Now()
@@ -155,7 +155,7 @@ func (l *load) finishCopies() {
 func (l *load) startRestocks() {
 	s := l.plan.scenario
 	for i, text := range s.Restock {
-		units, due, _ := parseRestock(text) // Config.Check has refused texts with an error.
+		units, due, _ := parseRestock(text) // Config.Check has rejected malformed texts.
 		for k := range s.SKUs {
 			sku := s.SKU + int64(k)
 			key := l.plan.keyPrefix(sku) + "restock-" + strconv.Itoa(i)

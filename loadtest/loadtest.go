@@ -32,7 +32,7 @@ type Config struct {
 	// the answers are not checked for linearizability.
 	Joins bool
 	// Keyless buyers send no Idempotency-Key. Each buyer makes one call, so the judge finds the request of an order
-	// by the order's user. Without a key, a service never accepts a purchase for later, so every answer is final.
+	// by the order's user. A service never defers a purchase without a key, so every answer is final.
 	Keyless bool
 
 	// Ledger reads the services' database. Run needs a Ledger, Send does not.
@@ -124,7 +124,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		r.addProblem("interrupted", params{"sent": r.result.Requests, "of": r.plan.requests},
 			"interrupted after %s of %s buyers", tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
 	}
-	// Few answers are no problem if faults were planned, or if other buyers test the stock in a joined sale.
+	// Few answers are no problem if faults were planned, or in a joined sale, where other buyers test the stock, too.
 	excused := c.Joins || c.Faulty != nil && c.Faulty()
 	if r.result.isUntried() && !excused {
 		answered := r.result.Requests - r.result.Counts.Uncertain()
@@ -154,7 +154,7 @@ type run struct {
 	config   Config
 	plan     *plan
 	services []service
-	lockTime time.Duration // see maxStandstill; 0 if no target reports it
+	lockTime time.Duration // the longest lease plus wait for a lock at any target; 0 if not known
 	tally    *tally
 	result   *Result
 
@@ -174,7 +174,7 @@ func newCheckedRun(c Config) (*run, error) {
 }
 
 func newRun(c Config) *run {
-	c.limits.settle += c.Reserve // After this time, every reservation has expired.
+	c.limits.settle += c.Reserve // long enough for every reservation to expire
 	p, result := newPlan(c.Scenario, make([]int64, c.SKUs)), newResult(c)
 	r := &run{config: c, plan: p, tally: newTally(p, result), result: result}
 	direct := &http.Client{Transport: &http.Transport{}} // unlike the default client, it uses no proxy
@@ -282,8 +282,8 @@ type Progress struct {
 	P99      float64       `json:"p99_ms"`
 }
 
-// reportProgress calls OnProgress from a goroutine of its own, until its caller calls the function that
-// reportProgress returns. This function returns after one last call of OnProgress.
+// reportProgress starts a goroutine that calls OnProgress regularly. The returned function ends the goroutine. It
+// returns after one last call of OnProgress.
 func (r *run) reportProgress() func() {
 	if r.config.OnProgress == nil {
 		return func() {}

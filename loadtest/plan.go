@@ -14,8 +14,8 @@ import (
 type plan struct {
 	scenario Scenario
 	requests int
-	runs     []int64   // for each SKU, the number of its sale's run
-	sku      []float64 // for each SKU, the sum of its share of the demand and the shares of all SKUs before it
+	runs     []int64   // for each SKU, the number of its current run
+	sku      []float64 // for each SKU, the cumulative share of the demand: of this SKU and of all SKUs before
 }
 
 func newPlan(s Scenario, runs []int64) *plan {
@@ -41,7 +41,7 @@ const (
 	drawReturn
 	drawCut
 	drawCutAfter
-	drawPause // the number of the call is added in the higher bits, so that each call has its own stream
+	drawPause // higher bits have the number of the call, so that each call has its own stream
 )
 
 // drawNumber returns a random number for request i from the given stream. It depends only on the seed, i and
@@ -86,7 +86,7 @@ type purchase struct {
 	patience      time.Duration // how long the buyer waits before hanging up; 0 means Scenario.Timeout
 }
 
-// maxPatience bounds how long a buyer waits before hanging up. Most purchases take about as long, so some
+// maxPatience bounds how long a buyer waits before hanging up. Most purchases take about this long, so some
 // calls are cut off before their commit and some after.
 const maxPatience = 20 * time.Millisecond
 

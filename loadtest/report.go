@@ -168,7 +168,7 @@ func (all *rows) addSpeed(r *Result) {
 	if r.Accepted > 0 {
 		all.addRow("two steps", "%v accepted at first", r.Accepted)
 	}
-	// In an open loop, the latency above counts from when a request was due, not sent.
+	// In an open loop, the latency in the rows above counts from the time when a request was due.
 	if r.Settings.Open() {
 		all.addRow("  once sent", "%v", formatLatency(r.ServiceTime))
 		all.addRow("lateness", "%v sent late · %v dropped · the generator's own p99 %v",
@@ -205,7 +205,7 @@ func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
-// Line returns the progress in one line. The parameter units has the units of all SKUs.
+// Line returns the progress in one line. The parameter units is the initial stock of all SKUs together.
 func (p Progress) Line(units int64) string {
 	oversold, trouble := "", ""
 	if p.Units > units {

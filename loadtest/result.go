@@ -57,8 +57,8 @@ type Result struct {
 	Accepted     int          `json:"accepted,omitempty"`
 	Reservations Reservations `json:"reservations,omitzero"`
 
-	// Commands counts the commands that the purchases sent to the backends, as the services counted them. If
-	// these counts are not known, CommandsMissing says why.
+	// Commands counts the commands that services sent to the backends for the purchases. If the services do not
+	// report these counts, CommandsMissing says why.
 	Commands        []Commands `json:"commands"`
 	CommandsMissing string     `json:"commands_missing,omitempty"`
 
@@ -101,7 +101,7 @@ type Cancellations struct {
 	Unknown int `json:"unknown"`
 }
 
-// Reservations counts the reservations that buyers did not cancel in time, by the result.
+// Reservations counts the reservations that buyers did not cancel before they expired, by their end.
 type Reservations struct {
 	Paid      int `json:"paid"`
 	Forgotten int `json:"forgotten"`
@@ -173,11 +173,11 @@ type Latency struct {
 	Mean float64 `json:"mean"`
 }
 
-// Commands counts the commands that purchases sent to one backend.
+// Commands counts the commands that services sent to one backend for the purchases.
 type Commands struct {
 	Backend     string  `json:"backend"`
 	Count       int64   `json:"count"`
-	PerPurchase float64 `json:"per_purchase"` // the mean per request that reached the strategy
+	PerPurchase float64 `json:"per_purchase"` // the mean number of commands per request that reached the strategy
 }
 
 // A Problem is a reason why a run proves nothing, or why its buyers were not served. Clients that write their own text

@@ -64,7 +64,7 @@ func (r *run) prepareSale(ctx context.Context) (bool, error) {
 // unusableTarget returns the problem for a target that does not answer as a run needs it to.
 func unusableTarget(s service, err error) Problem {
 	advice := " (is it running, and is the address right?)"
-	// A refusal has the service's own reason, so the advice is left out.
+	// A target that refused is running and says why, so the advice to check this is left out.
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		advice = ""
 	}
@@ -168,7 +168,7 @@ func (r *run) checkAgreement(ctx context.Context, sku int64, opened judge.Stock)
 		}
 	}
 	now, err := r.config.Ledger.Snapshot(ctx, sku)
-	// If the ledger does not know the SKU, its stock is empty, and check reports another database.
+	// If the ledger does not know the SKU, now.Stock is empty. The function check then reports another database.
 	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) {
 		return unreadLedger(err)
 	}
@@ -213,7 +213,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 // judgeSKU judges the SKU with index k. It uses the ledger, the stock of the reset, and the answers that buyers got.
 func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
 	sku, calls, initial := r.config.SKU+int64(k), r.tally.skus[k].calls, r.config.Stock
-	// The sale may have been restocked before the buyers joined, so its initial stock is computed.
+	// Units may have been added before the buyers joined, so the initial stock is the stock without added units.
 	if r.config.Joins {
 		initial = snap.Stock.Initial - snap.Restocked()
 	}
@@ -251,8 +251,8 @@ func (r *run) addAuditProblems(others map[string]int, failed error) {
 	}
 }
 
-// ownOrders returns a function that reports whether an order belongs to this run. Without
-// Config.Joins all orders of the sale do.
+// ownOrders returns a function that reports whether an order belongs to this run. If Config.Joins is not set,
+// all orders of the sale belong to this run.
 func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
 	prefix := r.plan.keyPrefix(sku)
 	return func(o *judge.Order) bool { return !r.config.Joins || strings.HasPrefix(o.RequestID, prefix) }
@@ -278,7 +278,7 @@ func (r *run) readSettled(ctx context.Context, k int, deadline time.Time) (judge
 	defer tick.Stop()
 	var last judge.Snapshot
 	var lastErr error
-	hasRead, changed := false, time.Now() // changed is when the ledger last changed, or could not be read
+	hasRead, changed := false, time.Now() // changed is the time of the ledger's last change or failed read
 	for {
 		busy := hasSilentCall && anyInFlight(ctx, r.services)
 		now, err := r.Snapshot(ctx, sku)
@@ -296,8 +296,8 @@ func (r *run) readSettled(ctx context.Context, k int, deadline time.Time) (judge
 		case !agrees || busy:
 			changed = time.Now()
 		case !told.hasOpenRequest || time.Since(changed) >= limits.quiet:
-			// The ledger was read twice with the same result, and the counters of the first snapshot were read in
-			// between. So they fit the ledger of the first snapshot.
+			// The ledger was the same before and after the counters of the snapshot before were read. So these
+			// counters fit the ledger of that snapshot.
 			return before, true, nil
 		}
 		select {

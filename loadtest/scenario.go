@@ -37,7 +37,7 @@ type Scenario struct {
 	Restock []string `json:"restock,omitempty" group:"sale" placeholder:"UNITS@TIME" help:"${Restock}"`
 
 	// Buyers is the number of requests. With the profile Constant, it follows from Rate and Duration. Each
-	// request is of another user, except for duplicates.
+	// request comes from a different user, except for duplicates.
 	Buyers   int   `json:"buyers" group:"sale" placeholder:"N" help:"${Buyers}"`
 	Quantity int64 `json:"quantity" group:"sale" placeholder:"N" help:"${Quantity}"`
 	// Duplicates is the share of requests by a user who has already sent a request with another key. Only one
@@ -196,7 +196,7 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 	switch {
 	case errors.Is(err, io.EOF):
 		return base, configError("%s: the file is empty", path)
-	// Only the first line says what is wrong. In the lines below, the library quotes the file.
+	// Only the first line of the library's error says what is wrong. The other lines quote the file.
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		return base, configError("%s: %s", path, text)
@@ -218,7 +218,7 @@ func decodeYAML(d *yaml.Decoder, into any) (err error) {
 // Command returns a command line that repeats the sale of s with the same buyers.
 func (s Scenario) Command() string {
 	defaults := DefaultScenario()
-	if s.Open() { // An open loop refuses the flag --concurrency, so it must not be written.
+	if s.Open() { // The flag --concurrency is left out, because an open loop rejects it.
 		s.Concurrency = defaults.Concurrency
 	}
 	if s.Profile == Constant {
@@ -249,7 +249,7 @@ func Flags(s, defaults any) string {
 		case reflect.Slice:
 			text = strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
 		}
-		// A shell would take these signs for redirections or history.
+		// The text is quoted, because a shell gives these characters a special meaning.
 		if strings.ContainsAny(text, "<>!") {
 			text = "'" + text + "'"
 		}
@@ -274,7 +274,7 @@ func (r Range) Check(field string, n float64) error {
 		format = func(seconds float64) string { return tables.Span(time.Duration(seconds * float64(time.Second))) }
 	}
 	value := ""
-	// A larger number may be printed with other digits than were typed, so it is left out.
+	// A larger number is left out, because it may be printed with other digits than the user typed.
 	if math.Abs(n) < 1<<53 {
 		value = format(n) + " is "
 	}

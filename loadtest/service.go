@@ -18,7 +18,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A service makes those calls to one target that do not buy. They prepare the sale and collect evidence for
+// A service makes all calls to one target except purchases. The calls prepare the sale and collect evidence for
 // the judge.
 type service struct {
 	base       string
@@ -28,7 +28,7 @@ type service struct {
 
 const (
 	askTimeout   = 5 * time.Second
-	resetTimeout = 30 * time.Second // A reset waits for purchases in flight, so it takes longer.
+	resetTimeout = 30 * time.Second // A reset waits for purchases in flight, so it takes longer than other calls.
 )
 
 // readBackends returns the target's backends, including those that are down.
@@ -76,7 +76,7 @@ func (s service) readStock(ctx context.Context, sku int64) (judge.Snapshot, erro
 
 func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku, 10) }
 
-// A refusal is the error for an answer with another status than 200.
+// A refusal is the error for an answer whose status is not 200.
 type refusal struct {
 	call    string // the method and the URL of the call
 	status  int
@@ -122,7 +122,7 @@ func (s service) callJSON(ctx context.Context, method, path, body string, into a
 	}
 	if resp.StatusCode != http.StatusOK {
 		refused := &refusal{call: call, status: resp.StatusCode, body: data}
-		_ = json.Unmarshal(data, &refused.problem) // If the body is not JSON, as from a proxy, problem stays empty.
+		_ = json.Unmarshal(data, &refused.problem) // problem stays empty if the body is not JSON, as from a proxy
 		return refused
 	}
 	if err := json.Unmarshal(data, into); err != nil {
@@ -160,10 +160,10 @@ func (r *run) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	if len(errs) == len(r.services) {
 		return judge.Snapshot{}, errors.Join(errs...)
 	}
-	return snap, nil // No service that answered has this counter, so the snapshot lacks it.
+	return snap, nil // the services that answered do not have the counter, so snap lacks it
 }
 
-// stats are the counts of one service since its process started.
+// stats are the statistics of one service since its process started.
 type stats struct {
 	StartedAt        time.Time `json:"started_at"`
 	ProcessorSeconds float64   `json:"processor_seconds"`
@@ -186,8 +186,8 @@ func (r *run) readAllStats(ctx context.Context) ([]stats, error) {
 	return all, nil
 }
 
-// startMeter reads the counts before the load. It returns a function that reads the counts again after
-// the load, and writes the costs of the load into the result.
+// startMeter reads the statistics of all services before the load. It returns a function that reads them again after
+// the load, and writes the commands and the processor time of the load into the result.
 func (r *run) startMeter(ctx context.Context) func(context.Context) {
 	before, err := r.readAllStats(ctx)
 	return func(ctx context.Context) {
@@ -207,7 +207,7 @@ func (r *run) startMeter(ctx context.Context) func(context.Context) {
 	}
 }
 
-// addCost writes into the result what the purchases of its strategy have cost at all targets.
+// addCost writes the processor time of all targets, and the commands of the strategy's purchases, into the result.
 func (r *Result) addCost(before, after []stats) {
 	processor, purchases, commands := 0.0, int64(0), map[string]int64{}
 	for i, now := range after {

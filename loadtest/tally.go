@@ -63,8 +63,8 @@ func (t *tally) skuOf(p purchase) *skuTally { return &t.skus[p.sku-t.plan.scenar
 // A timing says when a request was due and when it was sent. Times count from the start of the load.
 type timing struct {
 	due, sent time.Duration
-	// connectionsBusy is true if all connections were busy when the request was due. Otherwise the generator
-	// itself is to blame if the request was sent late.
+	// connectionsBusy is true if all connections were busy when the request was due. If it is false and the
+	// request was sent late, the generator itself caused the delay.
 	connectionsBusy bool
 }
 
@@ -102,7 +102,7 @@ func (t *tally) recordFinalAnswer(p purchase, r reply, when timing) {
 	t.result.Counts[judge.OutcomeAccepted]--
 	t.result.Counts[r.Outcome]++
 	t.countOutcome(p, r, when)
-	if r.Outcome == judge.OutcomeAccepted { // no other answer came in time, and this one has been recorded already
+	if r.Outcome == judge.OutcomeAccepted { // no final answer came in time; recordAnswer has recorded the call
 		return
 	}
 	t.keepCall(p, judge.Call{CallTimes: judge.CallTimes{Sent: when.sent, Answered: r.answered}}, r)
@@ -116,8 +116,8 @@ func (t *tally) countOutcome(p purchase, r reply, when timing) {
 	sku, latency := t.skuOf(p), toMicros(r.answered-when.due)
 	switch r.Outcome {
 	case judge.OutcomeSold:
-		// If the buyer cancels, another buyer may get the units before the cancellation is
-		// answered. So they do not count.
+		// Units that the buyer will cancel do not count. Another buyer may get them before the
+		// cancellation is answered, and they would count twice.
 		if !p.cancels {
 			t.units += p.quantity
 		}
@@ -167,7 +167,7 @@ func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, cmp.Or(r.OrderID, p.orderID), r.Remaining
 	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
 	switch r.Code {
-	// There was no answer, so there is no moment at which it came.
+	// A call that got no answer has no time of an answer.
 	case codeTimeout, codeLost, codeInterrupted:
 		call.Answered = 0
 	}
@@ -188,9 +188,9 @@ func (t *tally) countCode(r reply, call judge.CallKind) {
 	t.answers[code].Count++
 }
 
-// recordCancellation counts a cancellation. The parameter doubt is true if one of its calls had no answer, so
-// that the units may be back even if the last call was refused. The parameter wasSold is true if the buyer
-// cancels an order, not a reservation. If the units of an order are certainly not back, they count as sold from now on.
+// recordCancellation counts a cancellation. The parameter doubt is true if one of its calls got no answer: that call
+// may have returned the units, even if the last call was refused. The parameter wasSold is true if the buyer cancels
+// an order, not a reservation. If the units of an order were certainly not returned, they count as sold from now on.
 func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -219,7 +219,7 @@ func (t *tally) recordPayment(p purchase, r reply, doubt bool) {
 		t.units += p.quantity
 		t.lastSale = max(t.lastSale, r.answered)
 	case r.Outcome == judge.OutcomeExpired:
-		c.Expired++ // A reservation that has expired proves that no earlier call has paid it.
+		c.Expired++ // If the reservation has expired, no earlier call has paid for it.
 	case doubt:
 		c.Unknown++
 	default:
@@ -249,7 +249,7 @@ func (t *tally) currentProgress() Progress {
 	return p
 }
 
-// writeSummary writes the rates and times of a load that has ended into the result. The parameter is the load's length.
+// writeSummary writes the rates and times of a finished load into the result. The load ran for the duration took.
 func (t *tally) writeSummary(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -58,7 +58,7 @@ func (r *Result) writeVerdict(require []string) {
 	r.Checks = []Check{}
 	r.Linearizable.Answer = cmp.Or(r.Linearizable.Answer, LinearNotChecked)
 	for _, text := range require {
-		q, _ := ParseRequirement(text) // Config.Check has refused texts with an error.
+		q, _ := ParseRequirement(text) // Config.Check has rejected malformed texts.
 		r.Checks = append(r.Checks, q.checkResult(r))
 	}
 	r.Verdict = r.findVerdict()
@@ -87,8 +87,8 @@ func (r *Result) findVerdict() judge.Verdict {
 }
 
 // isUntried reports whether the verdict is Held only because too few buyers got an answer: units were left, and
-// the buyers with a definite answer wanted no more units than there were. The scenario itself has enough buyers,
-// because checkDemand refuses others.
+// the buyers with a definite answer wanted no more units than there were. The scenario is not the cause, because
+// checkDemand rejects a scenario with too few buyers.
 func (r *Result) isUntried() bool {
 	s := r.Settings
 	return r.findVerdict() == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
@@ -100,10 +100,10 @@ func (r *Result) isProven(v judge.Violation) bool {
 	// In a run of one SKU, a violation names no SKU, so sku is 0.
 	sku, _ := v.Params["sku"].(int64)
 	switch {
-	case v.Rule == judge.RuleNothingSold: // This is not certain, because perhaps no request arrived.
+	case v.Rule == judge.RuleNothingSold: // uncertain, because perhaps no request reached a service
 		return false
-	// Purchases that still run can take units, but not remove orders. So only violations that orders prove
-	// are certain.
+	// Purchases that still run can take units, but cannot remove orders. So a violation is certain only if
+	// orders prove it.
 	case !r.Settled && !r.settled[sku]:
 		return v.Rule == judge.RuleOversold || v.Rule == judge.RuleInvented || v.Rule == judge.RuleUnacknowledged
 	}
@@ -237,7 +237,7 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
 			right, r.DescribeStandstill(), tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"))
 	case judge.Oversold:
-		// The sums hide it if only one of several SKUs is oversold, or if the oversold units are only reserved.
+		// These sums over all SKUs do not show that only one SKU was oversold. Nor does Sold count reserved units.
 		if a.Sold <= a.Initial {
 			return "more of a SKU was sold or reserved than there was"
 		}
@@ -388,7 +388,7 @@ func (r *Result) sellableUnits() int64 {
 //     measured latency.
 //   - In a closed loop, where no request is due at a certain time, this process used up its processors.
 //
-// A request that waits for a free connection does not show this, because all connections wait for the service.
+// A request that waits for a free connection is no such fact, because all connections are waiting for the service.
 const (
 	minLag      = 10 * time.Millisecond // a shorter lag is normal, because of the scheduling of goroutines
 	maxLagShare = 0.5                   // the maximum share of the p99 latency that may be lag

@@ -15,20 +15,20 @@ import (
 
 // Articles contains the results of RunArticles.
 type Articles struct {
-	// Central and Segmented repeat an experiment of article B with two lock tables; chapter 12 of the course lists the
-	// articles. One table has one central row, the other has a hundred rows. Ratio says how many times as long an
-	// operation takes with the central row. The article measured 8 s and 5 s.
+	// Central and Segmented repeat an experiment of the published article B (see README) with two lock tables. One
+	// table has one central row, the other has a hundred rows. Ratio says how many times as long an operation takes
+	// with the central row. The article measured 8 s and 5 s.
 	Central, Segmented *Trial
 	Ratio              stats.Spread
-	// Article E describes a lock that polls. It leaves two numbers open: the pause between two attempts and the
-	// lease. The trials in Polls vary the pause, and those in Leases vary the lease.
+	// The published article E describes a lock that polls. The article leaves two numbers open: the pause between
+	// two attempts and the lease. The trials in Polls vary the pause, and the trials in Leases vary the lease.
 	Polls, Leases []*Trial
 	Lock          string // name of the lock that polls
 	TaskMS        float64
 }
 
-// These are the pauses and leases that are tried, as multiples of the task's length. Article E recommends a pause in
-// proportion to the task, and a lease of several times the task.
+// These are the pauses and leases under test, as multiples of the task's length. The published article E recommends
+// a pause in proportion to the task's length, and a lease of several times this length.
 var (
 	pollFactors  = []float64{0.2, 0.5, 1, 2, 4, 10}
 	leaseFactors = []float64{0.5, 1, 2, 3, 5, 10}
@@ -77,7 +77,7 @@ func RunArticles(ctx context.Context, o Options) (*Articles, error) {
 }
 
 // newTableTrial returns a trial with five times as many names to lock as contenders. Two contenders then hardly ever
-// wait for the same name. So the trial shows how they hinder each other in the table itself.
+// wait for the same name. So the trial shows how contenders delay each other when they write to the same table.
 func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
 	trial := o.newTrial(info, s, tableContenders)
 	trial.keys = make([]string, 5*tableContenders)

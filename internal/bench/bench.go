@@ -45,12 +45,12 @@ type Trial struct {
 
 	info     catalog.Info
 	settings catalog.Settings
-	ms       float64              // the tried pause or lease in milliseconds (see Articles); otherwise 0
+	ms       float64              // the pause or lease under test in ms (see Articles); 0 if the trial tests neither
 	keys     []string             // the names that are locked, one after another, by successive acquisitions
 	hold     func() time.Duration // returns how long to hold the lock; if nil, the lock is released at once
 	warmUp   time.Duration        // the time for which contenders run before the measured time begins
 	measured time.Duration
-	gated    bool // the contenders pass a gate first (see gatedLocker)
+	gated    bool // true if contenders pass a gate before they wait for the lock (see gatedLocker)
 }
 
 func (o Options) newTrial(info catalog.Info, s catalog.Settings, contenders int) *Trial {
@@ -180,7 +180,7 @@ func (r *Report) reportTables() []tables.Table {
 type column struct {
 	head   string
 	figure string
-	spread bool // the column also shows the lowest and the highest value of all rounds
+	spread bool // true if the column also shows the lowest and the highest value of all rounds
 }
 
 var (
@@ -188,8 +188,8 @@ var (
 	waitOfSlowest = column{"p99 ms", waitP99, false}
 )
 
-// trialTable returns a table with one row for each trial. A row begins with the pause or lease that was tried, if
-// there is one, and else with the name of the lock.
+// trialTable returns a table with one row for each trial. A row begins with the pause or lease under test. If the
+// trial tests neither, the row begins with the name of the lock.
 func trialTable(title, first string, columns []column, trials ...*Trial) tables.Table {
 	t := tables.Table{Title: title, Words: 1, Head: []string{first}}
 	for _, c := range columns {
@@ -198,7 +198,7 @@ func trialTable(title, first string, columns []column, trials ...*Trial) tables.
 	for _, s := range trials {
 		row, void := []string{s.Lock}, ""
 		switch {
-		// If a pause or lease was tried, lost updates are one of the figures, and no reason to hide the row.
+		// In a trial of a pause or lease, lost updates are a figure of the table, so the row is shown.
 		case s.ms > 0:
 			row[0] = tables.Number(s.ms)
 		case s.lostUpdates() > 0:

@@ -70,7 +70,7 @@ func (l gatedLease) Release(ctx context.Context) error {
 }
 
 // maxOverrun limits how much longer than planned a pass takes. Contenders need time to connect, and each waiting
-// contender gets the lock once more. Some locks fail to wake the last waiters, and the pass must end nevertheless.
+// contender gets the lock once more. The limit ends the pass even if a lock fails to wake its last waiters.
 const maxOverrun = 20 * time.Second
 
 var errStalled = errors.New("the lock stalled: a contender did not get it, or could not release it")
@@ -138,7 +138,7 @@ func (u *unsafeCounter) incrementAround(work func()) {
 }
 
 type contender struct {
-	locks int             // acquisitions within the measured time
+	locks int             // the number of acquisitions within the measured time
 	waits []time.Duration // the durations of the acquisitions that began within the measured time
 }
 

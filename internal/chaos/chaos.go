@@ -70,16 +70,16 @@ const (
 	followUpBuyers = 16 // the number of buyers that buy at the same time in the second part of a sale
 	extraBuyers    = 50 // the number of buyers in the second part of a sale in addition to one for each unit
 	// minFollowUps is the minimum number of buyers in the second part of a sale. In a sale that stands still, each
-	// buyer waits for a lock until its timeout. So many buyers then last longer than maxStandstill, and the
-	// standstill is noticed.
+	// buyer waits for a lock until a timeout. With this number of buyers, the waits take longer than maxStandstill
+	// in all, so the standstill is noticed.
 	minFollowUps = 20 * followUpBuyers
 )
 
 // stock returns more units than the buyers of the first part can buy.
 func (s Settings) stock() int64 { return int64(s.Rate*firstPart.Seconds()) + 100 }
 
-// slack returns for how long a sale may stand still, besides the time of the fault, a buyer's wait and the lease,
-// before it counts as blocked. A lease in etcd lasts at least two seconds, and the machine may be busy.
+// slack returns how much longer than the fault, a buyer's wait and the lease together a sale may stand still before
+// it counts as blocked. A lease in etcd lasts at least two seconds, and the machine may be busy.
 func (s Settings) slack() time.Duration {
 	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }
@@ -149,7 +149,7 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 		}
 	}
 	mayAnswerWrongly := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
-	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // so the orders are right
+	onlyAnswersAreWrong := onlyRule(t.violations, judge.RuleNotLinearizable) // if true, the orders are right
 	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && onlyAnswersAreWrong)
 }
 

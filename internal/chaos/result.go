@@ -282,11 +282,11 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 		violations = r.Audit.Violations
 	}
 	if first && t.onlyDataWasLost(violations, judge.RuleCounterDisagrees) {
-		// The number of units in Redis is wrong only for a while. In the second part of the sale, Redis may admit a
-		// buyer whom the stock row in MySQL refuses. This refusal corrects the number.
+		// Redis has the wrong number of units only for a while. In the second part of the sale, Redis may accept a
+		// purchase that the stock row in MySQL refuses. This refusal corrects the number in Redis.
 		verdict, violations = judge.Held, nil
 	}
-	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the interruption is one problem
+	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // an interruption adds one problem
 	case verdict != judge.NotValid || r.Audit == nil:
 	// If nothing was sold, the word is wordStopped, not the verdict Blocked.
 	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0:

@@ -31,7 +31,7 @@ type Fault struct {
 	harm   harm
 }
 
-// These are the names of faults that other packages inject by themselves.
+// These are the names of faults to which other packages refer.
 const (
 	KillService  Name = "kill_service"
 	RestartMySQL Name = "restart_mysql"
@@ -39,7 +39,7 @@ const (
 
 // All lists the faults in the order in which pages and tables show them.
 var All = []Fault{
-	// The faults of a holder wait for a purchase that has read the stock and has not yet committed.
+	// Faults at the holder of a lock wait for a purchase that has read the stock and has not yet committed.
 	{Name: "pause_holder", Question: catalog.LeaseEnd, Lasts: true,
 		target: holderAt(point.BeforeCommit), harm: pauseHolderProcess,
 		Describe: "the process that holds the lock stands still before it commits"},
@@ -156,10 +156,10 @@ type Status struct {
 	Kind      Name               `json:"kind"`
 	Available bool               `json:"available"`
 	Missing   string             `json:"missing"`        // the reason why the fault is not available, in English
-	Lack      *Lack              `json:"lack,omitempty"` // the same reason as a code
-	Holder    bool               `json:"holder"`         // the fault waits for the holder of a lock
-	Service   bool               `json:"service"`        // the fault hits the service process Aim.Service
-	Lasts     bool               `json:"lasts"`          // the fault ends by itself
+	Lack      *Lack              `json:"lack,omitempty"` // the reason in Missing as a code
+	Holder    bool               `json:"holder"`         // true if the fault waits for the holder of a lock
+	Service   bool               `json:"service"`        // true if the fault hits the service process Aim.Service
+	Lasts     bool               `json:"lasts"`          // true if the fault ends by itself
 	Uses      backend.Capability `json:"uses,omitempty"` // only strategies that use this backend can notice the fault
 	// Question is the column of the guarantee matrix for this kind of fault; "" if there is none.
 	Question catalog.Question `json:"question,omitempty"`
@@ -252,8 +252,8 @@ type Why string
 const (
 	NoUnits    Why = "no_units"    // the stock was sold out
 	Idle       Why = "idle"        // the process had no purchase under way
-	NoPoint    Why = "no_point"    // the fault stops purchases between read and write, but the strategy does not read
-	NotReached Why = "not_reached" // no purchase reached the point at which the fault stops one
+	NoPoint    Why = "no_point"    // a purchase is stopped after its read, but the strategy writes without reading
+	NotReached Why = "not_reached" // no purchase reached the point at which the fault stops a purchase
 	WentOn     Why = "went_on"     // the fault had ended before Undo was called
 	DataKept   Why = "data_kept"   // the server came back with its data
 	// NothingPassed means that nothing was sent over the link during the fault, or that there was no reply to lose.
@@ -286,8 +286,8 @@ type Lack struct {
 
 // These are the values of Lack.Code. Lack.Params has the name of the server and, if needed, the topology.
 const (
-	LackServer   = "no_server"      // the lab has not started a single server with the name in Params
-	LackGiven    = "given_server"   // the server was given to the lab, which did not start it
+	LackServer   = "no_server"      // the lab has started no server, or several, with the name in Params
+	LackGiven    = "given_server"   // the user has given the server's address, so the lab did not start the server
 	LackLink     = "no_link"        // services reach the server directly, so no proxy can cut the connection
-	LackTopology = "other_topology" // the fault needs several such servers, which only the topology in Params has
+	LackTopology = "other_topology" // the fault needs several servers of this name, as in the topology in Params
 )

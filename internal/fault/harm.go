@@ -17,8 +17,8 @@ import (
 // mutex Harm of that process.
 type harm func(context.Context, *strike) (*Injection, error)
 
-// newInjection returns the Injection of a fault that has happened. The function undo ends the fault. It is nil for a
-// fault that has ended already.
+// newInjection returns the Injection of a fault that has happened. The function undo ends the fault. If the fault has
+// ended already, undo is nil.
 func (s *strike) newInjection(tookEffect bool, undo func(context.Context, *Effect) error) (*Injection, error) {
 	e := s.before
 	e.TookEffect = tookEffect
@@ -220,7 +220,7 @@ func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
 	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
-	// The SELECT may have waited for a row lock, so waits are counted only after the SELECT, when buyers wait.
+	// The SELECT may itself have waited for a row lock. So the waits are counted from here on, when buyers wait.
 	waits, errWaits := rowLockWaits(ctx, in.DB)
 	if err = errors.Join(err, errWaits); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock the stock row: %w", err), tx.Rollback().Error, in.Close())

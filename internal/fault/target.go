@@ -15,7 +15,7 @@ import (
 type target struct {
 	kind     targetKind
 	server   string     // the server that the fault hits, or whose link it hits; "" for processes and purchases
-	topology string     // for a leaderTarget: the topology with several such servers
+	topology string     // for a leaderTarget: the topology that has several servers of this kind
 	point    point.Name // for a purchaseTarget: the point at which the purchase is stopped
 }
 
@@ -143,7 +143,7 @@ const stateTimeout = time.Second
 func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
 	var e Effect
 	_ = lab.Await(ctx, stateTimeout, func(context.Context) error {
-		// Await also ends after stateTimeout. readState has a time limit of its own, so its last call is complete.
+		// The context of Await ends after stateTimeout, perhaps during a read. So readState gets the outer context.
 		e = s.readState(ctx, number)
 		if e.InFlight == nil || *e.InFlight > 0 || e.UnitsLeft != nil && *e.UnitsLeft <= 0 {
 			return nil
@@ -211,10 +211,10 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 				s.acceptArrival(context.WithoutCancel(ctx), a)
 				return nil
 			}
-			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // for example, the process died
+			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // if the process died
 			open--
 		case <-stock.C:
-			if soldOut { // the SKU was sold out at the last tick, too, so no buyer is still taking the last unit
+			if soldOut { // already sold out half a second ago, so no buyer is still taking the last unit
 				s.before.Why = NoUnits
 				return nil
 			}
@@ -261,8 +261,8 @@ func (s *strike) isSoldOut(ctx context.Context) bool {
 	return s.before.UnitsLeft != nil && *s.before.UnitsLeft <= 0
 }
 
-// acceptArrival makes the process of a held purchase the target of the fault. If the strategy has no such point,
-// acceptArrival only records this in s.before.Why.
+// acceptArrival makes the process of a held purchase the target of the fault. If no purchase is held, because the
+// strategy writes without reading the stock, acceptArrival only sets s.before.Why to NoPoint.
 func (s *strike) acceptArrival(ctx context.Context, a arrival) {
 	if a.Holder == nil {
 		a.release()

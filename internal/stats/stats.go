@@ -65,7 +65,7 @@ func (s Spread) roundedSpread() Spread {
 	return s
 }
 
-// SpreadOf summarizes figures. If their number is even, the median is the mean of the middle two.
+// SpreadOf summarizes figures. If the number of figures is even, the median is the mean of the middle two.
 // Without figures, the Spread is zero.
 func SpreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
@@ -85,10 +85,10 @@ func (s Spread) String() string {
 
 // A Ratio compares the figures of two subjects.
 type Ratio struct {
-	Times  float64 `json:"times"`  // the first figure divided by the second: the geometric mean of the common rounds
+	Times  float64 `json:"times"`  // the geometric mean of first figure / second figure over the common rounds
 	Low    float64 `json:"low"`    // the lower end of the 95 % confidence interval
 	High   float64 `json:"high"`   // the upper end of the interval; with fewer than two rounds both ends are 0
-	Rounds int     `json:"rounds"` // the number of common rounds, in which both were measured
+	Rounds int     `json:"rounds"` // the number of common rounds, in which both subjects were measured
 }
 
 // RatioOf compares a with b in the rounds that both have. The interval is Student's t interval of the mean of

@@ -26,7 +26,7 @@ type Table struct {
 	Head  []string
 	Rows  [][]string
 	Notes []string // explanations below the table; only WriteText writes them
-	Words int      // how many of the first columns contain words
+	Words int      // the number of leading columns that contain words; the other columns contain figures
 }
 
 // A Report is the result of a command in all its forms: text for a terminal, Markdown, CSV, and JSON for programs.
@@ -92,7 +92,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// WriteJSON writes the value JSON for programs.
+// WriteJSON writes the field JSON, encoded as JSON, for programs.
 func (r Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")

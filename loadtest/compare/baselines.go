@@ -48,7 +48,7 @@ func BaselineNames() []string {
 
 const (
 	baselineStrategy = "bare"
-	baselineConns    = 64 // the maximum number of connections to the database, as for two service processes
+	baselineConns    = 64 // the maximum number of connections to the database: as many as two services have
 	// endlessStock is more units than any run sells.
 	endlessStock = int64(1) << 52
 )
@@ -208,7 +208,7 @@ type baselinePurchase struct {
 	Quantity int64 `json:"quantity"`
 }
 
-// baselineHandler reads the body and writes the answer of a service. Between the two it calls the function work.
+// baselineHandler returns a handler that reads a request, calls work, and writes the answer as a service does.
 func baselineHandler(work func(context.Context, baselinePurchase) (int64, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var p baselinePurchase

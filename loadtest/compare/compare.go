@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		c.runTurn(ctx, e, turn.Round)
 	}
-	// The context may also have ended between two sales, and then no sale has noticed this.
+	// If the context ended between two sales, no sale has noticed this.
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()
@@ -98,7 +98,7 @@ func newComparison(o Options) *comparison {
 	return c
 }
 
-// addEntry adds an entry for the candidate k and this number of concurrent buyers, unless the entry exists already.
+// addEntry adds an entry for the candidate k and the given number of concurrent buyers, unless it exists already.
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	isThis := func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }
 	if !slices.ContainsFunc(c.result.Entries, isThis) {
@@ -174,7 +174,7 @@ func (c *comparison) warmUpSale(e *Entry) loadtest.Config {
 	warm.Profile, warm.Rate, warm.Duration = loadtest.Closed, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
-	warm.Plenty = true // With many SKUs, this small sale may have more units than buyers, which Plenty allows.
+	warm.Plenty = true // With many SKUs, this small sale may have more units than buyers want.
 	warm.Forget = 0    // No buyer leaves a reservation unpaid, so the sale need not wait until reservations expire.
 	return warm
 }
@@ -184,7 +184,7 @@ func (c *comparison) runSale(ctx context.Context, e *Entry, sale loadtest.Config
 	run := c.load
 	if e.Baseline {
 		sale.Targets, sale.Strategy = []string{e.target}, baselineStrategy
-		// A baseline can only answer purchases, so nobody reserves or asks for an answer in two steps.
+		// A baseline can only answer purchases, so buyers do not reserve, and every answer is final.
 		sale.Reserve, sale.Forget, sale.Async = 0, 0, false
 		run = loadtest.Send
 	}

@@ -45,8 +45,8 @@ func (r *Result) Answer() []string {
 	return lines
 }
 
-// findFastest returns the fastest strategy that was right, and a strategy to compare it with: RelativeTo, or
-// the second fastest if RelativeTo is the fastest.
+// findFastest returns the fastest correct strategy, and a strategy to compare it with: Result.RelativeTo, or the
+// second fastest strategy if Result.RelativeTo is the fastest.
 func (r *Result) findFastest() (best, other *Entry) {
 	var right []*Entry
 	for _, e := range r.MainEntries() {
@@ -57,7 +57,7 @@ func (r *Result) findFastest() (best, other *Entry) {
 	}
 	breaksInProof := func(e *Entry) bool { return e.ProofBreaks != "" }
 	if holding := slices.DeleteFunc(slices.Clone(right), breaksInProof); len(holding) > 1 {
-		right = holding // If at least two strategies never break in the proof, all others are left out.
+		right = holding // prefer strategies that never break in the proof (seckill prove)
 	}
 	slices.SortStableFunc(right, func(a, b *Entry) int {
 		return cmp.Compare(b.Figures[r.Settings.By].Median(), a.Figures[r.Settings.By].Median())
@@ -140,8 +140,8 @@ func (e *Entry) medianCell(ids ...string) string {
 	return strings.Join(cells, " / ")
 }
 
-// factorCell returns how many times as fast as the strategy relativeTo the entry e is (Entry.Factor), as a cell of a
-// table. The cell of the strategy relativeTo itself is "1".
+// factorCell returns Entry.Factor as a cell of a table: the speed of e as a multiple of the speed of the strategy
+// relativeTo. The cell of that strategy itself is "1".
 func (e *Entry) factorCell(relativeTo string) string {
 	switch {
 	case e.Strategy == relativeTo && e.isCompetitor():
@@ -162,7 +162,7 @@ const tableNote = "Medians of the rounds. answers/s: definite answers, to all bu
 func (r *Result) strategiesTable() tables.Table {
 	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s"}}
-	// The column is left out if answers are compared: a sale of few units ends at once, and its rate says nothing.
+	// If answers are compared, a sale may have few units and end at once. Its sales per second then say nothing.
 	if r.Settings.By == Sales {
 		t.Head = append(t.Head, "sales/s")
 	}
@@ -190,7 +190,7 @@ func (r *Result) strategiesTable() tables.Table {
 
 // ratiosTable has a row for each strategy that was compared with baselines, or with itself without Idempotency-Keys.
 func (r *Result) ratiosTable() tables.Table {
-	// The columns are the names for which some entry has a ratio.
+	// A column is left out if no entry has a ratio for its name.
 	var names []string
 	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {
 		if slices.ContainsFunc(r.Entries, func(e *Entry) bool { return e.Ratios[name].Rounds > 0 }) {

@@ -20,8 +20,8 @@ type Result struct {
 	Interrupted bool    `json:"interrupted"`
 
 	Settings   Settings `json:"settings"`
-	RelativeTo string   `json:"relative_to"` // the strategy to which Entry.Factor compares; empty if none was measured
-	RatioBy    string   `json:"ratio_by"`    // the metric that Entry.Ratios compare
+	RelativeTo string   `json:"relative_to"` // the strategy by whose figure Entry.Factor divides; may be empty
+	RatioBy    string   `json:"ratio_by"`    // the metric of the figures that Entry.Ratios divide
 	// Entries are in the order in which their strategies were named. First come the entries with
 	// Settings.Concurrency buyers at a time, then those with other numbers of buyers. Among entries with the
 	// same number, baselines come last.
@@ -106,7 +106,7 @@ type measuring struct {
 	histogram *hdrhistogram.Histogram // the latencies of all requests of all rounds
 	rate      float64                 // the requests per second of the last sale
 	accepted  bool                    // true if an answer was 202, so no ratio to the entry without keys is computed
-	reference bool                    // true for the reference of a long comparison
+	reference bool                    // true for the reference strategy of a long comparison (see groupSize)
 	turns     int                     // the number of turns in the last round
 }
 
@@ -123,11 +123,11 @@ type Round struct {
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
 
-	references int // how many turns the reference had before this round
+	references int // the number of turns of the reference before this round
 }
 
-// addRound adds the results of a turn. If the round of t has results already, its figures become the means of
-// all turns.
+// addRound adds the results t of a turn. If the entry already has results of the same round, the figures of the
+// round become the means of all its turns.
 func (e *Entry) addRound(t Round) {
 	last := len(e.Rounds) - 1
 	if last < 0 || e.Rounds[last].Round != t.Round {
@@ -161,8 +161,8 @@ func (r *Result) nearbyReferences(e *Entry) stats.Series {
 	return s
 }
 
-// MainEntries returns the entries of strategies with keys that were measured with
-// Settings.Concurrency buyers at a time.
+// MainEntries returns the strategies' entries that were measured with Settings.Concurrency concurrent buyers who
+// send idempotency keys. It leaves out baselines.
 func (r *Result) MainEntries() []*Entry {
 	var all []*Entry
 	for _, e := range r.Entries {
@@ -239,8 +239,8 @@ func (r *Result) setRatios() {
 	}
 }
 
-// ExitStatus returns the exit status of a load run with the worst verdict of all strategies. Strategies that broke as
-// they are known to do not count.
+// ExitStatus returns the exit status that a load run with the worst verdict of all strategies would have. A strategy
+// that is known to break does not count if it broke.
 func (r *Result) ExitStatus() int {
 	worst := judge.Held
 	isNamed := func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }
@@ -281,7 +281,7 @@ func (r *Result) Tally() Tally {
 
 // These metrics are measured in each turn. Times are in milliseconds, except that SellOut is in seconds.
 const (
-	Answers    = "answers"     // answers per second that say what the buyer got
+	Answers    = "answers"     // definite answers per second (each says what the buyer got)
 	Sales      = "sales"       // sales per second, from the first request to the last sale
 	SellOut    = "sell_out"    // time to the last sale; known only if all units were sold
 	BoughtP50  = "bought_p50"  // the median latency of sales
@@ -313,7 +313,7 @@ var metrics = []metric{
 			n += c.PerPurchase
 		}
 		return n
-	}, func(r *loadtest.Result) float64 { // This counts the sales whose commands are known.
+	}, func(r *loadtest.Result) float64 { // 1 for a sale whose commands are known, otherwise 0
 		return float64(min(1, len(r.Commands)))
 	})},
 	{Services, "services_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
