@@ -50,8 +50,8 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	return starting.Wait()
 }
 
-// addBackend adds a backend from a given address. If no address is given, it starts servers with a program of this
-// machine, or else an embedded engine. If none of the three is possible, the status says why.
+// addBackend adds a backend at the address that the user has given. Without an address, it starts servers with a
+// program on this machine, or else an embedded engine. If none of the three is possible, the status says why.
 func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, error) {
 	k, known := l.kinds[name]
 	if !known {
@@ -123,7 +123,7 @@ func (l *Lab) discardBackend(name string) {
 	killAll(started)
 }
 
-// startAlike starts servers that do not know each other.
+// startAlike starts one or several independent servers of the same kind.
 func (l *Lab) startAlike(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, max(1, k.count))
 	e := &Ensemble{Nodes: nodes}
@@ -141,8 +141,8 @@ func addresses(processes []*Process) []string {
 	return addrs
 }
 
-// awaitGiven asks a given backend until it can be used. The backend may still be starting, for example if Docker
-// restarts its container at the same time as this program's.
+// awaitGiven checks a backend that the user has given. If Options.OnWait is set, it repeats the check until success.
+// The backend may still be starting, for example if Docker restarts the backend and this program at the same time.
 func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 	status, err := l.checkGiven(ctx, k)
 	if err == nil || l.options.OnWait == nil {
@@ -162,7 +162,7 @@ func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 	return status, err
 }
 
-// checkGiven returns an error if a given backend does not answer. A service process checks the same when it starts.
+// checkGiven returns an error if a backend of Options.Given does not answer. Services check the same when they start.
 func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout/3)
 	defer cancel()
@@ -257,8 +257,8 @@ func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
 	return status, err
 }
 
-// addMiniredis runs a Redis inside this process. There is no embedded quorum, because its five nodes would die
-// together.
+// addMiniredis runs a Redis inside this process. The quorum of five Redis nodes has no embedded engine, because
+// the nodes of such a quorum would die together.
 func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(l.password)

@@ -38,7 +38,7 @@ type Options struct {
 	Links       bool
 	Token       string   // the admin token of the service processes; "" means a random token
 	ServiceArgs []string // arguments that Serve adds to the command line of each service process
-	// If OnWait is not nil, Start waits for given backends that do not answer yet, until its context ends. It calls
+	// If OnWait is not nil, Start waits for backends of Given that do not answer yet, until ctx ends. Start calls
 	// OnWait once for each such backend, perhaps concurrently. If OnWait is nil, Start does not wait.
 	OnWait func(error)
 }
@@ -64,7 +64,7 @@ type Lab struct {
 type state struct {
 	config    backend.Config
 	statuses  map[string]backend.Status
-	ensembles map[string]*Ensemble // by name of the backend; only backends that can lose a server
+	ensembles map[string]*Ensemble // by the backend's name; only backends of which an experiment may kill a server
 	processes []*Process
 	links     map[linkKey]*Relay
 	closers   []func() error

@@ -38,8 +38,8 @@ func (l *Lab) redisURL(addr string) string {
 // Login returns the server's address with its password, in the form that the backend's flag expects.
 func (p *Process) Login() string { return p.lab.kinds[p.server.backend].address(p.Addr) }
 
-// accountStatements returns the SQL that makes the account of services and people. The server runs it at each start
-// before it accepts connections. The account has all rights to databases named seckill…, and may see lock waits. It
+// accountStatements returns the SQL that makes the account for services and people. The server runs it at each start
+// before it accepts connections. The account has all rights to databases named seckill…, and can see lock waits. It
 // has no rights beyond the database, such as FILE or SUPER.
 func (m mysqlServer) accountStatements(password string) string {
 	account := fmt.Sprintf("'%s'@'127.0.0.1'", mysqlUser)
@@ -72,7 +72,7 @@ func (l *Lab) ClientsFile() (string, error) {
 	path := filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
 	exports := environmentOf(c)
-	delete(exports, "SECKILL_TIERS") // without it, a program that reads the file treats the servers as given
+	delete(exports, "SECKILL_TIERS") // without this variable, seckill treats the servers as given by a user
 	exports["SECKILL_TOKEN"] = l.Token()
 	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
 		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)

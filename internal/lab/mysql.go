@@ -45,7 +45,7 @@ type mysqlServer struct {
 	path    string
 	data    string
 	mariadb bool
-	root    bool // true if this process runs as root; the server then needs an option
+	root    bool // true if this process runs as root; the server then needs --user=root
 
 	volatile bool // if true, the server need not flush its log at every commit
 }
@@ -124,8 +124,8 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 
 // mariadbTables returns the SQL that makes the server's system tables, from the scripts of mariadb-install-db.
 // mariadb-install-db itself calls a program that Debian's server package lacks, and loads 3 MB of help texts. The
-// variable at the head makes the scripts create two accounts, for root and for this user, which log in by the socket
-// without a password.
+// SQL first sets @auth_root_socket, so the scripts create two accounts, for root and for the user of the lab.
+// Both accounts log in by the socket without a password.
 func mariadbTables(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real

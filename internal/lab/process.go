@@ -42,7 +42,7 @@ type Process struct {
 	ports   []int
 	version string
 
-	Harm sync.Mutex // locked while a fault is injected into the process, and while it is undone
+	Harm sync.Mutex // locked while a fault is injected into the process, and while the fault is undone
 
 	mu  sync.Mutex
 	run *running
@@ -96,7 +96,7 @@ const (
 )
 
 // freePorts finds n free TCP ports of 127.0.0.1. For each of them, the lab also opens the UDP port with the same number
-// and keeps it open until Stop. Other labs skip this number then, even while the lab's server is down.
+// and keeps it open until Stop. So other labs skip this number, even while the lab's server is down.
 func (l *Lab) freePorts(n int) ([]int, error) {
 	var found []int
 	for range 1000 {
@@ -195,7 +195,7 @@ func (p *Process) PID() int { return p.currentRun().process.Pid }
 // Done returns a channel that is closed when the current run ends. Each run has a new channel.
 func (p *Process) Done() <-chan struct{} { return p.currentRun().done }
 
-// Alive reports whether the process has not ended. It may be paused.
+// Alive reports whether the process is running or paused.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.Done():

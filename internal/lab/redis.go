@@ -17,7 +17,7 @@ import (
 	"seckill/internal/backend"
 )
 
-// redisServers starts n Redis servers that do not know each other.
+// redisServers starts n independent Redis servers.
 func (l *Lab) redisServers(ctx context.Context, program Program, n int, name, backend string) ([]*Process, error) {
 	return l.launchServers(ctx, n, 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, memberName(name, i, n), backend)

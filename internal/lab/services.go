@@ -213,7 +213,7 @@ const (
 
 	maxConnections = MaxServices*poolsOfService*connsOfPool + spareConnections
 
-	// givenConnections is the number of connections that all services together open to a given database. By default,
-	// MySQL and MariaDB accept 151.
+	// givenConnections is the number of connections that all services together open to a database that the user has
+	// given. By default, MySQL and MariaDB accept 151 connections.
 	givenConnections = 112
 )

@@ -26,8 +26,8 @@ const (
 	Losable = "losable"
 )
 
-// A topology has the functions that start several servers of some backends, by name of the backend. Other backends
-// start as in Single.
+// A topology maps the name of a backend to the function that starts several servers of this backend. A backend without
+// an entry starts as in Single.
 type topology map[string]startFunc
 
 type startFunc func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error)
@@ -48,8 +48,8 @@ func allTopologies() map[string]topology {
 // TopologyNames are the topologies that a user can choose.
 var TopologyNames = []string{Single, Cluster, Ensembles, Sentinel, Ring, Galera}
 
-// CheckTopology returns the topology with the given name; "" means Single. It returns an error if no topology has this
-// name, or if the topology would start servers of a backend whose address is given.
+// CheckTopology returns the topology with this name; "" means Single. It returns an error if no topology has this name,
+// or if the topology would start servers of a backend for which the user has given an address.
 func CheckTopology(name string, given backend.Config) (topology, error) {
 	found, known := allTopologies()[cmp.Or(name, Single)]
 	if !known {
@@ -79,8 +79,8 @@ type Ensemble struct {
 
 	// FindNode returns a node that has the given role now, such as the current leader.
 	FindNode func(ctx context.Context, role string) (*Process, error)
-	// StopReplication stops replication until the primary is killed. The primary still acknowledges writes, so these
-	// writes will be lost. For servers that vote it does nothing, because they acknowledge only what the majority has.
+	// StopReplication stops replication until the primary is killed. Writes that the primary acknowledges meanwhile are
+	// lost. With servers that vote, it does nothing, because they acknowledge only what the majority has.
 	StopReplication func(context.Context) error
 
 	// repair restores the roles and the replication when every node runs. By default it waits for the Leader.
@@ -88,7 +88,7 @@ type Ensemble struct {
 	// setClients changes a configuration so that clients reach the nodes, and try the
 	// preferred node before the other nodes. If setClients is nil, clients use the addresses of the nodes.
 	setClients func(c *backend.Config, preferred *Process)
-	// failOver makes another node take over after a node was killed, and waits for that. The field may be nil.
+	// After a node was killed, failOver makes another node take over and waits until it has. The field may be nil.
 	failOver func(context.Context) error
 }
 
@@ -108,7 +108,7 @@ const groupSize = 3
 var ErrNoServer = errors.New("its server is not installed")
 
 // Ensemble returns the servers of a backend, and starts them if they do not run. It returns an error if they cannot be
-// started, or if the lab's topology has no server of this backend that may fail.
+// started, or if no server of this backend can be lost in the lab's topology.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	if err := l.Add(ctx, name); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"seckill/internal/backend"
 )
 
-// redisRing starts three servers that do not know each other. Clients choose the server of a key.
+// redisRing starts three independent servers. Clients choose a key's server by a hash of the key.
 func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
 	nodes, err := l.redisServers(ctx, program, groupSize, Shard, backend.NameRedis)
 	return &Ensemble{Nodes: nodes, Roles: []string{Shard},
@@ -24,7 +24,7 @@ func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble
 			l.setPrivate(c, backend.NameRedis, addresses(nodes)...)
 			c.RedisAddrs, c.RedisRing = nil, c.RedisAddrs
 		},
-		repair:   func(context.Context) error { return nil }, // the busiest shard is not known before a load
+		repair:   func(context.Context) error { return nil }, // the default repair would wait until a shard is busy
 		FindNode: func(ctx context.Context, _ string) (*Process, error) { return busiestShard(ctx, nodes) }}, err
 }
 
@@ -188,7 +188,7 @@ func (s *sentinels) stopReplication(ctx context.Context) error {
 
 // failOver waits until the sentinels have promoted a replica. Writes that the replica lacks are lost.
 func (s *sentinels) failOver(ctx context.Context) error {
-	if err := s.setPrimaryPassword(ctx, s.replicated[0].lab.password); err != nil { // undoes stopReplication
+	if err := s.setPrimaryPassword(ctx, s.replicated[0].lab.password); err != nil { // undo stopReplication
 		return err
 	}
 	_, err := s.awaitPrimary(ctx)

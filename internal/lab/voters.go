@@ -107,7 +107,7 @@ func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) 
 func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 3, func(i int, ports [][]int) server {
 		config := "initLimit=20\nsyncLimit=10\n"
-		for i, p := range ports { // a single server ignores its line
+		for i, p := range ports { // if this line is the only one, ZooKeeper ignores it
 			config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
 		}
 		name := memberName(backend.NameZooKeeper, i, n)
@@ -156,7 +156,7 @@ const zookeeperLogging = `<configuration><appender name="out" class="ch.qos.logb
 <root level="INFO"><appender-ref ref="out"/></root></configuration>
 `
 
-// configureZooKeeper writes a server's files. The configuration ends with the lines in more.
+// configureZooKeeper writes a server's files. It appends the parameter more to the configuration.
 func configureZooKeeper(home string, port, id int, more string) error {
 	data := filepath.Join(home, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {

@@ -73,7 +73,7 @@ func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Inf
 		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
 	blameFixedFields(p, wanted.Scenario)
-	chosen := s.Strategies // includes strategies that cannot run here, because the result lists them, too
+	chosen := s.Strategies // also the strategies that cannot run here, because the result lists them, too
 	if !slices.Equal(wanted.Strategies, []string{compare.All}) {
 		chosen = s.chosenStrategies(wanted.Strategies, len(s.Strategies), p)
 	}

@@ -95,7 +95,7 @@ func New(c Config) *Server {
 		labLock: labLock{taken: make(chan struct{}, 1)}}
 	s.labLock.closing, s.labLock.close = context.WithCancel(context.Background())
 	s.labLock.what.Store(new("other work"))
-	// The runs are opened last. So their revisions are the highest, and a page that opens gets only the newest run.
+	// Open the runs last. A new page gets every change from the newest run on, which should include no comparison.
 	s.comparisons, s.traces, s.runs = openStore(s, comparisonType), openStore(s, traceType), openStore(s, runType)
 	s.shop.strategy, _ = catalog.Find(s.Strategies, s.Strategy)
 	s.addRoutes()
@@ -200,12 +200,12 @@ func notFound(c *gin.Context) error {
 		Detail: "There is nothing at " + c.Request.URL.Path + "."}
 }
 
-// noService is the answer to calls while no service runs. The service uses the same code when a call has certainly
-// taken no unit.
+// noService is the answer to calls while no service process answers. Its code means that the call has certainly taken
+// no unit. Service processes use the code with the same meaning.
 var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusServiceUnavailable,
 	Detail: "No service process answers, so nothing was sent. The lab's status says where their logs are."}
 
-// answerTime bounds the time of a call. Every call to the lab or to a service takes less time.
+// answerTime bounds the time of a call. It is longer than any call to the lab or to a service takes.
 const answerTime = 90 * time.Second
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -274,7 +274,7 @@ func (l *labLock) acquire(text string) error {
 	select {
 	case l.taken <- struct{}{}:
 		l.what.Store(&text)
-		if l.closing.Err() != nil { // asked after taking the lock, because Server.Close may have had it until now
+		if l.closing.Err() != nil { // checked under the lock, which Server.Close takes after it has cancelled closing
 			l.release()
 			return game.LabCloses
 		}

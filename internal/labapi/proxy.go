@@ -24,8 +24,8 @@ var serviceTransport = &http.Transport{
 	DisableCompression:  true,
 }
 
-// forwardCall sends a call to one service process, each time to the next one. If this process fails, forwardCall tries
-// no other process, because the call may be a purchase that the failed process has made.
+// forwardCall sends a call to one service process. Successive calls go to the processes in turn. If a process fails,
+// forwardCall tries no other process, because the call may be a purchase that the failed process has made.
 func (s *Server) forwardCall(c *gin.Context) error {
 	services := s.liveServices()
 	if len(services) == 0 {
@@ -49,7 +49,7 @@ func (s *Server) forwardCall(c *gin.Context) error {
 			r.SetURL(target)
 			// SetURL drops a malformed query. The query may name a strategy, so the service must see and refuse it.
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
-			// The caller's token is the lab's. The service has another token, which only the operator's calls get.
+			// The caller's token is valid only for the lab. The operator's calls get the token of the services instead.
 			r.Out.Header.Del("Authorization")
 			if s.whyNotOperator(c.Request) == "" {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
@@ -64,7 +64,7 @@ func (s *Server) forwardCall(c *gin.Context) error {
 }
 
 func (s *Server) writeProxyError(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() == nil { // otherwise the caller has ended the call, so the service may be fine
+	if r.Context().Err() == nil { // an error after the caller has ended the call says nothing about the service
 		s.Log.Warn("proxy", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	p := web.Problem{Code: "service_failed", Status: http.StatusBadGateway,

@@ -20,8 +20,8 @@ import (
 	"seckill/loadtest"
 )
 
-// A Run is a sale with one strategy, or the same sale with several strategies at the same time. The sale with one
-// strategy is a lane. When all lanes have ended, the Run is Done if at least one lane has a result; otherwise Failed.
+// A Run is a sale with one strategy, or the same sale with several strategies at the same time. Each strategy's sale is
+// a lane of the Run. When all lanes have ended, the Run is Done if at least one lane has a result; otherwise Failed.
 type Run struct {
 	Record
 	Settings Settings       `json:"settings"`
@@ -40,7 +40,7 @@ type Run struct {
 
 var runType = entryType[Run]{kind: "run", record: (*Run).record, summary: Run.summary, isComplete: (*Run).isComplete}
 
-// summary returns a copy of r without the points of its lanes, because these take most of a run's memory.
+// summary returns a copy of r without the chart points of its lanes, which take most of a run's memory.
 func (r Run) summary() Run {
 	r.Lanes = slices.Clone(r.Lanes)
 	for i := range r.Lanes {
@@ -79,8 +79,8 @@ func (s *Server) newRun(w Settings) Run {
 	return r
 }
 
-// beginRun begins a run and answers the call. The text description names the run for people who try to start other
-// work meanwhile and are refused.
+// beginRun begins a run and answers the call. While the run lasts, the lab refuses other work with an error that
+// contains the parameter description, such as "a run of naive".
 func (s *Server) beginRun(c *gin.Context, begun Run, description string) (*entry[Run], error) {
 	if err := s.labLock.acquire(description); err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func (s *Server) sellLanes(ctx context.Context, e *entry[Run], begun Run) {
 						ready()
 						beginning.Wait()
 						select {
-						case <-time.After(time.Until(begun.ComesAt)): // at once if the run does not join the shop's sale
+						case <-time.After(time.Until(begun.ComesAt)): // if Shop is false, ComesAt is zero: no wait
 						case <-ctx.Done():
 						}
 						begun.injector.Begin()

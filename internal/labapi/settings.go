@@ -23,7 +23,7 @@ import (
 // Settings describe a run completely, so that it can be repeated.
 type Settings struct {
 	Strategies []string `json:"strategies"`
-	// Scenario is the scenario of every lane, which is the sale with one strategy. Only the strategy and the SKU of a
+	// Scenario is the scenario of every lane. A lane is the sale with one strategy. Only the strategy and the SKU of a
 	// lane differ. The seed is the same, so all lanes have the same buyers in the same order.
 	loadtest.Scenario
 	lab.ServiceSettings
@@ -43,9 +43,9 @@ var limits = map[string]loadtest.Range{
 
 const (
 	maxFaultMS = 25_000
-	// pauseMarginMS is how much longer than the lease a pause is by default. So long can the next holder be blocked by
-	// the row that the paused holder has locked. The margin is shorter than a lease. Otherwise the lease of the next
-	// holder, too, would end meanwhile, and its purchase would end with a conflict.
+	// pauseMarginMS is how much longer a pause is by default than the lease. When the lease has ended, the row lock of
+	// the paused holder can block the next holder for this time. The margin is shorter than the default lease.
+	// Otherwise the next holder's lease would also end during the pause, and its purchase would fail with a conflict.
 	pauseMarginMS = 1000
 )
 

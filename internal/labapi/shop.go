@@ -25,7 +25,7 @@ type shop struct {
 	strategy catalog.Info
 	// rivals is the latest run of rivals, which are automatic buyers that compete with visitors; nil if there was none.
 	rivals *entry[Run]
-	joined int64         // the number of the sale (judge.Stock.Run) in which these automatic buyers buy
+	joined int64         // the number of the sale (judge.Stock.Run) that the latest run of rivals has joined
 	notice time.Duration // the time from the call of startRivals to the first purchase of a rival
 
 	ledger ledgerCache
@@ -53,8 +53,8 @@ func visibleStock(i catalog.Info) seckill.StockStore {
 }
 
 // setShop changes the strategy of future purchases. The operator must then reset the SKU, because a sale whose units
-// come from two stock stores cannot be judged. setShop refuses the change while rivals buy. Otherwise some rivals would
-// buy in the next sale.
+// come from two stock stores cannot be judged. setShop refuses the change while rivals (automatic buyers) buy.
+// Otherwise some rivals would buy in the next sale.
 func (s *Server) setShop(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`

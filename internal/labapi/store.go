@@ -56,7 +56,7 @@ const maxEntries = 50
 type store[T any] struct {
 	entryType[T]
 	server    *Server
-	*notifier             // its mutex also guards the entries
+	*notifier             // the notifier's mutex also guards the entries
 	entries   []*entry[T] // oldest first; all but the last have ended
 }
 
@@ -106,8 +106,8 @@ func (s *store[T]) addEntry(e *entry[T]) {
 	s.markChanged(e)
 }
 
-// perform adds an entry, runs the function work in the background, and answers the call that began the entry. The
-// function work returns the final value of the entry. Then perform releases the labLock.
+// perform adds an entry, runs the function work in the background, and answers the call that began the entry. When work
+// has returned the final value of the entry, perform saves this value and releases the labLock.
 func (s *store[T]) perform(c *gin.Context, e *entry[T], work func() T) {
 	begun := e.value
 	s.addEntry(e)
@@ -118,7 +118,7 @@ func (s *store[T]) perform(c *gin.Context, e *entry[T], work func() T) {
 			s.record(&final).Stopped = true
 		}
 		s.saveEntry(final)
-		s.server.labLock.release() // before pages get the final state, because a page may then start the next run at once
+		s.server.labLock.release() // release first, because a page that gets the final state may start the next run
 		s.changeEntry(e, func(value *T) { *value = final })
 	}()
 	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", s.kind, s.record(&begun).ID))
@@ -173,7 +173,7 @@ func (s *store[T]) answerEntry(c *gin.Context) error {
 	return err
 }
 
-// answerStop stops an entry. The entry ends later than the call, because its sale so far is judged first.
+// answerStop stops an entry. It does not wait until the entry ends, because the sale so far is judged first.
 func (s *store[T]) answerStop(c *gin.Context) error {
 	e, err := s.findEntry(c)
 	if err == nil {

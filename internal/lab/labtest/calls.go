@@ -137,7 +137,7 @@ func compareProblem(a Answer, wanted string) string {
 		Code, Detail string
 		Errors       []struct{ Field, Code string }
 	}
-	_ = json.Unmarshal(a.Body, &p) // if the body is no JSON, p stays empty and differs from the wanted problem
+	_ = json.Unmarshal(a.Body, &p) // if the body is not JSON, p stays empty and differs from the wanted problem
 	blamed, detail, _ := strings.Cut(wanted, ": ")
 	code, field, _ := strings.Cut(blamed, " ")
 	if p.Code != code || !strings.Contains(p.Detail, detail) {

@@ -75,7 +75,7 @@ func Host() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()
 var shared struct {
 	mu   sync.Mutex
 	lab  *lab.Lab
-	drop func() // drops the test program's database on a given server; nil if no server is given
+	drop func() // drops the database that the program made on the server of SECKILL_TEST_MYSQL_DSN; may be nil
 }
 
 func stopShared() {
@@ -203,8 +203,8 @@ func InOtherDatabase(t testing.TB, config backend.Config) backend.Config {
 	return config
 }
 
-// WithSnapshotIsolation returns config with innodb_snapshot_isolation set to ON in every session. The result known is
-// false if the server does not have this setting, as MySQL does not.
+// WithSnapshotIsolation returns config with innodb_snapshot_isolation set to ON in every session. The second result
+// is false if the server does not have this setting. MySQL does not have it.
 func WithSnapshotIsolation(t testing.TB, config backend.Config) (_ backend.Config, known bool) {
 	t.Helper()
 	var has []struct{ Value string }
@@ -323,7 +323,7 @@ func Fails(t testing.TB, err error, part, text string, args ...any) {
 	}
 }
 
-// Contains fails the test if got does not contain part. The failure's message begins with what, formatted with args.
+// Contains fails the test if got does not contain part. In the message, what and args describe got (see fmt.Sprintf).
 func Contains(t testing.TB, got, part, what string, args ...any) {
 	t.Helper()
 	if !strings.Contains(got, part) {
