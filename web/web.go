@@ -17,8 +17,8 @@ func Recordings() fs.FS { return subFolder("recordings") }
 // Files returns index.html and the files that it loads from /static/.
 func Files() fs.FS { return subFolder("static") }
 
-// Guarantees returns the files that `make prove` has computed: matrix.json, and counterexamples for
-// the broken cells of the matrix.
+// Guarantees returns the files that `make prove` has computed: the guarantee matrix in matrix.json, and
+// counterexamples for the guarantees that do not hold.
 func Guarantees() fs.FS { return subFolder("guarantees") }
 
 func subFolder(name string) fs.FS {

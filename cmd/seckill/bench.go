@@ -49,7 +49,7 @@ type measured interface {
 }
 
 // runBenchmark calls the function measure and writes the report. It first starts the servers that the
-// locks need, except those that the flags give. A server that it starts writes every commit to the disk.
+// locks need, unless flags give their addresses. A database that it starts flushes its log at every commit.
 func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options,
 	measure func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability
@@ -139,7 +139,7 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	return exitStatus(statusOverlap)
 }
 
-// BenchArticlesCmd repeats the experiments that the articles describe.
+// BenchArticlesCmd repeats the experiments of the published articles about locks (see the README).
 type BenchArticlesCmd struct {
 	Rounds int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For    time.Duration `default:"1s" help:"How long one setting is measured at a time."`

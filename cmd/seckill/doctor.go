@@ -35,8 +35,8 @@ func (d DoctorCmd) Validate() error {
 // instead.
 func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	if d.Ready != "" {
-		// A page whose servers are still starting does not answer. This call then ends, and the page counts
-		// as not ready.
+		// A page does not answer while its servers are still starting. Then this call ends after the timeout,
+		// and the page counts as not ready.
 		ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 		defer cancel()
 		return lab.AskReady(ctx, d.Ready)
@@ -67,8 +67,8 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	return d.askServers(ctx, stdout)
 }
 
-// askServers prints which rights the given servers deny to the program's account. It returns an
-// error if a server cannot be used.
+// askServers prints which strategies cannot run on the servers that the user has given, for example because
+// the program's account lacks a right. It returns an error if a server cannot be used.
 func (d DoctorCmd) askServers(ctx context.Context, stdout io.Writer) error {
 	d.Given.CreateNothing = true
 	in, err := backend.Open(ctx, d.Given)

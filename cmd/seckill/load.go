@@ -79,7 +79,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 		s.Strategy = known.Name
 	}
 	switch {
-	// With --target, the strategy may be unknown here, because those services may have other strategies.
+	// With --target, this program may not know the strategy, because the targets may have other strategies.
 	case err != nil && len(c.Target) == 0:
 		return err
 	case err == nil && s.Reserve > 0 && !known.Reserves:
@@ -128,7 +128,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 // planFault plans a fault for a thorough run in a lab of its own. When a quarter of the stock is sold,
 // the fault kills a process, which is then started again. An odd seed chooses the database, an even
 // seed the last service process. The returned function ends the fault and returns a
-// description of the fault, or "" if the fault cannot have mattered.
+// description of the fault, or "" if the fault cannot have affected a purchase.
 func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) func() string {
 	if !c.Thorough || where.lab == nil {
 		return func() string { return "" }

@@ -81,7 +81,7 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	if err != nil {
 		panic(err) // newParser fails only if the tags of a command are wrong.
 	}
-	defer func() { // kong.Exit panics with the exit status, which becomes the status here.
+	defer func() { // The function that kong.Exit sets panics with an exit status. Return this status.
 		switch r := recover().(type) {
 		case nil:
 		case exitStatus:

@@ -29,7 +29,7 @@ type Output struct {
 }
 
 type form struct {
-	flag, file string // file is "" if this form is not written, and "-" for standard output
+	flag, file string // file is "" if the flag is not set, and "-" for standard output
 	write      func(io.Writer) error
 }
 
@@ -51,8 +51,8 @@ func (o Output) checkOutput(name string) error {
 	return o.outputForms(tables.Report{}).checkPlaces()
 }
 
-// checkPlaces returns an error if two forms have the same file, or if a file cannot be written. Commands call
-// it before their work, so that no result is lost.
+// checkPlaces returns an error if two forms of the result, such as JSON and CSV, have the same file, or if a
+// file cannot be written. Commands call checkPlaces before their work, so that no result is lost.
 func (all forms) checkPlaces() error {
 	seen := map[string]string{}
 	for _, f := range all {
@@ -92,8 +92,8 @@ func (o Output) writeReport(stdout io.Writer, r tables.Report) error {
 	return o.outputForms(r).writeAll(stdout, r.WriteText)
 }
 
-// writeAll writes all forms. It calls the function text for standard output if no form goes there. If a form
-// cannot be written, writeAll still writes the others.
+// writeAll writes a result in all forms, such as JSON and CSV. If no form goes to standard output, it calls the
+// function text, which writes there. If a form cannot be written, writeAll still writes the others.
 func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	if !slices.ContainsFunc(all, func(f form) bool { return f.file == "-" }) {
 		all = append(all, form{"standard output", "-", text})
@@ -152,7 +152,7 @@ func buildVersion() string {
 	return "devel"
 }
 
-// stepPrinter returns functions that show the steps of a command, and clear the last one from a terminal.
+// stepPrinter returns functions that show a step of a command, and remove the last step from a terminal.
 func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
 	begun := time.Now()
 	line, clear := linePrinter(stderr, quiet)
@@ -161,8 +161,8 @@ func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, wh
 	}, clear
 }
 
-// linePrinter returns functions that show a line of progress, and clear it from a terminal. On a terminal, each line
-// replaces the last one. The line is cut there, because a line that wraps cannot be replaced.
+// linePrinter returns functions that show a line of progress, and remove the last line from a terminal. On a terminal,
+// each line replaces the last one. A long line is cut there, because a line that wraps cannot be replaced.
 func linePrinter(stderr stderrWriter, quiet bool) (show func(line string), clear func()) {
 	switch {
 	case quiet:

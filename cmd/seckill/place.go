@@ -150,8 +150,8 @@ func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	}
 }
 
-// checkTopology returns an error if --topology does not fit other flags. If the command starts no servers,
-// the text why names the reason.
+// checkTopology returns an error if --topology does not fit other flags. If noServers is true, the command
+// starts no servers, and the parameter why gives the reason.
 func (t TopologyFlag) checkTopology(noServers bool, why string, given backend.Config) error {
 	if noServers && t.Topology != lab.Single {
 		return fmt.Errorf("--topology %s needs a lab of its own, and %s: leave out one of them", t.Topology, why)

@@ -34,7 +34,7 @@ type PlayCmd struct {
 	Record    string        `placeholder:"FOLDER" help:"${Record}"`
 	RecordFor time.Duration `default:"30s" placeholder:"TIME" help:"Time to record each level (${default})."`
 
-	// Given has the servers on which the game runs. All others are started for this game only.
+	// Given has the servers that the user has given. All other servers are started for this game only.
 	Given backend.Config `embed:""`
 
 	level *game.Level // the chosen level; nil in free play

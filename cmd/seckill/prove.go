@@ -148,7 +148,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	if c.old != nil {
 		switch same := m.SameProduct(c.old); {
-		// If a server did not start, its product (MariaDB or MySQL) is unknown. So err says more than the difference.
+		// If a server did not start, its product (MariaDB or MySQL) is unknown. Then err tells the real cause.
 		case !same && err != nil:
 			return err
 		case !same:

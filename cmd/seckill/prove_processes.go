@@ -20,12 +20,12 @@ import (
 )
 
 // computeMatrix computes the matrix in one process for each processor. A process and its servers stay on their
-// processor, so no message between them wakes another processor. A proof that took 47 to 52 s took 39 s like this.
+// processor, so no message between them wakes another processor. This shortened a proof from 47–52 s to 39 s.
 func (c *ProveCmd) computeMatrix(ctx context.Context, stderr io.Writer) (*prove.Matrix, error) {
 	o := c.Options
 	o.Infos = c.chosen
 	if c.MySQLDSN != "" {
-		// With one given server there is one worker, because several would disturb each other there.
+		// Use one worker on a database that the user has given, because several workers would disturb each other.
 		o.Workers = 1
 	}
 	parts := make([]*prove.Matrix, min(o.Workers, len(c.chosen), runtime.NumCPU()))
@@ -39,7 +39,7 @@ func (c *ProveCmd) computeMatrix(ctx context.Context, stderr io.Writer) (*prove.
 	}
 	defer rows.Close()
 	for i := range c.chosen {
-		_, _ = add.Write([]byte{byte(i)}) // a pipe has room for all
+		_, _ = add.Write([]byte{byte(i)}) // does not block, because a pipe can buffer all these bytes
 	}
 	add.Close()
 	processes, running := errgroup.WithContext(ctx)
@@ -104,7 +104,7 @@ func (c *ProveCmd) provePart(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	m, err := c.proveHere(ctx, stderr, o)
 	if ctx.Err() != nil {
-		err = exitStatus(statusFailed) // the process that has closed the input knows the reason
+		err = exitStatus(statusFailed) // the parent process has ended this one, and reports the reason itself
 	}
 	return errors.Join(tables.Report{JSON: m}.WriteJSON(stdout), err)
 }
@@ -120,7 +120,7 @@ func (c *ProveCmd) proveHere(ctx context.Context, stderr io.Writer, o prove.Opti
 		own, err := c.startServers(ctx, o.Infos...)
 		return prove.Servers{Lab: own, Losing: losing}, func() { endLab(stderr, own) }, err
 	}
-	process := "" // each process counts its own answers
+	process := "" // names the process, because each process counts only its own answers
 	if c.Part != nil {
 		process = fmt.Sprintf("process %d: ", c.Part[0]+1)
 	}

@@ -264,8 +264,8 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 	}
 	isOwn := func(b backend.Status) bool { return b.OK && b.Tier != backend.Given }
 	hasServers := slices.ContainsFunc(l.Backends(), isOwn)
-	// If the lab started no server and made no token, the file for clients has only what the user has given. Then
-	// the file is not mentioned.
+	// Mention the file for clients only if the lab has started a server or made a token. Otherwise the file
+	// contains only addresses and a token that the user has given.
 	if hasServers || token == "" {
 		fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   "+
 			"(addresses and passwords, for your eyes only)\n", clients)
@@ -275,7 +275,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		page += "#token=" + url.QueryEscape(token)
 	}
 	end := "Ctrl-C stops everything"
-	if !hasServers { // Such a lab may run in a container, which is stopped with SIGTERM.
+	if !hasServers { // A lab without servers of its own may run in a container, which is stopped with SIGTERM.
 		end = "Ctrl-C or SIGTERM stops the lab; the servers that were given go on"
 	}
 	fmt.Fprintf(out, "Page: %s   (%s)\n", page, end)

@@ -62,7 +62,7 @@ var documents = []string{"README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGE
 
 func (f *folder) copyDocuments(checkout fs.FS) {
 	for _, pattern := range documents {
-		names, _ := fs.Glob(checkout, pattern) // the error would be about the pattern
+		names, _ := fs.Glob(checkout, pattern) // Glob fails only if a pattern is malformed
 		if names == nil {
 			f.err = errors.Join(f.err, fmt.Errorf("the source of this program has no %s", pattern))
 		}
@@ -107,7 +107,7 @@ func (s Site) writeExamples(f *folder, index []byte) {
 	}
 }
 
-// writeAnswers writes the answers of a lab to the calls that need none of its servers.
+// writeAnswers writes a lab's answers to the calls that need no server of the lab.
 func (s Site) writeAnswers(f *folder) {
 	var levels []game.Level
 	for _, level := range game.Levels() {
@@ -121,7 +121,7 @@ func (s Site) writeAnswers(f *folder) {
 	for _, info := range s.Strategies {
 		d, err := httpapi.DescribeSource(info)
 		f.err = errors.Join(f.err, err)
-		d.Available = true // the page shows each strategy like a lab that has all servers
+		d.Available = true // show each strategy as available, as in a lab that has all servers
 		f.writeJSON("api/v1/strategies/"+info.Name, d)
 		d.Files, d.Lesson = nil, nil
 		all = append(all, d)
@@ -208,7 +208,7 @@ func withoutComments(module string) string {
 	for line := range strings.Lines(module) {
 		line = strings.TrimLeft(line, " \t")
 		_, behind, ends := strings.Cut(line, "*/")
-		// If code follows the comment, the line stays, and typeNote removes only the comment.
+		// If code follows the comment, keep the line. typeNote removes a type comment from the line.
 		begins := strings.HasPrefix(line, "/*") && strings.TrimSpace(behind) == ""
 		if isComment := inside || begins || strings.HasPrefix(line, "//"); !isComment {
 			b.WriteString(typeNote.ReplaceAllString(line, ""))

@@ -53,7 +53,7 @@ func NotLocal(r *http.Request) string {
 }
 
 // ForeignPage describes the page of another site that makes the request. It returns "" for our own
-// pages, and for programs that are no browsers: they send neither Origin nor Sec-Fetch-Site.
+// pages, and for programs that are not browsers, because they send neither Origin nor Sec-Fetch-Site.
 func ForeignPage(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" &&
 		strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://") != r.Host {

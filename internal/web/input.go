@@ -22,7 +22,7 @@ import (
 const (
 	// MaxBody bounds the body of every call, in bytes.
 	MaxBody = 16 << 10
-	// MaxID is the largest whole number that JavaScript represents exactly.
+	// MaxID is JavaScript's Number.MAX_SAFE_INTEGER. JavaScript may round larger whole numbers.
 	MaxID = 1<<53 - 1
 )
 
@@ -71,7 +71,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]by
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		w.Header().Set("Connection", "close") // without this, net/http would first read the rest of the body
+		w.Header().Set("Connection", "close") // without this header, net/http would first read the rest of the body
 		return nil, &Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
 			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
 	case err != nil:
@@ -178,7 +178,7 @@ func ParseInteger(field, text string, low, high int64) (int64, error) {
 	return n, Within(field, n, low, high)
 }
 
-// Needed returns the number of a body's member. If the member is missing, given is nil, and the error is a *Problem.
+// Needed returns *given, a member of a body. If the member is missing, given is nil, and the error is a *Problem.
 func Needed(field string, given *int64, low, high int64) (int64, error) {
 	if given == nil {
 		return 0, Invalid(field, "missing", nil, "is missing")
