@@ -120,8 +120,8 @@ type Instance struct {
 	RedisNodes []*redis.Client // clients of the independent nodes of RedlockAddrs
 	ZooKeeper  *zkclient.Client
 	Etcd       *clientv3.Client
-	// Background is locked for reading by each goroutine that sends a command to a node of a quorum. The caller may go
-	// on before all nodes have answered. Close waits until these goroutines end.
+	// Each goroutine that sends a command to a node of a quorum holds Background for reading. It may run longer than
+	// its caller, who does not wait for all nodes. Close locks Background, and so waits for these goroutines.
 	Background sync.RWMutex
 
 	// Lacks maps a capability to the reason why the instance does not offer it. Open adds the capabilities that a

@@ -12,7 +12,7 @@ import (
 // ErrKilled is the error of every dial after Dialer.Kill.
 var ErrKilled = errors.New("this instance was killed")
 
-// A Dialer opens every network connection of one instance. Its Kill simulates the death of the instance's process.
+// A Dialer opens every network connection of one instance. The method Kill simulates the death of the process.
 type Dialer struct {
 	wrap func(net.Conn) net.Conn // Config.WrapConn
 

@@ -27,7 +27,7 @@ const (
 // DefaultMaster is the name by which sentinels know the primary server in Redis's sample configuration.
 const DefaultMaster = "mymaster"
 
-// Script returns the Redis script that consists of these embedded files.
+// Script returns the Redis script that consists of the named files, one after the other.
 func Script(files embed.FS, names ...string) *redis.Script {
 	var text string
 	for _, name := range names {
@@ -42,7 +42,7 @@ func Script(files embed.FS, names ...string) *redis.Script {
 
 // RedisError classifies the error of a command that changes data. It returns ErrBusy or ErrUnavailable if nothing was
 // changed, because Redis was not reached or refused the command. After any other error, the data may have changed, and
-// RedisError returns ErrUnknown. Most errors inside a script are such errors.
+// RedisError returns ErrUnknown. Most errors inside a script mean ErrUnknown.
 func RedisError(err error) error {
 	var refused redis.Error
 	var network *net.OpError
@@ -72,8 +72,8 @@ func failedInScript(refused redis.Error) bool {
 	return strings.Contains(text, "user_script:") || strings.Contains(text, "Error compiling script")
 }
 
-// firstWriteErrors lists errors that only the first write of a script can cause. After a write, Redis does not check
-// for these errors (scriptPrepareForRun and scriptCall in its script.c).
+// firstWriteErrors lists errors that only the first write of a script can cause, so nothing was changed. After a
+// write, Redis does not check for these errors (scriptPrepareForRun and scriptCall in its script.c).
 var firstWriteErrors = []string{"OOM", "READONLY", "NOREPLICAS", "MISCONF"}
 
 func (in *Instance) openRedis(ctx context.Context, addresses []string) error {
@@ -159,7 +159,7 @@ func (in *Instance) newRedis(hosts []string, login *redis.Options) redis.Univers
 		o.DialerRetries = 1 // if the primary is down, ask the sentinels for another instead of dialing again
 	}
 	c := redis.NewUniversalClient(o)
-	// One call to a Cluster may send commands to several nodes, so each node gets the tap.
+	// One call to a Cluster may send commands to several nodes, so each node's client gets the hook.
 	if cluster, ok := c.(*redis.ClusterClient); ok {
 		cluster.OnNewNode(func(node *redis.Client) { node.AddHook(tap.RedisHook{Node: node.Options().Addr}) })
 	} else {
@@ -368,7 +368,7 @@ return denied`
 // Right returns the capability to send a command to servers that offer base, which is Redis or RedisQuorum.
 func Right(base Capability, command string) Capability { return base + Capability(" "+command) }
 
-// server returns the first parameter of Right if c is a result of Right; otherwise c.
+// server returns base if c is the result of Right for base. For any other capability it returns c.
 func (c Capability) server() Capability {
 	of, _, _ := strings.Cut(string(c), " ")
 	return Capability(of)

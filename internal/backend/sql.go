@@ -97,8 +97,8 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, erro
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
 	cfg.InterpolateParams = true // send each statement in one round trip instead of two (prepare, execute)
-	// With ClientFoundRows, RowsAffected counts the rows that match WHERE, as in SQLite. By default, it omits rows that
-	// have the new value already, so broken strategies would notice conflicts that they should overlook.
+	// With ClientFoundRows, RowsAffected counts the rows that match WHERE, as in SQLite. By default, it omits rows
+	// that have the new value already. Then broken strategies would notice conflicts that they are meant to ignore.
 	cfg.ClientFoundRows = true
 	return mysql.NewConnector(cfg)
 }
@@ -264,9 +264,9 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	return fmt.Errorf("create the stored procedure %s: %w", name, err)
 }
 
-// sqlPins lists session variables of MySQL and MariaDB that change the meaning of our statements.
-// Every session sets them to these values, whatever the server's defaults are and the DSN asks for.
-// A session does not set variables that the server does not know.
+// sqlPins lists session variables of MySQL and MariaDB that change the meaning of our statements. Every session sets
+// them to these values, regardless of the server's defaults and the DSN. A session does not set variables that the
+// server does not know.
 //
 // Two more variables change the meaning, but cannot be set in a session. They do no harm. innodb_rollback_on_timeout
 // has no effect, because we roll back every transaction after a timeout. lower_case_table_names has no effect, because
@@ -279,7 +279,7 @@ var sqlPins = []struct{ name, value string }{
 	{"tx_isolation", "'REPEATABLE-READ'"}, {"transaction_isolation", "'REPEATABLE-READ'"},
 	{"tx_read_only", "0"}, {"transaction_read_only", "0"},
 	// This value replaces the server's SQL modes. Some modes change the syntax, and one makes an empty text NULL. In
-	// strict mode, an INSERT of several rows fails if a required value is NULL. Otherwise the server would write ''
+	// strict mode, an INSERT of several rows fails if a required value is NULL. Without it, the server would write ''
 	// instead of NULL.
 	{"sql_mode", "'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'"},
 	{"sql_safe_updates", "0"}, // with 1, the server would refuse an UPDATE that uses no index
@@ -290,13 +290,13 @@ var sqlPins = []struct{ name, value string }{
 	{"character_set_client", "utf8mb4"},
 	{"character_set_results", "utf8mb4"},
 	{"collation_connection", "utf8mb4_general_ci"},
-	// ON is the default since MariaDB 11.6.2. It would make some strategies correct that are broken on purpose. An
-	// address may set ON, because correct strategies work with both values.
+	// ON is the default since MariaDB 11.6.2, but makes some strategies correct that are broken on purpose. The user's
+	// DSN may set ON, because correct strategies work with both values.
 	{snapshotIsolation, "OFF"},
 }
 
-// allRows is a statement that removes limits on the size of a query's result. It must run before the query for the
-// existing sqlPins, because that query could fail under such limits.
+// allRows is a statement that removes limits on the size of a query's result. It must run before the query that asks
+// which of sqlPins exist, because such limits could make that query fail.
 const allRows = "SET sql_big_selects = 1, sql_select_limit = 18446744073709551615"
 
 const snapshotIsolation = "innodb_snapshot_isolation"

@@ -30,7 +30,7 @@ func (in *Instance) openEtcd(ctx context.Context, addresses []string) error {
 		return in.Dialer.dial(ctx, tap.Etcd, "tcp", addr)
 	}
 	soon := backoff.DefaultConfig
-	soon.MaxDelay = time.Second // by default, the client may wait two minutes before it dials a restarted server
+	soon.MaxDelay = time.Second // by default, the client waits up to two minutes before it dials a restarted server
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints,
 		Username:    user,

@@ -27,10 +27,10 @@ type Info struct {
 	Source string   `json:"source"` // the article and idea that the strategy comes from
 	// Guarantees has the expected answers of the proof. A question that is missing is open or does not apply.
 	Guarantees Guarantees `json:"guarantees"`
-	// Repair names a strategy that repairs this one and needs no other server. It is empty if none is known.
+	// Repair names a strategy without this one's errors that needs no other server. It is empty if none is known.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
-	Stock  seckill.StockStore   `json:"stock"` // where the stock is
+	Stock  seckill.StockStore   `json:"stock"` // where the strategy stores its stock
 	// Redis lists the commands that the strategy itself sends to Redis. If there are any, the capability Redis is the
 	// last entry of Needs. The service checks that its Redis user may run them. Commands that the strategy's scripts
 	// call are not in the list.
@@ -45,7 +45,7 @@ type Info struct {
 	Reserves bool `json:"reserves"` // New returns a seckill.Reserver
 	Accepts  bool `json:"accepts"`  // New returns a seckill.Acceptor
 	OneNode  bool `json:"-"`        // the lock is local to one node of a database cluster
-	Refuses  bool `json:"-"`        // the strategy's only error is to refuse buyers of several units
+	Refuses  bool `json:"-"`        // the strategy's only error is to wrongly refuse buyers of several units
 
 	// New builds the strategy. It is nil if the strategy is a lock, which Locker builds.
 	New func(Deps) (seckill.Strategy, error) `json:"-"`
@@ -74,12 +74,12 @@ type Stored struct {
 type Family struct {
 	Name  string
 	Files embed.FS               // the sources and lessons that the page shows
-	Needs []backend.Capability   // what a strategy needs whose Info names no needs
-	Key   func(sku int64) string // the key of a lock whose Info has no Key
+	Needs []backend.Capability   // the capabilities that a strategy needs if its Info lists none
+	Key   func(sku int64) string // the key of a lock if its Info has no Key
 }
 
-// Strategy returns the strategy i with its family and files. It fills in what i leaves empty: the needs, the key of a
-// lock, the stock row as the place of the stock, and the beginnings of the statements that read and write the row.
+// Strategy returns i with the family's name and files, and fills in what i leaves empty. The defaults are the family's
+// Needs and Key, the stock row as the stock store, and the first words of the statements that read and write it.
 func (f Family) Strategy(i Info) Info {
 	i.Family, i.Files = f.Name, f.Files
 	if i.Needs == nil {
@@ -125,8 +125,8 @@ type Deps struct {
 	Settings Settings
 	Log      *slog.Logger
 
-	// Now is the clock of this process for strategies that compare times of day; nil means
-	// time.Now. A test sets Now, because the clocks of machines differ. Waits always use time.Now.
+	// Now is the clock of this process for strategies that compare times of day; nil means time.Now. Tests set Now to
+	// imitate machines whose clocks differ. Waits always use time.Now.
 	Now func() time.Time
 }
 

@@ -10,14 +10,14 @@ import (
 // A Question is the ID of a question that the proof (internal/prove) asks of every strategy.
 type Question string
 
-// The questions to which a strategy can declare the expected answer. Each comment says what is true of a strategy that
-// holds.
+// A strategy can declare the expected answers to these questions. Each comment says what a strategy guarantees, or
+// what it tolerates, if its answer is Holds.
 const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more units than there are
 	LostUpdate  Question = "lost-update"  // with buyers in one process, stock and orders agree in the end
 	SoldOut     Question = "sold-out"     // a buyer gets the answer "sold out" only if too few units are left
 	Processes   Question = "processes"    // oversell and lost-update also hold with buyers in several processes
-	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
+	DeadHolder  Question = "dead-holder"  // if a buyer dies, nothing is sold twice, and others wait for a bounded time
 	BuyerLeaves Question = "leaves"       // a buyer who hangs up gets no false answer, and blocks no other buyer
 	LeaseEnd    Question = "lease-end"    // a lease, session or connection may end while its holder is at work
 	Clocks      Question = "clocks"       // clocks of processes may differ by more than a lease
@@ -60,10 +60,10 @@ var (
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)
 )
 
-// Holds returns a copy of g that also expects the strategy to hold in these questions.
+// Holds returns a copy of g in which the expected answer to these questions is Holds.
 func (g Guarantees) Holds(questions ...Question) Guarantees { return g.with(Holds, questions) }
 
-// Breaks returns a copy of g that also expects the strategy to break in these questions.
+// Breaks returns a copy of g in which the expected answer to these questions is Breaks.
 func (g Guarantees) Breaks(questions ...Question) Guarantees { return g.with(Breaks, questions) }
 
 func (g Guarantees) with(e Expectation, questions []Question) Guarantees {
@@ -80,7 +80,7 @@ func (i Info) Broken() bool {
 	return i.Guarantees[Oversell] == Breaks || i.Guarantees[LostUpdate] == Breaks
 }
 
-// Breaks returns the questions in which the strategy is expected to break.
+// Breaks returns the questions to which the expected answer is Breaks.
 func (i Info) Breaks() []string {
 	var questions []string
 	for _, q := range slices.Sorted(maps.Keys(i.Guarantees)) {
@@ -91,8 +91,8 @@ func (i Info) Breaks() []string {
 	return questions
 }
 
-// BreaksIn reports whether a sale of single units oversells with the given number of service
-// processes. A lock inside one process does not keep out the buyers of another process.
+// BreaksIn reports whether a sale with one unit for each buyer oversells with the given number of service processes. A
+// lock inside one process does not keep out the buyers of another process.
 func (i Info) BreaksIn(processes int) bool {
 	return !i.Refuses && (i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks)
 }
@@ -103,7 +103,7 @@ const (
 	onSentinel = "sentinel"
 )
 
-// Unfit returns why the strategy breaks on a topology, or "" if that is not known.
+// Unfit returns why the strategy breaks on a topology, or "" if it is not known to break there.
 func (i Info) Unfit(topology string) string {
 	switch {
 	case topology == onGalera && i.OneNode:

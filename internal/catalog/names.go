@@ -9,9 +9,9 @@ import (
 // with a condition, a version number, FOR UPDATE, a lock in Redis and a lock in ZooKeeper.
 var SixWays = []string{"atomic", "conditional", "version", "for-update", "redis-lua", "zk"}
 
-// otherNames lists the names that people use for a strategy, in the form that plainName returns.
-// No name is listed twice. A general name, such as redis-lock, fits several strategies. It is listed
-// with the strategy whose lock is released by its owner only.
+// otherNames lists the names that people use for a strategy, in the form that plainName returns. No name is listed
+// twice. If a general name, such as redis-lock, fits several strategies, it is listed with the one whose lock only its
+// owner can release.
 var otherNames = map[string][]string{
 	"naive":                {"read-compute-write", "no-lock", "无锁"},
 	"atomic":               {"decrement"},

@@ -36,8 +36,8 @@ func StockStores(ctx context.Context, sku int64, sellers []Seller) map[seckill.S
 // Evidence reads the evidence for one SKU's run, without the answers of buyers: the stock row, the
 // orders, and the stock stores of the strategies (counters outside the row).
 //
-// The counters are not part of the database's consistent view. So call Evidence when no purchase is
-// running. Otherwise, units that a buyer has taken from a counter but not yet ordered seem lost.
+// The counters are not part of the database's consistent view. So call Evidence when no purchase is running. During a
+// purchase, units that its buyer has taken from a counter but not yet ordered seem lost.
 func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (judge.Evidence, error) {
 	snap, err := store.Snapshot(ctx, sku)
 	snap.StockStores = StockStores(ctx, sku, sellers)

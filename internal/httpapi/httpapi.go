@@ -75,7 +75,7 @@ type sales struct {
 	open     sync.Map           // maps a SKU to its run, if this process has read that the sale has started
 	starts   singleflight.Group // lets buyers of a SKU share one read of the start of its sale
 	underWay sync.Map           // the requests on which this process works now (see sell)
-	// A reset locks the mutex number id modulo 16, so resets of one SKU run one at a time.
+	// A reset of SKU id locks resets[id%16], so resets of one SKU run one at a time.
 	resets [16]sync.Mutex
 	stale  chan struct{} // holds a token if sweep must look for orders of earlier runs
 }

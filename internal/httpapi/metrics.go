@@ -49,7 +49,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// register adds the metrics of a strategy, so that they are 0 before its first purchase.
+// register adds the metrics of a strategy, so that /metrics shows them as 0 before its first purchase.
 func (m *metrics) register(sl *seller) {
 	m.duration.WithLabelValues(sl.info.Name)
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {

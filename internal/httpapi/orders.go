@@ -94,7 +94,7 @@ func (s *Server) cancelOrder(ctx context.Context, c *gin.Context) (any, error) {
 	case err != nil:
 		return nil, unknown(err)
 	}
-	// The cancellation may have used up its time, so this read has a time of its own.
+	// The cancellation may have used up the time limit, so this read has a limit of its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	if o, err = s.ledger.Order(ctx, id); err != nil {
@@ -148,8 +148,8 @@ func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter,
 	}
 }
 
-// acceptor returns a strategy that answers in two steps, or nil if no such strategy can run here. All such
-// strategies keep their accepted requests in the same place, so any of them can look up a request.
+// acceptor returns a strategy that answers in two steps (see respondAsync), or nil if no such strategy can run here.
+// All such strategies keep their accepted requests in the same place, so any of them can look up a request.
 func (s *Server) acceptor() seckill.Acceptor {
 	for _, sl := range s.sellers {
 		if a, ok := sl.strategy.(seckill.Acceptor); ok {

@@ -28,7 +28,7 @@ func newProblem(err error, detail string) *web.Problem {
 	return p
 }
 
-// hungUp reports whether the caller has closed the connection, or at least the half on which the caller sends.
+// hungUp reports whether the caller has closed the connection, or at least the half of it on which the caller sends.
 func hungUp(c *gin.Context) bool { return errors.Is(c.Request.Context().Err(), context.Canceled) }
 
 // invalid returns the refusal of a call with an error in one field of its body, its query or its headers.

@@ -30,7 +30,7 @@ type purchaseBody struct {
 type purchaseRequest struct {
 	seckill.Purchase
 	seller *seller
-	keyed  bool          // true if the buyer sent the RequestID, and so may send the request again
+	keyed  bool          // true if the buyer sent the RequestID, and so can send the request again
 	async  bool          // true if the buyer accepts an answer before the order is written (see respondAsync)
 	hold   time.Duration // how long a reservation holds its units; 0 if the call is no reservation
 	run    int64         // the run of the sale, as it was read before the strategy was called
@@ -161,7 +161,7 @@ func (s *Server) deduct(ctx context.Context, r purchaseRequest) (Answer, error) 
 //	busy, conflict, unavailable  the answer that the request has already; if it has none, cause
 //	any other, or no key         cause
 func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer, error) {
-	// The purchase may have failed because its time ran out, so the ledger is read with a time of its own.
+	// The purchase may have failed because its time ran out, so the ledger is read with a time limit of its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
 	var known judge.Order
@@ -238,7 +238,7 @@ func unknownOutcome(p seckill.Purchase) error {
 }
 
 // readPurchase reads the body and the Idempotency-Key. If there is no key, it makes up a request id, because a
-// caller's X-Request-Id may not be unique. The argument body is b itself, or a struct in which b is embedded.
+// caller's X-Request-Id may not be unique. The argument body points to *b, or to a struct that embeds it.
 func readPurchase(c *gin.Context, sl *seller, body any, b *purchaseBody) (purchaseRequest, error) {
 	r := purchaseRequest{seller: sl}
 	b.Quantity = 1

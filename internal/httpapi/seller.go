@@ -27,8 +27,8 @@ type seller struct {
 	missing   []string         // the reasons why the strategy cannot run here; empty if it can
 	strategy  seckill.Strategy // nil if the strategy cannot run here
 	commands  tap.Counter      // counts the commands that purchases have sent to the backends
-	purchases atomic.Int64     // the number of purchases that the strategy has ended, sold or not
-	notReset  sync.Map         // maps a SKU to its run, if a reset here failed for the strategy's own state
+	purchases atomic.Int64     // the number of purchases that the strategy has finished, sold or not
+	notReset  sync.Map         // maps a SKU to the run for which this process could not reset the strategy's own state
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {

@@ -22,7 +22,7 @@ import (
 )
 
 func (s *Server) listSKUs(ctx context.Context, c *gin.Context) (any, error) {
-	all, err := s.ledger.SKUs(ctx, 1000) // This length bounds the cost, because every buyer may ask for the list.
+	all, err := s.ledger.SKUs(ctx, 1000) // The limit bounds the cost, because every buyer may ask for the list.
 	return gin.H{"skus": all}, err
 }
 
@@ -89,7 +89,7 @@ func (s *Server) putSKU(_ context.Context, c *gin.Context) (any, error) {
 	}
 	s.sweepSoon()
 	notReset := s.resetOutside(ctx, set)
-	// The reset may have used up its time, so the next read has a time of its own.
+	// The reset may have used up the time limit, so the next read has a limit of its own.
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	now, err := s.product(ctx, id)
@@ -133,8 +133,8 @@ func (s *Server) resetOutside(ctx context.Context, set judge.Stock) []string {
 	byBackend := map[string][]*seller{}
 	for _, sl := range s.sellers {
 		if _, ok := sl.strategy.(seckill.Resetter); ok {
-			// The first name is that of the ledger's database. So the last is the backend that
-			// keeps the strategy's own state.
+			// NamesOf lists the ledger's database first. If the strategy keeps state in another backend, the name of
+			// that backend is last.
 			names := backend.NamesOf(sl.info.Uses()...)
 			last := names[len(names)-1]
 			byBackend[last] = append(byBackend[last], sl)

@@ -6,7 +6,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// These errors are answers of the service that package seckill does not define.
+// The service also answers with these errors, which package seckill does not define.
 var (
 	ErrForbidden           = errors.New("forbidden")
 	ErrNotFound            = errors.New("not found")

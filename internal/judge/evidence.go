@@ -20,28 +20,28 @@ type Evidence struct {
 	// yields all orders, sorted by run and then by age. ByUnit yields the active orders from the highest unit
 	// down (see Holders). In a small sale both may be nil.
 	ByAge, ByUnit iter.Seq[*Order]
-	// Initial is the stock with which the run began. If Calls is nil, Initial must include the units of
-	// restocks, as Stock.Initial does. Otherwise the judge adds these units.
+	// Initial is the stock with which the run began. If Calls is nil, Initial must include the units of restocks, as
+	// Stock.Initial does. If Calls is not nil, the judge adds these units itself.
 	Initial int64
 	// Run is the number of the run to judge; 0 means the current run.
 	Run int64
-	// StockStoreOf has the stock store of each strategy; nil means that all use the stock row.
+	// StockStoreOf maps each strategy to the place where it keeps its stock. If it is nil, all use the stock row.
 	StockStoreOf map[string]seckill.StockStore
 	// Calls has the calls of all buyers with their answers. If only the ledger is judged, Calls is
 	// nil. An empty slice that is not nil means that no buyer asked to buy.
 	Calls []Call
-	// Ours reports whether an order belongs to one of the buyers in Calls. If Ours is nil, all orders belong
-	// to them. Orders of other buyers count only in the balance of the stock.
+	// Ours reports whether an order belongs to one of the buyers in Calls. If Ours is nil, all orders belong to these
+	// buyers. Orders of other buyers count only in the balance of the stock.
 	Ours func(*Order) bool
-	// Patience is the longest time for which a sale may rightly stand still. It covers the longest wait for a
-	// lock, the longest lease, and a planned outage. A sale that stands still for longer is blocked. If
-	// Patience is 0, Report.Served is ServedNotKnown. If a sale has a start time (Stock.StartsAt), the time
-	// before its first order does not count.
+	// Patience is the longest time without a sale that still counts as normal. It must be longer than the longest wait
+	// for a lock, the longest lease, and a planned outage. A sale that stands still for longer is blocked. If Patience
+	// is 0, Report.Served is ServedNotKnown. If a sale has a start time (Stock.StartsAt), the time before its first
+	// order does not count.
 	Patience time.Duration
 }
 
-// A Call is one call of a buyer with its answer. If a request is sent several times, each time is a Call of
-// its own, with the same user and request id.
+// A Call is one call of a buyer with its answer. If a request is sent several times, each copy is a Call of its own,
+// with the same user and request id.
 type Call struct {
 	Kind      CallKind
 	RequestID string // the idempotency key of the purchase
@@ -53,7 +53,7 @@ type Call struct {
 	Late      bool   // true if this payment was certainly sent after the deadline
 	Early     bool   // true if this payment was certainly answered before the deadline
 	Replayed  bool   // true if this purchase was answered with the order of an earlier call
-	ThisCall  bool   // true if this refusal concerns one call only, not the whole request
+	ThisCall  bool   // true if the refusal says that it is about this call only, not about the whole request
 	CallTimes
 }
 
@@ -110,19 +110,19 @@ func (c *Call) maySucceed() bool {
 // succeeded reports whether the answer said that the buyer has the units, bought or reserved.
 func (c *Call) succeeded() bool { return c.Outcome == OutcomeSold || c.Outcome == OutcomeReserved }
 
-// evidence is Evidence in the form that the rules read. It has totals over all orders, each order
-// with the calls that name it, and each request with its order.
+// evidence is Evidence in the form that the rules read. It has totals over all orders, each order with the calls about
+// it, and each request with its order.
 type evidence struct {
 	Evidence
 	report         Report
 	unitsCancelled int64                         // units of cancelled orders
 	unitsExpired   int64                         // units of expired orders
-	records        []*orderRecord                // the orders; if Calls is nil, only orders that break a rule
+	records        []*orderRecord                // the orders; if Calls is nil, only those that break a rule
 	sellers        []string                      // the strategies that sold orders of the run
 	restocks       []*Order                      // the order rows that record the run's restocks
 	stores         map[seckill.StockStore]*Order // each stock store from which an order was sold, with one such order
-	counterSays    int64                         // the units left, as the counter of the stock store says
-	stockKnown     bool                          // true if the units left in the run's only stock store are known
+	counterSays    int64                         // the units left according to the counter of the stock store
+	stockKnown     bool                          // true if there is only one stock store and its units left are known
 	conflicts
 	matchedCalls // empty if Calls is nil
 }
@@ -132,7 +132,7 @@ type conflicts struct {
 	hasSeveral        map[int64]bool // maps a user to true if the user has several active orders, to false if one
 	severalOrders     examples       // examples of users with several active orders
 	ordersBeyondStock examples       // examples of orders for units beyond the initial stock
-	ordersBelowZero   examples       // examples of orders whose buyer was told a number of units left below 0
+	ordersBelowZero   examples       // examples of orders whose buyer was told that fewer than 0 units were left
 }
 
 // matchedCalls has the calls by their kind. It says to which order or request each call belongs.
@@ -168,7 +168,7 @@ func collectEvidence(given Evidence) *evidence {
 	e := &evidence{Evidence: given, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run}}
 	e.stores, e.hasSeveral = map[seckill.StockStore]*Order{}, map[int64]bool{}
-	// With calls, Initial does not include the restocks (see Evidence.Initial), so they are added.
+	// If there are calls, Initial does not include the units of restocks yet (see Evidence.Initial).
 	if given.Calls != nil {
 		e.Initial += s.Restocked()
 	}
@@ -223,7 +223,7 @@ func (e *evidence) countOrder(o *Order) {
 	case o.isRestockIn(e.Snapshot.Stock.Run):
 		e.restocks = append(e.restocks, o)
 		e.report.Restocked += o.Quantity
-		if o.Status == Active { // While a restock's row is active, its units are not in the stock.
+		if o.Status == Active { // A restock's row is active until its units are in the stock.
 			e.report.Arriving += o.Quantity
 		}
 	case o.Status == Cancelled:
@@ -243,8 +243,8 @@ func (e *evidence) countOrder(o *Order) {
 	}
 }
 
-// countBuyer records which rules the active order o breaks, given the active orders that were counted before: its user
-// has another one, or the orders hold more units than there were.
+// countBuyer compares the active order o with the active orders that were counted before. It records o if its user has
+// another order, if the orders hold more units than there were, or if o.Remaining is below 0.
 func (e *evidence) countBuyer(o *Order) {
 	several, again := e.hasSeveral[o.UserID]
 	e.hasSeveral[o.UserID] = again
@@ -259,7 +259,7 @@ func (e *evidence) countBuyer(o *Order) {
 	}
 }
 
-// storeOf returns a strategy's stock store. A strategy that is not in StockStoreOf gets a store of its own.
+// storeOf returns a strategy's stock store. If StockStoreOf does not list the strategy, it gets a store of its own.
 func (e *evidence) storeOf(strategy string) seckill.StockStore {
 	if e.StockStoreOf == nil {
 		return seckill.InRow
@@ -267,8 +267,7 @@ func (e *evidence) storeOf(strategy string) seckill.StockStore {
 	return cmp.Or(e.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
 }
 
-// findStock finds the stock store of the run. It also finds how many units are left there, as the stock row
-// or a counter says.
+// findStock finds the stock store of the run and the number of units left there, which the stock row or a counter has.
 func (e *evidence) findStock() {
 	e.report.StockStore, e.report.Remaining = seckill.InRow, e.Snapshot.Stock.Num
 	if len(e.stores) > 0 {
@@ -296,7 +295,7 @@ func (e *evidence) matchCalls() {
 	for _, r := range e.Snapshot.Refused {
 		e.refused[r] = true
 	}
-	naming := map[string][]*Call{} // maps an order id to the cancellations and payments of an order not found yet
+	naming := map[string][]*Call{} // maps an order id to its cancellations and payments until the order is found
 	e.purchases = make([]*Call, 0, len(e.Calls))
 	for i := range e.Calls {
 		switch c := &e.Calls[i]; c.Kind {
@@ -353,7 +352,7 @@ func (e *evidence) groupRequests() {
 	}
 }
 
-// findRequest returns the request that an order answers, or nil if no buyer asked for it.
+// findRequest returns the request for which an order was written, or nil if no buyer asked for the order.
 func (e *evidence) findRequest(o *Order) *request {
 	at, found := slices.BinarySearchFunc(e.requests, o, func(r request, o *Order) int {
 		return cmp.Or(cmp.Compare(r.user, o.UserID), strings.Compare(r.key, o.RequestID))
@@ -389,7 +388,7 @@ func (rec *orderRecord) returnedAnyTime() bool {
 	return rec.Status == Expired || rec.Status == Cancelled && len(rec.cancellations) == 0
 }
 
-// firstToldAt returns when one of the calls first got one of the outcomes. It returns never if no call did.
+// firstToldAt returns the time of the first answer with one of the outcomes. It returns never if no call got one.
 func firstToldAt(calls []*Call, outcomes ...Outcome) time.Duration {
 	first := never
 	for _, c := range calls {
@@ -412,7 +411,7 @@ type Holders struct {
 	ambiguous bool             // true if the orders do not show which units they hold (see Known)
 }
 
-// HoldersOf returns the holders of units in a run with these orders, sold from this stock store.
+// HoldersOf returns the Holders of a run with these orders, all of which were sold from the given stock store.
 func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 	holders, active := &Holders{ambiguous: stock.Split()}, []*Order(nil)
 	for i := range orders {
@@ -429,8 +428,8 @@ func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 
 func (o *Order) highestUnit() int64 { return o.Remaining + o.Quantity }
 
-// Known reports whether the orders show which units they hold. They do not if units were given back, or if
-// the stock is in pieces (StockStore.Split), because two buyers may then rightly be told the same number.
+// Known reports whether the orders show which units they hold. They do not if units were given back, or if the stock
+// is in pieces (StockStore.Split). In both cases two buyers may rightly be told the same number of units left.
 func (holders *Holders) Known() bool { return !holders.ambiguous }
 
 // CountSharing returns how many active orders hold a unit of o, including o. It returns 0 if Known returns false.
@@ -464,14 +463,14 @@ func (holders *Holders) findShared() examples {
 }
 
 // visitShared visits the orders by their highest units, from the top down. If an order b shares units with an order a
-// that was visited before, visitShared calls visit. The argument units is how many of the shared units were not counted
-// by earlier calls.
+// that was visited before, visitShared calls visit. The argument units is the number of shared units that earlier
+// calls of visit have not counted.
 func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
 	if holders.ambiguous {
 		return
 	}
 	var lowest *Order             // the order that holds the lowest unit so far
-	twice := int64(math.MaxInt64) // shared units above this number are counted already
+	twice := int64(math.MaxInt64) // shared units with a number above twice have been counted
 	for o := range holders.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)
@@ -513,8 +512,8 @@ func (e *evidence) restockedAt(o *Order) time.Duration {
 	return firstToldAt(e.callsAbout(o), OutcomeRestocked)
 }
 
-// unitsRestockedAfter returns how many units may have arrived after the purchase c was sent. Even if these
-// units are left at the end, it may have been right to refuse c.
+// unitsRestockedAfter returns how many units restocks may have added after the purchase c was sent. These units may be
+// left at the end although c was rightly refused.
 func (e *evidence) unitsRestockedAfter(c *Call) int64 {
 	units := int64(0)
 	for _, o := range e.restocks {

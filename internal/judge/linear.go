@@ -36,16 +36,16 @@ type Op struct {
 	Client       int
 	Kind         OpKind
 	Quantity     int64
-	Remaining    int64 // the units left, as the answer of an OpSold says
-	SawBefore    bool  // true if Remaining was read before the sale, so that it does not show the order of the sales
+	Remaining    int64 // for OpSold: the units left according to the answer
+	SawBefore    bool  // true if Remaining was read before the sale, so it shows no sequence of the sales
 	Call, Return int64
 	Name         string // the operation's name in messages
 	optional     bool   // true if the operation may have taken effect after the checked part of the history
 	held         int64  // units that other purchases may have held for a while during the operation
 }
 
-// searchSequence searches for at most limit for a sequence in which a stock that serves one buyer at a time gives all
-// answers. If limit is 0, it searches until it knows.
+// searchSequence searches for a sequence in which a stock that serves one buyer at a time gives all answers. The
+// search takes at most limit. If limit is 0, it goes on until the question is decided.
 func searchSequence(initial int64, ops []Op, limit time.Duration) porcupine.CheckResult {
 	stock := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
@@ -58,8 +58,8 @@ func searchSequence(initial int64, ops []Op, limit time.Duration) porcupine.Chec
 	return porcupine.CheckOperationsTimeout(stock.ToModel(), history, limit)
 }
 
-// nextStocks returns how many units may be left after the operation o, if the given number of units was left before. It
-// returns nothing if o cannot have had its result then.
+// nextStocks returns the numbers of units that may be left after the operation o, if the argument left is the number
+// before it. It returns nothing if o cannot have had its result then.
 func nextStocks(left int64, o Op) []any {
 	var after []any
 	switch o.Kind {
@@ -99,9 +99,9 @@ type Reason struct {
 // must then be tried.
 const maxWindow = 5000
 
-// CheckLinearizable checks the whole history if no units were given back. Then `remaining` shows which units each
-// sale took, so the sequence of the sales is known and one pass decides. If units were given back, CheckLinearizable
-// searches for a sequence, for at most limit, and checks only the first maxWindow operations.
+// CheckLinearizable checks the whole history if no units were given back. Then `remaining` shows which units each sale
+// took, so the sequence of the sales is known and one pass decides. If units were given back, CheckLinearizable checks
+// only the first maxWindow operations. For these it searches for a sequence, for at most limit.
 func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpRefused })
 	if refused {
@@ -140,9 +140,9 @@ func checkInOrder(initial int64, ops []Op) Reason {
 		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity),
 			cmp.Compare(b.Remaining, a.Remaining))
 	})
-	left, earliest := initial, int64(math.MinInt64) // the next sale takes effect at the time earliest or later
+	left, earliest := initial, int64(math.MinInt64) // the next sale cannot take effect before earliest
 	course := []moment{{left, earliest}}
-	var lastCalled *Op // the sale that was called last, of the sales so far
+	var lastCalled *Op // of the sales so far, the one with the latest call
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -177,7 +177,7 @@ func salesOf(ops []Op) []*Op {
 	return sales
 }
 
-// A moment is a time, at, from which on the stock had only left units or fewer.
+// A moment says that from the time at on, the stock had at most left units.
 type moment struct{ left, at int64 }
 
 // checkSoldOut checks that each buyer who was told "sold out" got this answer after the stock had fallen below the
@@ -208,8 +208,8 @@ func newReason(kind string, params map[string]any, format string, args ...any) R
 	return Reason{fmt.Sprintf(format, args...), params}
 }
 
-// firstWindow returns the n operations that were called first. An operation is optional if it had no answer yet when
-// the first operation after these n was called, because it may have taken effect later.
+// firstWindow returns the n operations that were called first. It marks an operation as optional if the operation had
+// no answer yet when the next operation after these n was called. An optional operation may have taken effect later.
 func firstWindow(ops []Op, n int) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	if len(ops) <= n {
@@ -223,10 +223,10 @@ func firstWindow(ops []Op, n int) []Op {
 	return ops
 }
 
-// checkAnyOrder decides a history in which no units were given back and sales do not show which units they
-// took. It lets every sale take effect at its call, and every refusal as sold out at its answer. The stock is
-// then as small as it can be, so a refusal that fails here cannot be explained at all. A sale fails only if
-// more units were sold than there were.
+// checkAnyOrder decides a history in which no units were given back and sales do not show which units they took. It
+// assumes that each sale took effect at its call, and each answer "sold out" at the moment of the answer. Then the
+// stock is always as small as it can be. So a refusal that is wrong under this assumption is wrong in every sequence.
+// A sale is wrong only if more units were sold than there were.
 func checkAnyOrder(initial int64, ops []Op) Reason {
 	course := []moment{{initial, math.MinInt64}}
 	left := initial

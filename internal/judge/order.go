@@ -14,7 +14,7 @@ const (
 	Active    = "active"
 	Cancelled = "cancelled"
 	Expired   = "expired" // the order of a reservation that was not paid in time
-	Refused   = "refused" // the row is no order, but the final refusal of a request; snapshots and lists leave it out
+	Refused   = "refused" // not an order but the final refusal of a request; snapshots and lists leave such rows out
 )
 
 // Stock is the row of one SKU. Num is signed, because the strategy `atomic` can take it below zero.

@@ -61,7 +61,7 @@ type Report struct {
 	Remaining int64   `json:"remaining"`
 	Totals
 	StockStore seckill.StockStore `json:"stock_store"`
-	// Served says whether buyers were served while there were units. It is nil if Calls was nil.
+	// Served says whether buyers were served while units were left. It is nil if Evidence.Calls was nil.
 	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
 	// Warning is set if several strategies sold in the run. Several strategies are not a violation, but the
@@ -131,14 +131,14 @@ func SumReports(reports []Report) Report {
 	return all
 }
 
-// A Case is an example as a code with parameters, so that a page can write it in another language.
+// A Case is an example as a code with parameters, from which a page writes the example in another language.
 type Case struct {
 	Code   string `json:"code"`
 	Params Params `json:"params"`
 }
 
-// A form is a kind of example: its code, its text for fmt.Sprintf and the names of its arguments. The
-// text need not use every argument.
+// A form describes one kind of example: its code, its format for fmt.Sprintf and the names of its arguments. The
+// format need not use every argument.
 type form struct{ code, format, params string }
 
 var (
@@ -199,8 +199,8 @@ type Served struct {
 	State      ServedState `json:"state"`
 	PatienceMs float64     `json:"patience_ms"`
 	// LongestMs is the length of the longest period in which no unit was sold although at every moment a buyer was
-	// waiting for no more units than were left. FromMs is its start. It ends with the next sale or the last answer. If
-	// there was no such period, LongestMs and FromMs are 0.
+	// waiting for no more units than were left. FromMs is the start of this period. The period ends with the next sale
+	// or the last answer. If there was no such period, LongestMs and FromMs are 0.
 	LongestMs float64 `json:"longest_ms"`
 	FromMs    float64 `json:"from_ms"`
 }
@@ -230,7 +230,7 @@ type change struct {
 	units int64 // units sold if positive, units returned if negative
 }
 
-// soldAfter returns a function that takes a time. It returns the units sold after that time, less the units
+// soldAfter returns a function that takes a time. The function returns the units sold after that time, less the units
 // returned after it.
 func soldAfter(all []change) func(time.Duration) int64 {
 	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
@@ -243,7 +243,7 @@ func soldAfter(all []change) func(time.Duration) int64 {
 	}
 }
 
-// traffic has the times at which units were sold and returned, and at which buyers asked.
+// traffic has the times at which units were sold and returned, and at which buyers asked for units.
 type traffic struct {
 	changes []change // sales at their earliest and returns at their latest possible time
 	sold    []span   // for each order, the time during which it may have been sold
@@ -320,7 +320,7 @@ func (t *traffic) addSale(rec *orderRecord, patience time.Duration) {
 	switch {
 	case told == never:
 		sold = span{asked, latest + patience}
-	// An unanswered call may have bought the units, so the sale may have happened at any time since the first call.
+	// A call with an unknown outcome may have bought the units at any time since the first call.
 	case doubt:
 		sold.from = asked
 	}
@@ -362,10 +362,10 @@ func (e *evidence) findStandstill() *Served {
 	return s
 }
 
-// findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which buyers always asked
-// for no more units than were left. A break between two calls does not end this part if the break is at most as long as
-// the argument pause. The caller must pass gaps from the earliest to the latest, because findAskedSpan forgets calls
-// that ended before the gap.
+// findAskedSpan examines a gap between two sales. It returns the longest part of the gap in which, at every moment, a
+// buyer asked for no more units than were left. A break between two calls does not end this part if the break is at
+// most as long as the argument pause. The caller must pass gaps from the earliest to the latest, because findAskedSpan
+// forgets calls that ended before the gap.
 func (t *traffic) findAskedSpan(gap span, pause time.Duration, left func(time.Duration) int64) span {
 	var longest span
 	current := span{0, -pause - 1} // this span ends so early that the first call begins a new one

@@ -27,17 +27,17 @@ const (
 	RuleWrongReceipt     = "wrong_receipt"
 	RuleUnacknowledged   = "unacknowledged_order"   // no buyer who was told that nothing was taken has an order
 	RuleInvented         = "invented_order"         // every order was asked for by a buyer
-	RuleUndersold        = "undersold"              // no buyer is told sold out if enough units are always left
-	RuleNothingSold      = "nothing_sold"           // if buyers asked for units that were there, one got an order
+	RuleUndersold        = "undersold"              // no buyer is told "sold out" if enough units are left all the time
+	RuleNothingSold      = "nothing_sold"           // if buyers asked for units that were left, one got an order
 	RuleInitialChanged   = "initial_changed"        // nobody else reset the sale during the run
 	RuleMixedStores      = "mixed_stocks"           // one run sells from one stock store
 	RuleStraggler        = "straggler"              // all orders belong to this run
 	RuleUnknownStore     = "unknown_stock"          // the units left in the stock store could be read
-	RuleCounterDisagrees = "counter_and_row_differ" // a counter and the stock row that follows it agree
-	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order used has the initial stock
+	RuleCounterDisagrees = "counter_and_row_differ" // a counter and the stock row agree if the strategy writes both
+	RuleUnusedCounter    = "unused_counter_changed" // a counter from which no order was sold has the initial stock
 	RuleNotLinearizable  = "not_linearizable"       // some sequence of the purchases explains every answer
 	RuleKeyRefused       = "key_refused"            // a request that has an order is not refused when it is sent again
-	RuleFalseDuplicate   = "false_duplicate"        // a buyer who is told duplicate has another order
+	RuleFalseDuplicate   = "false_duplicate"        // a buyer who is told "duplicate" has another order
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
 	RuleLostRequest      = "lost_request"           // every accepted request has an order or a refusal in the end
@@ -55,15 +55,15 @@ const (
 type Rule struct {
 	ID      string
 	Verdict Verdict // the verdict on a run that breaks only this rule
-	Says    string  // the format of the message, for the arguments of tell
-	Params  string  // the names of the first arguments of tell, for Violation.Params
-	// Order returns true for an order that breaks the rule. Rules about single orders have an Order, all others have a
-	// Check. If Evidence.Calls is nil, the judge keeps only orders that break a rule with an Order.
+	Says    string  // the format of the message; its arguments are those of tell (see check)
+	Params  string  // the names that Violation.Params gives to the first arguments of tell
+	// Order reports whether a single order breaks the rule. It is nil for rules that need more than one order; they
+	// set Check. If Evidence.Calls is nil, the judge stores only orders for which Order of some rule returns true.
 	Order func(*orderRecord) bool
 	Check check
 }
 
-// A check calls tell for each violation of its rule, with examples and arguments for the message.
+// A check calls tell for each violation of its rule, with examples and with the arguments for Rule.Says.
 type check func(e *evidence, tell func(broken examples, args ...any))
 
 // rules has all rules, in the order in which a report lists their violations.
@@ -178,7 +178,7 @@ func (e *evidence) check(rules []Rule) {
 	}
 }
 
-// listing returns the check of a rule whose message has no arguments.
+// listing returns the check of a rule whose message has no arguments. The rule is broken if look adds an example.
 func listing(look func(e *evidence, broken *examples)) check {
 	return func(e *evidence, tell func(examples, ...any)) {
 		var broken examples
@@ -201,9 +201,9 @@ func own(breaksRule func(*orderRecord) bool) func(*orderRecord) bool {
 	return func(rec *orderRecord) bool { return rec.isOurs && breaksRule(rec) }
 }
 
-// undone returns the check of a rule that acknowledged calls took effect. The acknowledgement is OutcomeCancelled for
-// cancellations, and OutcomeSold for payments. The function breaksRule returns true for an order whose acknowledged
-// call had no effect. A call whose order does not exist breaks the rule, too.
+// undone returns a check that finds acknowledged calls without effect. The acknowledgement is OutcomeCancelled for
+// cancellations and OutcomeSold for payments. The function breaksRule reports whether an acknowledged call about an
+// order had no effect. Acknowledged calls about orders that do not exist break the rule, too.
 func undone(acknowledgement Outcome, breaksRule func(*orderRecord) bool) check {
 	return listing(func(e *evidence, broken *examples) {
 		e.addOrders(broken, breaksRule)
@@ -230,8 +230,8 @@ func (o *Order) isMalformed() bool {
 	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
 }
 
-// overdueGrace bounds how long a reservation may hold its units after its deadline, in microseconds. The
-// bound is wide, because strategies look for expired reservations twice a second.
+// overdueGrace is how long a reservation may hold its units after its deadline, in microseconds. Strategies look for
+// expired reservations twice a second, so they need much less.
 const overdueGrace = 5_000_000
 
 func (o *Order) isUnpaid() bool {
@@ -241,8 +241,8 @@ func (o *Order) isUnpaid() bool {
 // isPaid reports whether o began as a reservation and is paid in the ledger.
 func (o *Order) isPaid() bool { return o.Reservation != nil && o.Reservation.State == seckill.Paid }
 
-// MayChange reports whether o is an unpaid reservation that may still be paid, or whose units may still be
-// given back in time.
+// MayChange reports whether o is an unpaid reservation that can still be paid, or whose units can still be given back
+// in time (see overdueGrace).
 func (o *Order) MayChange() bool { return o.isUnpaid() && o.Reservation.Left >= -overdueGrace }
 
 // wasToldPaid reports whether an answer said that rec is paid: the answer to a payment, or to a purchase that
@@ -308,15 +308,15 @@ func mixedStores(e *evidence, broken *examples) {
 	}
 }
 
-// oversold finds orders beyond the initial stock, in whatever store the stock is kept. Reserved units count as sold.
+// oversold finds orders for more units than the initial stock, wherever the stock is kept, counting reserved units.
 func oversold(e *evidence, tell func(examples, ...any)) {
 	if sold := e.unitsHeld(); e.ordersBeyondStock.count > 0 {
 		tell(e.ordersBeyondStock, sold, e.Initial, sold-e.Initial)
 	}
 }
 
-// unusedCounters finds counters that changed although no order of the run was sold from them. A
-// buyer may have taken units there and died before the order was written.
+// unusedCounters finds counters that changed although no order of the run was sold from them. A purchase may have
+// taken units there before its process died without writing the order.
 func unusedCounters(e *evidence, tell func(examples, ...any)) {
 	set := e.Initial - e.report.Restocked
 	for _, stockStore := range slices.Sorted(maps.Keys(e.Snapshot.StockStores)) {
@@ -372,8 +372,8 @@ func hasWrongReceipt(rec *orderRecord) bool {
 	})
 }
 
-// isUnacknowledged reports whether rec can only have been bought by a call that was answered "nothing was taken". A
-// call did not buy rec if it was told in_progress, or if it was answered with the order of an earlier call.
+// isUnacknowledged reports whether a call for rec was told that nothing was taken, and no other call can have bought
+// rec. A call that was told in_progress, or got the order of an earlier call, did not buy rec.
 func isUnacknowledged(rec *orderRecord) bool {
 	if rec.request == nil {
 		return false
@@ -407,15 +407,15 @@ func isKeyRefused(_ *evidence, r *request) bool {
 	})
 }
 
-// isFalseDuplicate reports whether r was told duplicate although its buyer cannot have had another order. Two
-// things can explain why a call was told duplicate:
+// isFalseDuplicate reports whether r was told "duplicate" although its buyer cannot have had another order. Two things
+// can explain this answer:
 //
 //   - an order of another request of the buyer was active, or
 //   - another call of the buyer may have counted as an order for a while: a call that overlaps, or
 //     an earlier call without an answer.
 //
-// The answer duplicate is final, and a retry gets it again. So it is enough that one such answer can
-// be explained. If r itself has the order, isKeyRefused checks the refusal.
+// The answer "duplicate" is final, and a retry gets it again. So it is enough that one of these answers can be
+// explained. If r itself has the order, isKeyRefused checks the refusal.
 func isFalseDuplicate(e *evidence, r *request) bool {
 	return anyOutcome(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(c *Call) bool {
 		return c.Outcome == OutcomeDuplicate && (e.hadOrderDuring(c) || e.mayHaveHadOrderDuring(c))
@@ -514,8 +514,8 @@ func isLostRequest(e *evidence, r *request) bool {
 	return i >= 0 && r.order == nil && !e.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
-// refusedAfter reports whether a call of r got a final refusal after the given call was sent. The
-// answers busy, conflict and error are not final.
+// refusedAfter reports whether a call of r got a final refusal after another call, accepted, was sent. The answers
+// busy, conflict and error are not final.
 func (r *request) refusedAfter(accepted *Call) bool {
 	return slices.ContainsFunc(r.calls, func(c *Call) bool {
 		final := c.Outcome == OutcomeSoldOut || c.Outcome == OutcomeDuplicate

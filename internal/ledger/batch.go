@@ -51,7 +51,7 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (bool, err
 }
 
 // insertAll returns one INSERT of all orders. It writes numbers and public ids into the statement, because
-// placeholders cost more. This is safe, because the program makes these values itself.
+// placeholders take more time. This is safe, because the program makes these values itself.
 func insertAll(verb string, run int64, batch []*Entry) (string, []any) {
 	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
 	b = append(b, " INTO orders "+orderColumns("")+" VALUES "...)

@@ -191,8 +191,8 @@ func (w *Refusals) insertOrFind(ctx context.Context, batch []*pendingRefusal) er
 	return findAnswers(db, batch)
 }
 
-// confirmRuns sets the answer of each refusal in the batch, all of which were inserted. But if a sale was reset
-// meanwhile, a refusal of the earlier run gets no answer.
+// confirmRuns sets the answer of each refusal in the batch, all of which were inserted. If a sale was reset meanwhile,
+// the refusals of its earlier run get no answer.
 func confirmRuns(db *gorm.DB, batch []*pendingRefusal) error {
 	var skus []int64
 	for _, one := range batch {

@@ -18,8 +18,8 @@ type Restock struct {
 	Key        string
 }
 
-// A RestockPreparer is a Strategy that writes more for an order than a row of the table orders. Restore reads these
-// other records, so PrepareRestock writes them for a restock, in the transaction that writes the restock's row.
+// A RestockPreparer is a Strategy whose Restore reads more than an order's row in the table orders. PrepareRestock
+// writes these other records for a restock, in the transaction that writes the restock's row.
 type RestockPreparer interface {
 	PrepareRestock(tx *gorm.DB, o Order) error
 }
@@ -61,16 +61,16 @@ func AddUnits(ctx context.Context, s *Store, strategy seckill.Strategy, r Restoc
 	return o, replayed, err
 }
 
-// placeRestock is the first step of AddUnits: it raises the initial stock and writes the row. A strategy may
-// keep a count of its own, which a reset writes later than the stock row. Until the count is written,
-// placeRestock returns ErrUnavailable. Otherwise the reset would write a count that includes the new units,
-// and Restore would add them again.
+// placeRestock is the first step of AddUnits: it raises the initial stock and writes the row. A strategy may keep a
+// count of its own, which a reset writes later than the stock row. Until that count is written, placeRestock returns
+// ErrUnavailable. If it went on, the reset would write a count that includes the new units, and Restore would add them
+// again.
 func placeRestock(ctx context.Context, s *Store, strategy seckill.Strategy, r Restock) (Order, error) {
 	var o Order
 	set, err := s.SKU(ctx, r.SKU)
 	if c, counts := strategy.(seckill.Counter); err == nil && counts {
 		if _, err = c.Count(ctx, r.SKU); errors.Is(err, seckill.ErrUnknownSKU) {
-			// The SKU exists. So %v hides ErrUnknownSKU, which would tell the caller that it does not.
+			// The SKU exists, so ErrUnknownSKU would mislead the caller. The verb %v hides it from errors.Is.
 			err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 		}
 	}

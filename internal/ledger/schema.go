@@ -90,10 +90,10 @@ var schema = []string{
 	KEY stock_units_free (sku_id, run, order_id, id)
 ) ENGINE=InnoDB`,
 
-	// A reservation is an active order with a row in this table. Like every order it holds its units, and
-	// the user can have no other order. The row has the state, the deadline by the database's clock, and
-	// the number of units given back. If one call bought and paid, there is no deadline, and ends_at is
-	// the beginning of 1970. Orders of strategies without reservations have no row in this table.
+	// A reservation is an active order with a row in this table. As with every active order, its units are taken, and
+	// its user can have no other order. The row has the state, the deadline by the database's clock, and the number of
+	// units given back. If one call bought and paid, there is no deadline, and ends_at is the beginning of 1970.
+	// Orders of strategies without reservations have no row in this table.
 	`CREATE TABLE IF NOT EXISTS reservations (
 	sku_id   BIGINT NOT NULL,
 	run      BIGINT NOT NULL,
@@ -157,15 +157,15 @@ func migrate(db *gorm.DB) error {
 // such as a number in Redis, carries this identity, because two databases may have runs of the same number. A
 // copy of a database has the identity of the original.
 //
-// The table also names the schema of the other tables, so it is written before they are created. If
-// there is a table stock without that name, another program may have made it, so Migrate refuses.
+// The table also has a hash of the schema of the other tables, so its row is written before these are created. If the
+// table stock exists without such a hash, another program may have made the table, so Migrate refuses.
 const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
 	one      INTEGER     NOT NULL PRIMARY KEY,
 	id       VARCHAR(64) NOT NULL,
 	made_for VARCHAR(64) NOT NULL
 )`
 
-// ErrOtherBuild means that Migrate refuses to change a database that another build has made.
+// ErrOtherBuild means that Migrate refuses to change a database whose tables another build has made.
 var ErrOtherBuild = errors.New("this build of seckill cannot use the tables of this database")
 
 // writeIdentity gives the database a random identity if it has none. If the tables have another
@@ -201,7 +201,7 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 }
 
 // Identity returns the identity of the database, a word without spaces that never changes. A Store reads it only once.
-// The purchase's Tap does not see this statement, so the statement does not count as a command of the purchase.
+// The tap.Tap that counts a purchase's commands does not see this statement.
 func (s *Store) Identity(ctx context.Context) (string, error) {
 	if id := s.identity.Load(); id != nil {
 		return *id, nil

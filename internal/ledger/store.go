@@ -1,9 +1,8 @@
 // Package ledger keeps stock and orders in SQL. Package judge audits a snapshot of them.
 //
-// gorm opens the database, creates the tables and reads small lists. The statements that decide a
-// sale are written as SQL, and Store.Exec sends them unchanged, because the statement is the strategy.
-// A strategy's lesson shows its statement word by word. Building the statement for each purchase would
-// also take time while other buyers wait for the row.
+// gorm opens the database, creates the tables and reads small lists. The statements that decide a sale are written as
+// SQL, and Store.Exec sends them unchanged. A strategy's lesson shows these statements word for word. Building a
+// statement for each purchase would also take time while other buyers wait for the row.
 package ledger
 
 import (
@@ -204,10 +203,10 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 	return r, err
 }
 
-// Look reads the run of a SKU and the units left, without a lock and outside any transaction. It is for
-// strategies that call Place before they change the stock row. The units left may change right after Look has
-// read them. If Look can tell without waiting for the row, it refuses with ErrUnknownSKU, ErrNotStarted (by
-// the database's clock) or ErrSoldOut.
+// Look reads the run of a SKU and the units left, without a lock and outside any transaction. It is for strategies
+// that call Place before they change the stock row. The units left may change right after Look has read them. If what
+// it reads already decides the purchase, Look returns ErrUnknownSKU, ErrNotStarted (by the database's clock) or
+// ErrSoldOut.
 func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, err error) {
 	var seen struct {
 		Run, Num int64
@@ -228,8 +227,8 @@ func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, e
 // id. If the remaining units are not known yet, the statement that takes the units must write them later.
 // That statement must take the units from the same run; if it cannot, the caller rolls back.
 //
-// Place does not read the stock row, but Record reads it in its INSERT. InnoDB locks the rows that an
-// INSERT reads. If two buyers shared that lock before their UPDATE, they would deadlock.
+// Unlike Record, Place does not read the stock row in its INSERT. InnoDB locks the rows that an INSERT reads. If two
+// buyers shared that lock before their UPDATE, they would deadlock.
 func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (int64, seckill.Receipt, error) {
 	statement := "INSERT INTO orders " + orderColumns("") + " VALUES (" + eightValues + "?, ?)"
 	return s.insert(tx, p, remaining, statement, run, Active)
@@ -238,8 +237,8 @@ func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (in
 // eightValues has the placeholders of the first eight columns of orderColumns, from id to strategy.
 const eightValues = "?, ?, ?, ?, ?, ?, ?, ?, "
 
-// insert writes an order. The arguments of the statement are the eight values from id to strategy, which
-// insert makes, and then args. If the statement inserts no row, insert returns ErrReset.
+// insert writes an order. The statement's first arguments are the eight values from id to strategy, which insert
+// makes; args follow. If the statement inserts no row, insert returns ErrReset.
 func (s *Store) insert(
 	tx *gorm.DB, p seckill.Purchase, remaining int64, statement string, args ...any,
 ) (int64, seckill.Receipt, error) {
@@ -289,9 +288,9 @@ func (s *Store) RecordAlone(
 	return r, err
 }
 
-// runAlone runs one command that commits by itself, on a connection of its own. If the command fails and may
-// have left a transaction open, runAlone closes the connection. Otherwise the next transaction on this
-// connection would also commit what the procedure left open.
+// runAlone runs one command that commits by itself, such as a CALL, on a connection of its own. If the command fails
+// and may have left a transaction open, runAlone closes the connection. If it kept the connection, the next
+// transaction there would also commit what the failed command had left open.
 func runAlone(db *gorm.DB, command func(tx *gorm.DB) error) error {
 	sent := false
 	err := retry(db.Statement.Context, func() error {
@@ -341,8 +340,8 @@ func orderColumns(more string) string {
 }
 
 // CancelOrder marks an order cancelled and calls the function giveBack to return its units, in one transaction. If the
-// order was cancelled before, it does nothing. For an order of an earlier run it returns ErrUnknownOrder. If the sale
-// is reset after the order was read, GiveBack returns ErrUnknownOrder.
+// order was cancelled before, CancelOrder does nothing. For an order of an earlier run it returns ErrUnknownOrder. If
+// the sale is reset after the order was read, giveBack returns ErrUnknownOrder (see GiveBack).
 //
 // CancelOrder reads the order before the transaction, so that the transaction begins with a lock. With
 // innodb_snapshot_isolation = ON, a transaction cannot change the stock if its snapshot is older than the latest
@@ -425,8 +424,8 @@ func (s *Store) FindRequest(ctx context.Context, sku, user int64, requestID stri
 	return s.findRequest(ctx, sku, user, requestID, "")
 }
 
-// AwaitRequest does what FindRequest does, but if a transaction has written such a row, it waits for the
-// transaction's end. It returns ErrBusy if that takes longer than a statement may wait for a row.
+// AwaitRequest does what FindRequest does. But if an open transaction has written such a row, AwaitRequest waits until
+// the transaction ends. It returns ErrBusy if that takes longer than a statement may wait for a row lock.
 func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
 	// SQLite locks the whole file for a writer and has no FOR UPDATE, so there is no row to wait for.
 	if s.db.Name() == "sqlite" {
@@ -466,7 +465,7 @@ func (s *Store) Schedule(
 	ctx context.Context, id int64, name string, stock int64, starts *judge.Moment,
 ) (judge.Stock, error) {
 	var st judge.Stock
-	// This statement does not share a transaction with the UPDATE. Otherwise two callers who find no row would
+	// This statement is not in the transaction of the UPDATE. In one transaction, two callers who find no row would
 	// both lock the gap, and each would wait for the other.
 	err := s.DB(ctx).Exec(insertIgnore(s.db)+
 		" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error

@@ -19,7 +19,7 @@ const (
 // the last three SKUs begins a range, because each measurement, schedule and trace has its own SKU.
 const (
 	ShopSKU     = 1_000_000         // the shop of `seckill up` sells this SKU
-	BenchSKU    = 9_000_000         // `seckill bench` takes locks of it
+	BenchSKU    = 9_000_000         // `seckill bench` takes the locks of this SKU
 	MeasuredSKU = 6_000_000_000     // `seckill prove` adds the number of the measurement
 	ExploredSKU = 7_000_000_000_000 // a search adds the schedule's number and 1,000 for each second since 1970
 	TracedSKU   = 8_000_000_000_000 // a trace adds the milliseconds since 1970
@@ -64,8 +64,8 @@ type Strategy interface {
 	Restore(ctx context.Context, orderID string) error
 }
 
-// A Resetter is a Strategy that keeps state outside the stock row, such as a counter in Redis, or a
-// lock's key or node. Reset sets that state for a new run of sku with stock units, and frees locks.
+// A Resetter is a Strategy that keeps state outside the stock row, such as a counter in Redis, or a lock's key or
+// node. Reset sets that state for a new run of sku with the given stock, and frees locks.
 type Resetter interface {
 	Reset(ctx context.Context, sku, stock int64) error
 }
@@ -98,9 +98,9 @@ type Acceptor interface {
 	Became(ctx context.Context, sku, user int64, requestID string) error
 }
 
-// A Reserver is a Strategy that also sells in two steps. It first holds units for a buyer, and
-// sells them if the buyer pays before a deadline. The database's clock decides whether the deadline
-// has passed. The id of a reservation is the id of its order.
+// A Reserver is a Strategy that can also sell in two steps. It first holds units for a buyer, and sells them if the
+// buyer pays before a deadline. The database's clock decides whether the deadline has passed. The id of a reservation
+// is the id of its order.
 type Reserver interface {
 	// Reserve holds p.Quantity units for p.User, for the duration hold. Errors are as for Deduct.
 	Reserve(ctx context.Context, p Purchase, hold time.Duration) (Receipt, error)
@@ -115,8 +115,8 @@ type Reserver interface {
 	// can then cancel the order. Other errors are as for Deduct.
 	Release(ctx context.Context, id string) error
 
-	// Expire gives back the units of overdue reservations of this strategy. The units of a reservation are
-	// given back once, even if several processes call Expire. After an error, some reservations are left.
+	// Expire gives back the units of overdue reservations of this strategy. The units of a reservation are given back
+	// once, even if several processes call Expire. After an error, some overdue reservations may remain.
 	Expire(ctx context.Context) error
 }
 
