@@ -58,8 +58,8 @@ type thread struct {
 	isBackground bool
 	calls        []*call
 	ended        bool
-	fanStarted   int // how many of the parallel commands have begun; more if a node had to be sent a script
-	// overlap is set if the thread's last command was answered while another actor had the lock.
+	fanStarted   int // parallel commands that have begun; an EVALSHA and the EVAL that repeats it count as two
+	// overlap is not nil if another actor had the lock when this renewer's last command was answered.
 	overlap *Problem
 }
 
@@ -82,8 +82,8 @@ func (t *thread) isRunning() bool {
 	return !stands || t.fanStarted < fan
 }
 
-// nextCall returns the call that t sends next, or nil. Of several parallel calls, it returns the call to the node
-// with the smallest name. The sender does not depend on the order of parallel calls.
+// nextCall returns the call that t sends next, or nil. Of several parallel calls, it returns the call to the node with
+// the smallest name, because no sender depends on the order of its parallel calls.
 func (t *thread) nextCall() *call {
 	var first *call
 	for _, c := range t.calls {
@@ -173,7 +173,7 @@ type callState int
 const (
 	ready   callState = iota // waits until the scheduler lets it continue
 	sent                     // the command is on its way to the server or inside the server, or the wait has begun
-	passing                  // the command was sent at once, without a choice of the scheduler
+	passing                  // the command was sent without waiting for the scheduler
 	blocked                  // cannot continue: its server lists it as waiting, or no event is about to end the wait
 	asleep                   // backs off
 )
@@ -201,7 +201,7 @@ const (
 	timeHasCome = renewerMark + "its time has come"
 )
 
-// report makes the scheduler's goroutine call the function note, which may use the actor's fields.
+// report makes the scheduler's goroutine call note. So note may use the actor's fields.
 func (a *actor) report(note func()) {
 	select {
 	case a.run.reports <- note:
@@ -268,8 +268,8 @@ func (t *thread) After(ctx context.Context, command *tap.Command, err error) err
 		return errReplyLost
 	}
 	if err == nil && c.isWait() && !t.isBackground && t.run.scenario.Wakes {
-		// Instead of this step, the fault Leaves may happen. The buyer then leaves although, for instance, it has just
-		// been granted the lock.
+		// This step lets the fault Leaves happen at this moment, for instance when the buyer has just been granted the
+		// lock.
 		return cmp.Or(takeStep(ctx, "wakes up"), context.Cause(ctx))
 	}
 	return err

@@ -50,8 +50,8 @@ type actorKind struct {
 	// prepare creates data that the action needs, such as an order, before the first actor starts. It may be nil.
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
 	perform performFunc
-	// calls returns the actor's requests and their answers for package judge. It is nil if the judge need not know
-	// of any.
+	// calls returns the actor's requests and their answers for package judge. It is nil if the judge needs none of
+	// these requests.
 	calls func(*World, Outcome) []judge.Call
 	// answer is the text of a success. If it is "", the text is made from the receipt.
 	answer string
@@ -67,8 +67,8 @@ var actorKinds = map[Action]actorKind{
 		},
 		calls: purchaseCalls,
 	},
-	// A buyer that Comes makes one step without a command, and then buys. Buyers without this step all arrive before
-	// the first command is sent. A strategy that merges purchases would then put all buyers of a process into one
+	// A buyer that Comes first makes a step without a command, and then buys. So it can arrive after other buyers have
+	// sent commands. Without this step, a strategy that merges purchases would put all buyers of a process into one
 	// batch.
 	Comes: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
@@ -148,12 +148,12 @@ var actorKinds = map[Action]actorKind{
 		calls: purchaseCalls,
 	},
 	Asks: asks,
-	// An actor that Reserves acts as with the action Asks, but asks for a reservation instead of a purchase.
+	// An actor that Reserves does the same as one that Asks, but asks for a reservation instead of a purchase.
 	Reserves: {supports: func(i catalog.Info) bool { return i.Reserves },
 		prepare: asks.prepare, perform: asks.perform, calls: asks.calls},
 
-	// An actor that Repeats sends a request that the service has already answered with an order. The first request
-	// is sent and answered before the schedule begins. All later requests are sent as with the action Asks.
+	// An actor that Repeats sends a request that the service has already answered with an order. The service gets and
+	// answers this request before the schedule begins. The actor then repeats it in the same way as one that Asks.
 	Repeats: {
 		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
 			if err := asks.prepare(ctx, w, first, b); err != nil {
@@ -250,8 +250,8 @@ func restock(ctx context.Context, w *World, p *process, o *Outcome) {
 	})
 }
 
-// requestOn returns a function that sends a request about the actor's order: it calls the function send with the
-// order's id. After an error it sends the request again, up to Buyer.Again times, unless the error is one of final.
+// requestOn returns a function that calls send with the id of the actor's order. It repeats a failed call up to
+// Buyer.Again times, unless the error is one of the errors in final.
 func requestOn[S any](send func(S, context.Context, string) error, final ...error) performFunc {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.retry(ctx, func() bool {
@@ -285,18 +285,18 @@ func (w *World) passDeadline(ctx context.Context, p *process) error {
 		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
 }
 
-// atReservation does the same as atOrder for a reservation. The deadline is far away until an actor
-// calls passDeadline. So the order of the steps decides whether a payment is in time.
+// atReservation does the same as atOrder for a reservation. The deadline is far in the future until an actor calls
+// passDeadline. So the order of the steps decides whether a payment is in time.
 func atReservation(answer string, asked judge.CallKind, perform performFunc) actorKind {
 	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
-	d.nextAction = Sweeps // the last buyer frees the units of reservations that a dead sweeper left open
+	d.nextAction = Sweeps // the last buyer expires the reservations that dead actors left open
 	d.supports = func(i catalog.Info) bool { return i.Reserves }
 	return d
 }
 
-// atOrder returns the kind of an actor that acts on an existing order. The parameter placed is the outcome with
-// which that order was made. The judge gets the actor's request as a call, and asked is the kind of this call. The
-// parameter answer is the text that describes success.
+// atOrder returns the kind of an actor that acts on an existing order. The parameter placed is the outcome of the
+// purchase or reservation that made the order. The parameter asked is the kind of judge.Call for the actor's request,
+// or "" if the judge does not get the request. The parameter answer is the text of a success.
 func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performFunc) actorKind {
 	return actorKind{
 		perform: perform,
@@ -388,8 +388,8 @@ var asks = actorKind{
 			}
 			p.service = s.Handler
 		}
-		// The service reads the SKU from the database at its first request without calling a tap.Tap. So prepare
-		// sends a first request before the schedule begins. It asks for more than the stock, and thus sells nothing.
+		// The service reads the SKU from the database at its first request without calling a tap.Tap. So prepare sends
+		// a request before the schedule begins. This request asks for more than the stock and thus sells nothing.
 		o, sku := Outcome{Buyer: b}, w.purchase(b).SKU
 		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: unusedUser, Quantity: w.stock + 1,
 			RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
@@ -416,8 +416,8 @@ var asks = actorKind{
 	},
 }
 
-// answeredAt and sentAt return the time of the current step, for the judge, which compares times. Each step counts
-// as a microsecond. An answer counts as earlier than a request that is sent in the same step, so the judge does not
+// answeredAt and sentAt return the time of an answer or a request in the current step. The judge compares these times.
+// Each step counts as a microsecond. An answer counts as earlier than a request in the same step, so the judge does not
 // take the two for concurrent.
 func (r *run) answeredAt() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
 func (r *run) sentAt() time.Duration     { return r.answeredAt() + time.Microsecond/2 }

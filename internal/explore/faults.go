@@ -63,7 +63,7 @@ var faultKinds = map[Fault]faultKind{
 				step.Command, err = r.endLease(ctx, a, false)
 			}
 			if !queued || r.lastThread == a.program() {
-				r.lastThread = nil // so that the next step does not count as a preemption
+				r.lastThread = nil // the next step must not count as a preemption
 			}
 			r.paused = a
 			return err
@@ -106,8 +106,8 @@ var faultKinds = map[Fault]faultKind{
 			return nil
 		},
 	},
-	// The panic replaces a write inside a transaction. At other commands database/sql would never
-	// unlock the mutex of the connection on which the driver panics.
+	// The panic replaces a write inside a transaction. If the driver panicked at another command, database/sql would
+	// never unlock the mutex of the connection.
 	Panics: {
 		options:     atCommands(Panics, writesRow),
 		applyToCall: func(r *run, c *call) error { return r.drop(c, "panics", errPanics) },
@@ -171,7 +171,7 @@ var faultKinds = map[Fault]faultKind{
 				step.Backend, step.Command = c.command.Backend, l.text(r.world.names)
 			}
 			step.Result = "waits"
-			// The delivery closes its connection at its end, so it must not be interrupted.
+			// The delivery must not be interrupted, because it closes its connection at the end.
 			ctx = context.WithoutCancel(ctx)
 			r.programs.Go(func() {
 				err := l.deliver(ctx)
@@ -297,7 +297,7 @@ func (a *actor) isQueued() bool {
 		!slices.ContainsFunc(a.run.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
 }
 
-// endSession makes the servers end the session or the lease of the actor's process. It returns a text that says what
+// endSession makes the servers end the session or the lease of the actor's process. It returns a description of what
 // ended, or "". A live ZooKeeper client learns of the end before it can send another command; an etcd client does not.
 func (r *run) endSession(ctx context.Context, of *actor) (string, error) {
 	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.holder)
@@ -328,8 +328,8 @@ func (r *run) lastLeaseholder() *actor {
 	return nil
 }
 
-// endLease ends the lease of the actor, or any lease if the actor is nil. The result describes what ended; it is ""
-// if there was no lease. In every case the processes' clocks move ahead by the time of a lease. Besides that,
+// endLease ends the lease of the actor, or any lease if the actor is nil. The result describes what ended; it is "" if
+// there was no lease. In every case the processes' clocks move ahead by a little more than a lease. Besides that,
 // endLease ends the first of these that exists:
 //
 //  1. at the lock's server: the lock's key, its row, or the session or lease of the holder's process,
@@ -350,8 +350,8 @@ func (r *run) endLease(ctx context.Context, of *actor, keepAlive bool) (what str
 		}
 	}
 	if did != nil && w.admin.Etcd != nil {
-		// The client of the process notices the end of the lease only later. This would disturb a later schedule, so
-		// no later schedule uses the process.
+		// The process's etcd client notices the end of the lease late, which would disturb a later schedule. So no
+		// later schedule uses the process.
 		for _, p := range w.processes {
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
@@ -389,7 +389,7 @@ func (r *run) endLease(ctx context.Context, of *actor, keepAlive bool) (what str
 // leaseEndJump returns how far the processes' clocks move when a lease ends.
 func (w *World) leaseEndJump() time.Duration { return w.settings.LockLease + time.Second }
 
-// killActor marks one buyer of a process as dead whose connections are closed already.
+// killActor marks the actor as dead. The connections of its process are already closed.
 func (r *run) killActor(a *actor) {
 	a.outcome.Dead, a.lock = true, notHeld
 	a.delayed = nil // the delayed commands are lost together with the process

@@ -39,7 +39,7 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 	}
 	if r.scenario.has(Resets) {
 		e.Run = e.Snapshot.Stock.Run
-		if len(w.extraUnits) > 1 { // each reset sets another stock, so the stock row shows which reset was the last
+		if len(w.extraUnits) > 1 { // each reset sets a different stock, so the stock row shows which reset was the last
 			e.Initial = e.Snapshot.Stock.Initial
 		}
 		if e.Calls, err = w.callsOfRun(ctx, e.Calls, e.Run); err != nil {
@@ -96,7 +96,7 @@ func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem 
 	return list
 }
 
-// unitsWanted returns the number of units that all buyers of a schedule ask for, or had an order for.
+// unitsWanted returns the total number of units in the buyers' requests and in their earlier orders.
 func (s *Schedule) unitsWanted() int64 {
 	var units int64
 	for _, b := range s.Buyers {
@@ -114,9 +114,9 @@ func (s *Schedule) mayBeOfEarlierSale(b Outcome) bool {
 	return slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Action == Resets && o.Ended > came })
 }
 
-// callsOfRun returns those calls that belong to the sale after the reset. It leaves out the orders of the earlier
-// sale. It also leaves out all refusals except that of NextBuyer (who starts last), because any other refusal may
-// belong to either sale. A request with an order in both sales belongs to the new sale: a reset forgets requests.
+// callsOfRun returns the calls that belong to the sale after the reset. It leaves out requests with an order in the
+// earlier sale only. A request with an order in both sales belongs to the new one, because a reset forgets requests.
+// Refusals are left out, too, because they may belong to either sale, except that of NextBuyer, which starts last.
 func (w *World) callsOfRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
 	err := w.admin.DB.WithContext(ctx).Raw("SELECT request_id FROM orders WHERE sku_id = ? AND run < ? AND "+
@@ -184,9 +184,9 @@ func (s *Schedule) findViolations() []Problem {
 	return list
 }
 
-// checkAnswer finds a buyer that is blocked for ever. If there was no fault, it also finds a buyer that
-// got no clear answer, failed without a reason, or waited until a lease ended although all other
-// buyers had left. The parameter stayed is true if other buyers left and b did not.
+// checkAnswer returns a problem if buyer b is blocked for ever. If there was no fault, it also returns one if b got no
+// clear answer, failed without a reason, or waited until a lease ended although all other buyers had left. The
+// parameter stayed is true if other buyers left early (the fault Leaves) and b did not.
 func (s *Schedule) checkAnswer(b Outcome, stayed bool) Problem {
 	switch {
 	case b.GaveUp:

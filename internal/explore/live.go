@@ -25,8 +25,8 @@ var (
 	ErrOver = errors.New("all buyers are done")
 )
 
-// Begin starts a schedule that a person chooses, and returns when the first choice is possible. A
-// world has at most one such schedule at a time. The caller must call End.
+// Begin starts a schedule whose steps a person chooses, and returns when the first choice is possible. A world has at
+// most one such schedule at a time. The caller must call End.
 func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 	if s.InLine || s.DiesFirst || s.Next {
 		return nil, View{}, errors.New("a schedule that is chosen by hand has no steps of its own")
@@ -94,7 +94,7 @@ func (l *Live) findOption(ctx context.Context, c Choice) (o policy.Option, err e
 	return o, err
 }
 
-// End stops the schedule, or closes the schedule if it has ended.
+// End stops the buyers that are still running and cleans up after the schedule.
 func (l *Live) End() { l.run.stop() }
 
 // A View is the state of a live schedule. Its lists are never null in JSON.
@@ -152,22 +152,22 @@ type CommandView struct {
 	Text    string `json:"text"`
 }
 
-// A WaitView is a command without an answer.
+// A WaitView is a command without an answer, or a back-off.
 type WaitView struct {
 	CommandView
 	// Why is the server's own reason, in English: "waits for the lock X on stock, index PRIMARY".
 	Why string `json:"why"`
-	// For has the names of the buyers for which this command may wait. If the command waits for a row, these are all
-	// buyers that have row locks and do not wait themselves. For is never null.
+	// For lists, by name, the buyers that may hold the row lock for which the command waits: all that have row locks
+	// and do not wait themselves. It is empty if the command waits for something else, and never null.
 	For []string `json:"for"`
 }
 
 // An OptionView is a possible choice.
 type OptionView struct {
 	Choice
-	// Switches is true if the buyer of the last step could continue and the choice moves another buyer.
+	// Switches is true if the buyer of the last step could continue and the choice lets another buyer continue.
 	Switches bool `json:"switches"`
-	// Command is the command that is sent, lost or delivered; null for other faults.
+	// Command is the command that is sent, lost or delivered; null if the choice concerns no command.
 	Command *CommandView `json:"command"`
 }
 
@@ -229,8 +229,8 @@ func (r *run) waitView(c *call) *WaitView {
 	return w
 }
 
-// holdersAt returns the names of the actors that may hold a row lock on a SQL connection from one of the local
-// ports. It leaves out the given actor, which waits for that lock.
+// holdersAt returns the names of the actors that may hold a row lock on a SQL connection from one of the local ports.
+// It leaves out the actor that waits for the lock.
 func (r *run) holdersAt(waits *actor, ports []string) []string {
 	var list []string
 	for _, a := range r.actors {

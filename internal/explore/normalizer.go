@@ -20,7 +20,7 @@ type Normalizer struct {
 	hashes []string
 }
 
-// NewNormalizer returns a Normalizer that replaces skus by 1, 2, … in this order.
+// NewNormalizer returns a Normalizer that replaces the first of skus by 1, the second by 2, and so on.
 func NewNormalizer(skus ...int64) *Normalizer {
 	var pairs []string
 	// The last SKU comes first, because it may begin with the digits of an earlier one.
@@ -81,8 +81,8 @@ func (n *Normalizer) nameFor(kind, value string) string {
 	return n.known[value]
 }
 
-// DescribeCommand returns the text of c with its arguments in place of the placeholders. The text of a wait is only
-// a duration or a name, so DescribeCommand puts the name of the command before it.
+// DescribeCommand returns the text of c with its arguments in place of the placeholders. The text of a wait is only a
+// duration or a name, so DescribeCommand puts the command's name before the text.
 func DescribeCommand(c *tap.Command) string {
 	if c.Backend == tap.Waiting {
 		return c.Name + ": " + c.Text

@@ -24,7 +24,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	defer cancel()
 	r := w.newRun(s, peek)
 	defer r.stop()
-	if s.Denies != "" { // allow the command, which an earlier schedule may have left forbidden
+	if s.Denies != "" { // an earlier schedule may have left the command forbidden
 		if err := w.probes.SetRight(ctx, "+"+s.Denies); err != nil {
 			return r.schedule, err
 		}
@@ -47,8 +47,8 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 			return r.schedule, err
 		}
 		if s.Buyers[0].Action == Accepts {
-			// The last buyer may write the orders that a dead process has accepted only after the lease of that
-			// process has ended.
+			// Only after the lease of a dead process has ended can the last buyer write the orders that this process
+			// has accepted.
 			if _, err := w.probes.Expire(ctx, w.sku, nil); err != nil {
 				return r.schedule, err
 			}
@@ -89,7 +89,7 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 			if err := r.runAlone(ctx, a, choose, func() bool { return a.lock == held }); err != nil {
 				return err
 			}
-			r.lastThread = nil // so that the next actor's first step does not count as a preemption
+			r.lastThread = nil // the next actor's first step must not count as a preemption
 		}
 		if i == 0 && s.DiesFirst {
 			if err := r.runUntilDeath(ctx, choose); err != nil {
@@ -103,9 +103,9 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 	return nil
 }
 
-// stop ends every actor, delivers the delayed commands, and closes the processes that are not used again. Without a
-// delivery, the command's connection and transaction would stay open. stop delivers all commands at once, because one
-// command may wait for another.
+// stop ends every actor, delivers the delayed commands, and closes the processes that are not used again. If a command
+// were not delivered, its connection and transaction would stay open. stop delivers all commands at the same time,
+// because one command may wait for another.
 func (r *run) stop() {
 	close(r.stopped)
 	for _, a := range r.actors {
@@ -125,13 +125,13 @@ func (r *run) stop() {
 	r.world.closeTainted()
 }
 
-// deliveryLimit is how long a server may take to answer a delayed command. It needs less even to resolve a deadlock.
+// deliveryLimit is the maximum time in which stop delivers delayed commands. Servers resolve even a deadlock sooner.
 const deliveryLimit = 5 * time.Second
 
 const (
 	// NextBuyer is the name of the buyer that starts when all other buyers are done.
 	NextBuyer = "next"
-	// nextProcess is the Buyer.Process of NextBuyer. It is greater than that of any other buyer, so they share none.
+	// nextProcess is the Buyer.Process of NextBuyer. No other buyer has this number, so NextBuyer shares no process.
 	nextProcess = 1000
 )
 

@@ -25,8 +25,8 @@ type StrategyProcess struct {
 	Locker   lock.Locker // an observedLocker; nil if the strategy is not a lock
 }
 
-// StartProcess opens an instance on config and builds the strategy on it. The function clock returns
-// the time for the strategy; if clock is nil, the time is real. The caller must close StrategyProcess.In.
+// StartProcess opens an instance of the backends in config and builds the strategy on this instance. The strategy reads
+// the time from clock or, if clock is nil, the real time. The caller must close StrategyProcess.In.
 func StartProcess(
 	ctx context.Context, config backend.Config, info catalog.Info, s catalog.Settings, clock func() time.Time,
 ) (*StrategyProcess, error) {

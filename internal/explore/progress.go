@@ -8,7 +8,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A move is a command of an actor, or a fault. After some moves, a buyer that backs off may succeed (see mayUnblock).
+// A move is a command of an actor, or a fault. After some moves, a buyer in a back-off may succeed (see mayUnblock).
 type move struct {
 	actor   *actor // nil if the move is a fault
 	attempt *attempt
@@ -25,16 +25,16 @@ func (m move) mayUnblock() bool {
 		return false // the attempt ended in a back-off, so it changed nothing for other buyers
 	}
 	if !m.actor.run.world.hasLock() {
-		// An attempt with the same commands as the failed attempt before it wakes nobody. Otherwise two buyers that both
-		// wait for a third one would wake each other for ever.
+		// An attempt that repeats the failed one before it wakes no other buyer. If it did, two buyers that wait for a
+		// third one would wake each other for ever.
 		return !m.attempt.repeats() || m.actor.isDone()
 	}
 	if m.hadLock {
 		return true
 	}
-	// A command of a buyer that only tries to get the lock wakes no other buyer. Otherwise two such
-	// buyers would wake each other for ever. But a buyer that has left without the lock has freed
-	// its place in the queue, so its commands may let other buyers succeed.
+	// A command of a buyer that only tries to get the lock wakes no other buyer. If it did, two such buyers would wake
+	// each other for ever. But a buyer that has left without the lock has freed its place in the queue, so its commands
+	// may let other buyers succeed.
 	return m.actor.isDone() && !m.actor.hadLock
 }
 
@@ -47,8 +47,8 @@ type attempt struct {
 	before    []string        // the names of the commands in the attempt before this one
 }
 
-// repeats reports whether the attempt has so far sent the same commands as the attempt before, by their names. The
-// attempt before ended in a back-off, so it changed nothing for other buyers.
+// repeats reports whether the commands of the attempt so far have the same names as the first ones of the attempt
+// before. That attempt ended in a back-off, so it changed nothing for other buyers.
 func (t *attempt) repeats() bool {
 	return len(t.sent) <= len(t.before) && slices.Equal(t.sent, t.before[:len(t.sent)])
 }
@@ -115,9 +115,9 @@ const maxIdleTries = 3
 
 const gaveUp = "gives up: nothing will ever wake them"
 
-// awaitLateReport waits once more for the calls that seemed to wait, and reports whether one of them has returned.
-// On a busy machine, the SQL server may still list a thread as waiting although the row has been granted, because
-// the thread has not run since. A goroutine that passes on events from a client library may be late, too.
+// awaitLateReport waits up to maxSilence for another report, because a command that seems to wait may only be late. On
+// a busy machine, the SQL server may list a thread as waiting after it has granted the row, until the thread runs. A
+// goroutine that passes on events from a client library may be late, too. The result is false if no report comes.
 func (r *run) awaitLateReport(ctx context.Context) bool {
 	waits, commands := r.unanswered()
 	return slices.ContainsFunc(append(waits, commands...), func(c *call) bool {

@@ -38,7 +38,7 @@ type inbox struct {
 	reports  chan func()
 	handled  int            // the number of reports that were run
 	stopped  chan struct{}  // closed when the scheduler runs no more reports
-	programs sync.WaitGroup // counts the goroutines of the actors that are running
+	programs sync.WaitGroup // counts the actors' goroutines that are still running
 }
 
 type turnState struct {
@@ -50,9 +50,9 @@ type turnState struct {
 }
 
 type counters struct {
-	faultCount   int // faults so far; at most Scenario.MaxFaults
-	renewalCount int // times that a renewer was woken; at most Scenario.Renewals
-	idleTries    int // times that all waits were ended although nothing had changed; at most maxIdleTries
+	faultCount   int // the number of faults so far; at most Scenario.MaxFaults
+	renewalCount int // how often a renewer was woken; at most Scenario.Renewals
+	idleTries    int // how often all limited waits were ended without a change; at most maxIdleTries
 }
 
 func (r *run) callReturned(c *call, err error) {
@@ -167,8 +167,8 @@ func (r *run) addStep(step Step) int {
 	return len(r.schedule.Steps) - 1
 }
 
-// send records that the command of c is sent. The caller must then send nil to c.answer, which lets the command
-// proceed, or an error, which the sender gets instead.
+// send records that the command of c is sent. The caller must then send a value to c.answer: nil lets the command
+// proceed, an error goes to the sender instead of a result.
 func (r *run) send(c *call, step Step) {
 	a := c.thread.actor
 	if r.peek {
@@ -288,9 +288,9 @@ func (r *run) actor(name string) *actor {
 	return nil
 }
 
-// touches returns the backend that the next command of t may read or change; "" stands for any
-// backend. It also returns "" if a buyer that backs off has used this backend. Each command to this
-// backend wakes that buyer, so the order of such commands matters.
+// touches returns the backend that the next command of t may read or change; "" stands for any backend. It also returns
+// "" if a buyer that backs off has used the backend. Every command to the backend wakes this buyer, so the order of
+// these commands matters.
 func (r *run) touches(t *thread) string {
 	c := t.nextCall().command
 	for _, a := range r.actors {

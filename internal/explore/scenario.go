@@ -24,15 +24,15 @@ import (
 // A Scenario is what an exploration runs: the actors, their actions and the possible faults.
 type Scenario struct {
 	Name   string  `json:"name,omitempty"`
-	Stock  int64   `json:"stock"` // the units of the new SKU on sale
+	Stock  int64   `json:"stock"` // the number of units on sale
 	Buyers []Buyer `json:"buyers"`
 	// Faults may happen at any moment, but at most MaxFaults of them in one schedule.
 	Faults    []Fault `json:"faults,omitzero"`
 	MaxFaults int     `json:"max_faults,omitempty"`
 	// Denies is the Redis command that the fault Refused forbids.
 	Denies string `json:"denies,omitempty"`
-	// Renewals is the maximum number of times in one schedule that goroutines which renew a lock wake up. The policy
-	// chooses the moments. If Renewals is 0, they never wake up.
+	// Renewals limits how often goroutines that renew a lock wake up in one schedule. The policy chooses the moments.
+	// If Renewals is 0, these goroutines never wake up.
 	Renewals int `json:"renewals,omitempty"`
 	// DiesFirst lets the first buyer run alone and die before one of its commands, which the policy chooses. The
 	// other buyers start after the lease of the first buyer has ended.
@@ -70,8 +70,8 @@ type Buyer struct {
 	Same string `json:"same,omitempty"`
 	// User is the name of the buyer on whose behalf this buyer sends requests; "" if on its own.
 	User string `json:"user,omitempty"`
-	// Again is how often the buyer repeats a request that got no final answer. For an actor that
-	// Locks, it is how often the buyer takes the lock once more.
+	// Again is how often the buyer repeats a request that got no final answer. If the action is Locks, it is how often
+	// the buyer takes the lock once more.
 	Again int `json:"again,omitempty"`
 }
 
@@ -91,8 +91,8 @@ const (
 	// Panics makes the buyer's code panic instead of writing to the database; the service recovers.
 	// The process lives on.
 	Panics Fault = "panics"
-	// GivenUp makes the server end the session or the lease of a dead process. It follows Dies at
-	// any later moment, and does not count as a fault.
+	// GivenUp makes the server end the session or the lease of a dead process. It can happen at any moment after Dies,
+	// and does not count towards Scenario.MaxFaults.
 	GivenUp Fault = "given up by the server"
 	// IDTaken inserts a row with the id of the last order that the next command will write, as if another process had
 	// generated the same id in the same microsecond. It applies only to commands that write several orders.
@@ -106,10 +106,10 @@ const (
 	Refused Fault = "refused"
 	// Delayed keeps the next command in the network. The buyer sees an error and continues.
 	Delayed Fault = "delayed"
-	// Arrives delivers a delayed command. It follows Delayed at any later moment, and does not count as a fault.
+	// Arrives delivers a delayed command at any moment after Delayed. It does not count towards Scenario.MaxFaults.
 	Arrives Fault = "arrives late"
-	// ClockJumps moves the clock of the buyer's process ahead by more than a lease, as a wrong time
-	// server does. The servers' clocks and all timers are unaffected.
+	// ClockJumps moves the clock of the buyer's process ahead by more than a lease, as a time server with the wrong
+	// time does. The servers' clocks and all timers are unaffected.
 	ClockJumps Fault = "clock jumps"
 	// NodeLost stops one of several servers (Options.Node), and another takes over.
 	NodeLost Fault = "a node is lost"
@@ -120,8 +120,8 @@ const (
 // A Choice selects one step of a schedule (see policy.Choice).
 type Choice = policy.Choice
 
-// A Step is a choice and its result. Some steps are not chosen by the policy: those with ByItself, with the fault
-// TimePasses, or with the result gaveUp. After such a step, the first of the next options is marked as Forced
+// A Step is a choice and its result. Some steps are not chosen by the policy: those with ByItself true, with the fault
+// TimePasses, or with the result gaveUp. After such a step, Forced is true on the first of the next options
 // (policy.Option).
 type Step struct {
 	Choice
@@ -131,7 +131,7 @@ type Step struct {
 	Reply   string `json:"reply,omitempty"`   // the normalized tap.Command.Reply
 	// Woke has the names of the buyers that had waited inside a server until this step.
 	Woke []string `json:"woke,omitempty"`
-	// Values is what the servers stored after the step, if the run reads them (see run.peek).
+	// Values lists what the servers stored after the step, if the run records this (see run.peek).
 	Values []probe.Value `json:"values,omitempty"`
 
 	// ByItself is true for a step that nobody chose, because nothing else could happen.
@@ -171,8 +171,8 @@ type Schedule struct {
 	Outage time.Duration
 
 	names *Normalizer
-	// locks lists failures of the lock. Either two buyers held the lock although the lease of the first had not
-	// ended. Or a renewer continued after the answer to its renewal, although another buyer had the lock by then.
+	// locks lists failures of the lock: two buyers held it although the lease of the first had not ended, or a renewer
+	// continued although another buyer had the lock when the answer to the renewal came.
 	locks []Problem
 }
 
@@ -181,7 +181,7 @@ type Schedule struct {
 type Belief struct {
 	Who  string `json:"who"`
 	From int    `json:"from"`
-	To   *int   `json:"to,omitempty"` // nil if the belief lasted until the end or the buyer's death
+	To   *int   `json:"to,omitempty"` // nil if the belief lasted until the end of the schedule or the buyer's death
 }
 
 func (s *Schedule) endHold(who string, step int) {
@@ -197,7 +197,7 @@ type Outcome struct {
 	Buyer
 	Receipt seckill.Receipt
 	Err     error
-	// Calls are the requests of a buyer that asks the service, with their answers.
+	// Calls are the requests that the buyer sent to the service, with their answers.
 	Calls []judge.Call
 	Dead  bool
 	// GaveUp is true if the buyer waited and nothing could ever have woken it. WaitedFor counts the leases that had

@@ -14,7 +14,7 @@ import (
 // Limits bound a search. Zero means no limit.
 type Limits struct {
 	Schedules int           // the maximum number of schedules that are not drawn at random
-	Time      time.Duration // the maximum time for all schedules that are not random, and again for all random ones
+	Time      time.Duration // the maximum time for schedules that are not random, and as much again for random ones
 	Reduce    bool          // equivalent schedules are left out (see policy.Fewest.Reduce)
 	// Random is the number of schedules to draw at random (from Seed) if Schedules or Time ended the search before
 	// every schedule was run.
@@ -30,15 +30,15 @@ type Bounds struct {
 	// were drawn at random.
 	Schedules int `json:"schedules,omitempty"`
 	Random    int `json:"random,omitempty"`
-	// Orders is the number of different orders of conflicting commands (policy.Order); 0 if they were not counted.
-	// Schedules that differ only in the order of other commands end in the same state.
+	// Orders is the number of different sequences of conflicting commands (policy.Order); 0 if these were not counted.
+	// Schedules with the same sequence of conflicting commands end in the same state.
 	Orders    int  `json:"orders,omitempty"`
 	Exhausted bool `json:"exhausted,omitempty"` // every schedule was run
-	// Preemptions is the largest number n for which every schedule with at most n preemptions was run. It is nil if
-	// all were run, if not even all schedules without preemptions were run, or if Limits.Reduce makes n unknown.
+	// Preemptions is the largest number n for which every schedule with at most n preemptions was run. It is nil if all
+	// schedules were run, if one without preemptions was not run, or if Limits.Reduce makes n unknown.
 	Preemptions *int `json:"preemptions,omitempty"`
-	// NotRun counts the choices whose schedules were not run, because a limit was reached or the servers behaved
-	// differently in a repetition.
+	// NotRun counts the beginnings of schedules that were not run, because a limit was reached or because the servers
+	// behaved differently when the beginning was repeated.
 	NotRun int `json:"cut,omitempty"`
 	Pruned int `json:"pruned,omitempty"` // schedules that were stopped early, because another one is equivalent
 }
@@ -72,8 +72,8 @@ type Result struct {
 var ErrDiverged = policy.ErrDiverged
 
 // Search runs the schedules of s within the limits. First it runs all schedules one by one, those with the fewest
-// preemptions first. If a limit ends this, it runs some at random. If a server fails or ctx ends, Search returns the
-// result so far with an error.
+// preemptions first. If a limit ends this part, Search draws Limits.Random schedules at random. If a server fails or
+// ctx ends, Search returns the result so far with an error.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
 	res := Result{seenOrders: map[string]bool{}}
 	if err := w.warmUp(ctx, s); err != nil {
@@ -194,9 +194,9 @@ func (s *Schedule) Breaks(inScope func(rule string) bool) bool {
 	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return inScope(p.Rule) })
 }
 
-// Shorten searches for a schedule with fewer choices, and no more preemptions, that still breaks a
-// rule for which the function inScope returns true. After these choices, all actors run undisturbed.
-// The result has the servers' values after each step.
+// Shorten removes choices from schedule as long as it still breaks a rule for which inScope returns true, with no more
+// preemptions. After the choices that are left, all actors run undisturbed. The result has the servers' values after
+// each step.
 func (w *World) Shorten(ctx context.Context, schedule *Schedule, inScope func(rule string) bool) (*Schedule, error) {
 	choices, err := policy.Shorten(schedule.Choices(), func(fewer []Choice) (bool, error) {
 		shorter, err := w.play(ctx, schedule.Scenario, false, policy.Replay(fewer))

@@ -15,10 +15,10 @@ const (
 	// computeLimit is the maximum time between two commands of a buyer. A buyer that needs longer probably sends
 	// commands without calling its tap.Tap.
 	computeLimit = 20 * time.Second
-	// commandLimit is the maximum time until a command returns or its server says that it waits.
+	// commandLimit is the maximum time until a command returns or the server reports that the command waits.
 	commandLimit = 30 * time.Second
-	// replyTime is the time within which most commands return. Only then does settle ask a server which commands wait,
-	// because the question slows the server down.
+	// replyTime is the time within which most commands return. Only after this time does settle ask a server which
+	// commands wait, because the question slows the server down.
 	replyTime = time.Millisecond
 	// maxSilence limits how long a buyer stays silent before it counts as stuck.
 	maxSilence = 200 * time.Millisecond
@@ -26,13 +26,13 @@ const (
 
 // settle returns when no actor will report anything before the next choice. Each thread then is about to send a
 // command, waits inside a server, backs off, or has ended. To find out, settle asks the cheapest sources first: the
-// actors' goroutines, then the waits, then the servers. A report may change everything, so after a report it begins
-// again.
+// actors' goroutines, then the waits inside processes (tap.Command.IsOver), then the servers. A report may change
+// everything, so settle begins again after each report.
 func (r *run) settle(ctx context.Context) error {
 	r.steps.Store(int64(len(r.schedule.Steps)))
 	r.serverWaits = nil
 	startedAt := time.Now()
-	for handledBefore, settled := -1, false; !settled; { // handledBefore is r.handled when the waits were last asked
+	for handledBefore, settled := -1, false; !settled; { // handledBefore is r.handled at the last call of anyIsOver
 		var err error
 		r.handleReports()
 		waits, commands := r.unanswered()
@@ -44,7 +44,7 @@ func (r *run) settle(ctx context.Context) error {
 		case len(waits)+len(commands) == 0:
 			settled, err = true, r.awaitRollback(ctx)
 		case len(commands) > 0 && r.awaitReport(ctx, replyTime) == nil:
-		// Actors that have reported something since then may have sent events that end the waits.
+		// If an actor has reported something since the last check, it may have sent an event that ends a wait.
 		case len(waits) > 0 && handledBefore != r.handled:
 			handledBefore = r.handled
 			var over bool
@@ -105,7 +105,7 @@ func (r *run) allWaitInServers(ctx context.Context, commands []*call) (bool, err
 	return true, nil
 }
 
-// indexIn returns the index of c among commands that wait in the servers, or -1.
+// indexIn returns the index of c in waits, the commands that wait inside servers; -1 if c is not among them.
 func (c *call) indexIn(waits []probe.Wait) int {
 	ports := c.thread.process.In.Dialer.LocalPorts(c.command.Backend)
 	return slices.IndexFunc(waits, func(w probe.Wait) bool {
@@ -148,7 +148,7 @@ func (r *run) unanswered() (waits, commands []*call) {
 	return waits, commands
 }
 
-// anyIsOver reports whether one of the waits is over (tap.Command.IsOver). Its actor then reports the return.
+// anyIsOver reports whether one of the waits is over (tap.Command.IsOver). If so, the waiting actor soon reports this.
 func anyIsOver(ctx context.Context, waits []*call) (bool, error) {
 	anyOver := false
 	for _, c := range waits {
@@ -177,7 +177,7 @@ func (r *run) awaitRollback(ctx context.Context) error {
 	return r.world.probes.AwaitClosed(ctx, closed, true)
 }
 
-// awaitReport waits for the next report, a function, and calls it. It returns errNoReport if none arrives within limit.
+// awaitReport waits for the next report and runs it (see inbox). If none arrives within limit, it returns errNoReport.
 func (r *run) awaitReport(ctx context.Context, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

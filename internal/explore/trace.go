@@ -37,7 +37,7 @@ type Trace struct {
 const (
 	// traceStock is the number of units on sale. It is enough for either buyer, but not for both together.
 	traceStock = 2
-	// maxTraceSteps is the maximum number of steps, so that a polling buyer does not fill a page.
+	// maxTraceSteps is the maximum number of steps in a Trace, because a buyer that polls sends many commands.
 	maxTraceSteps = 500
 )
 
@@ -48,9 +48,9 @@ type traceRun struct {
 	sku    int64
 }
 
-// RecordTrace opens an instance on the backends of config and lets one or two buyers buy at the same time with the
-// strategy info. It returns an error if nothing could be recorded; an error of a buyer is part of the Trace. Only
-// one trace at a time may use a database.
+// RecordTrace lets one or two buyers buy at the same time, with the strategy of info on the backends of config. It
+// returns an error if nothing could be recorded; an error of a buyer is part of the Trace. Only one trace at a time may
+// use a database.
 func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
 	config = config.Only(info.Uses()...) // a trace shows every open backend, so only those in use are opened
 	config.MaxSQLConns = 8
@@ -93,8 +93,8 @@ func (r *traceRun) reset(ctx context.Context) error {
 	return nil
 }
 
-// purchase returns the purchase of buyer b. The text request is part of the purchase's key, so that a second
-// purchase of b gets a key of its own.
+// purchase returns a purchase of buyer b. The text request becomes part of the key, so that each purchase of b has a
+// key of its own.
 func (r *traceRun) purchase(b Buyer, request string) seckill.Purchase {
 	return seckill.Purchase{SKU: r.sku, User: int64(b.Name[0]-'A') + 1, Quantity: b.Quantity,
 		RequestID: fmt.Sprintf("%s-%s-%d", b.Name, request, r.sku)}
@@ -163,7 +163,7 @@ type SentCommand struct {
 	Reply      string `json:"reply,omitempty"`
 	At         int64  `json:"start_us"`
 	Took       int64  `json:"took_us"`              // the duration; up to the Snapshot if the command has not returned
-	Background bool   `json:"background,omitempty"` // the goroutine that renews a lock sent the command
+	Background bool   `json:"background,omitempty"` // sent by a goroutine that renews a lock
 
 	Command *tap.Command `json:"-"`
 	Done    bool         `json:"-"`
@@ -174,7 +174,7 @@ type SentCommand struct {
 type HeldPeriod struct {
 	Who  string `json:"who"`
 	From int64  `json:"from_us"`
-	To   int64  `json:"to_us"` // the time of the Snapshot if the lock is still held
+	To   int64  `json:"to_us"` // the end; the time of the Snapshot if the lock is still held
 }
 
 // A Recorder records the commands of several buyers and the times at which each holds the lock. All
@@ -223,7 +223,7 @@ type Gate struct {
 	Open    func()        // lets the buyer go on
 
 	who          string
-	isBackground bool // the Gate is that of a background goroutine, which it never stops
+	isBackground bool // the Gate belongs to a background goroutine, which it never stops
 	stopAt       func(n int, c *tap.Command) bool
 	reach        func()
 	opened       chan struct{}

@@ -40,7 +40,7 @@ type World struct {
 // A worldClock is the clock of all processes of a world.
 type worldClock struct {
 	clockOffset atomic.Int64 // how far the explorer has moved the clocks ahead, in ns
-	createdAt   atomic.Int64 // the second in which the current SKU was created, in ns
+	createdAt   atomic.Int64 // when the current SKU was created, in ns, rounded down to a second
 	clockReads  atomic.Int64 // how often the clocks were read in the current schedule
 	clockIsRead atomic.Bool  // the strategy has read its clock at least once
 }
@@ -203,11 +203,11 @@ func (w *World) prepareSale(ctx context.Context, s *Scenario) error {
 }
 
 // otherSKU returns the second SKU of a schedule. It begins with the digits of the first SKU, so the names of the two
-// SKUs' locks are neighbours in an index. A lock on the gap next to the first name then also covers the second name,
-// as in a table with these two locks only.
+// SKUs' locks are neighbours in an index. A gap lock next to the first name then also covers the second name, as in a
+// table that has only these two names.
 func (w *World) otherSKU() int64 { return w.sku * 10 }
 
-// firstRun is the run number of every schedule's sale until an actor resets it.
+// firstRun is the run number of a sale that no actor has reset.
 const firstRun = 1
 
 // seedSKU writes the stock row of sku as a first reset would leave it.
@@ -254,9 +254,9 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 		RequestID: fmt.Sprintf("%s-%d", b.owner(), w.sku)}
 }
 
-// returningUser returns the first buyer whose order was cancelled or belongs to an earlier sale, and
-// who has no order in the current sale; "" if there is none. This buyer may buy again. After a fault,
-// a cancellation or a reset may not be complete, so returningUser returns "".
+// returningUser returns the first buyer whose order was cancelled or belongs to an earlier sale, and who has no order
+// in the current sale; "" if there is none. This buyer may buy again. After a fault, a cancellation or a reset may be
+// incomplete, so returningUser returns "".
 func (w *World) returningUser(ctx context.Context, s *Schedule) (name string, err error) {
 	if s.Faulty() || !s.Scenario.has(Cancels) && !s.Scenario.has(Resets) {
 		return "", nil

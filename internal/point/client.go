@@ -17,7 +17,7 @@ import (
 // A Report has the state of the sale in a service process. A fault reads it to choose when to begin.
 type Report struct {
 	InFlight int64  `json:"in_flight"`            // the number of purchases that are running in the process
-	Left     *int64 `json:"units_left,omitempty"` // the units left of the SKU that the caller has named
+	Left     *int64 `json:"units_left,omitempty"` // the units left of the SKU that the caller has named; nil if none
 }
 
 // A Client uses the points of another process.
@@ -30,7 +30,7 @@ var client = &http.Client{Transport: &http.Transport{
 	DisableKeepAlives: true, // a connection that stays open would delay the end of the process
 	DialContext:       (&net.Dialer{Timeout: time.Second}).DialContext}}
 
-// State returns the Report of the process. If strategy is "", the Report has no units left.
+// State returns the Report of the process. If strategy is "", Report.Left is nil.
 func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Report, err error) {
 	query := ""
 	if strategy != "" {
@@ -39,7 +39,7 @@ func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Repor
 	return r, c.call(ctx, http.MethodGet, "state"+query, nil, &r)
 }
 
-// Hold waits until a purchase that matches the Order o is at the point. The purchase is held until letGo is called.
+// Hold waits until a purchase that matches o has reached the point o.Point. The purchase is held until letGo is called.
 func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(), err error) {
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	waiting := context.AfterFunc(ctx, letGo)

@@ -26,9 +26,9 @@ const (
 	// BeforeWrite is the point of a purchase that has read the stock and is about to send the first
 	// command that writes the stock or the order.
 	BeforeWrite Name = "between-read-and-write"
-	// BeforeCommit is the point of a purchase that has written stock and order and is about to send
-	// the COMMIT, or the INSERT of an order that commits by itself. A lock that is lost here does
-	// harm even if the holder is told, because the holder cannot call back a command that was sent.
+	// BeforeCommit is the point of a purchase that has written stock and order and is about to send the COMMIT, or the
+	// INSERT of an order that commits by itself. If the lock is lost here, telling its holder does not help, because
+	// the holder cannot call back a command that was sent.
 	BeforeCommit Name = "before-commit"
 )
 
@@ -76,8 +76,8 @@ type trap struct {
 	over  chan struct{} // closed when the purchase may continue
 }
 
-// Hold waits until a purchase that matches the Order o is at the point, and then calls the function tell. It holds the
-// purchase until ctx ends or the time o.For has passed.
+// Hold waits until a purchase that matches o has reached the point o.Point, and then calls tell. It holds the purchase
+// until ctx ends or o.For milliseconds have passed.
 func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	t := &trap{Order: o, catch: make(chan Catch, 1), over: make(chan struct{})}
 	defer close(t.over)
@@ -105,8 +105,8 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	}
 }
 
-// Watch returns the context for a purchase with a strategy. If a trap waits for such a purchase, the
-// trap sees all commands that are sent under the returned context. Otherwise Watch returns ctx.
+// Watch returns the context under which the purchase must run. If a trap waits for a purchase of this SKU with this
+// strategy, the trap sees all commands under the returned context. Otherwise Watch returns ctx.
 func (p *Points) Watch(ctx context.Context, of catalog.Info, bought seckill.Purchase) context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()

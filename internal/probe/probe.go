@@ -45,7 +45,7 @@ type server interface {
 	expire(ctx context.Context, key string, sku int64, h *Holder) (string, error)
 	// values returns what the server stores for the lock and the SKU. It leaves out values that it cannot read.
 	values(ctx context.Context, key string, sku int64) []Value
-	// giveUp deletes what the server stores for a dead process, such as its session. It returns a description of each.
+	// giveUp deletes what the server stores for a dead process, such as its session. It returns descriptions of these.
 	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
 }
 
@@ -78,8 +78,8 @@ type Wait struct {
 	Backend string
 	Port    string // the local port of the client that sent the command
 	Why     string // the server's reason, such as "waits for the lock X on stock, index PRIMARY"
-	// Holders is set if the command waits for a row. It has the client ports of all connections that have row locks
-	// and do not wait.
+	// Holders lists the client ports of all connections that have row locks and do not wait themselves. It is nil
+	// unless the command waits for a row.
 	Holders []string
 
 	wake func(context.Context) error // ends the wait as if its time were over; nil if the wait is not in Redis

@@ -69,8 +69,8 @@ func (p *redisProbe) eachServer(ctx context.Context, visit func(context.Context,
 }
 
 // expire deletes the lock's key if the key has a lease. On several nodes, it deletes only keys that the holder has
-// written. If the strategy uses a stream, expire instead makes the entries look old that a writer has read and not
-// finished.
+// written. If the strategy uses a stream, expire instead makes old the entries that a writer has read and not finished
+// (see ageScript).
 func (p *redisProbe) expire(ctx context.Context, key string, sku int64, h *Holder) (string, error) {
 	if p.stored.Entries != nil {
 		return p.ageEntries(ctx, p.stored.Entries(sku))

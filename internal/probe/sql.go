@@ -20,7 +20,7 @@ import (
 // SQL probes MySQL or MariaDB. Its method Kill ends a lock that lasts as long as a connection.
 type SQL struct {
 	db        *gorm.DB
-	database  string // its name
+	database  string // the name of the database
 	store     *ledger.Store
 	lockTable string // the table with the strategy's locks; "" if there is none
 	stock     seckill.StockStore

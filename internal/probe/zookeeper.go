@@ -16,7 +16,7 @@ type zookeeper struct {
 }
 
 // expire deletes the first node of the queue or, if there is no queue, the lock's own node. It deletes only an
-// ephemeral node. The session continues, so the client learns nothing, like a client that was paused.
+// ephemeral node. The session continues, so the client, like a paused one, does not learn that the lock is lost.
 func (p zookeeper) expire(ctx context.Context, key string, _ int64, _ *Holder) (string, error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {

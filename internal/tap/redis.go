@@ -87,9 +87,8 @@ func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	return list
 }
 
-// setErrors stores err, the Tap's error, in each command that has no error, because callers read errors from the
-// commands. If one of cmds already has err (such as redis.Nil), err came from Redis and not from the Tap. Then the
-// other commands keep their replies.
+// setErrors returns err. If none of cmds already has err (such as redis.Nil), err came from the Tap and not from Redis.
+// Then setErrors stores err in each command without an error, because callers read errors from the commands.
 func setErrors(err error, cmds []redis.Cmder) error {
 	if err == nil || slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return errors.Is(cmd.Err(), err) }) {
 		return err

@@ -27,7 +27,7 @@ type SQLOptions struct {
 	// the connection is closed.
 	Error func(error) error
 	// PreparesArgs is true if the driver prepares every statement that has arguments. Such a statement passes the Tap
-	// when it is executed, not when the driver first refuses it with ErrSkip.
+	// when the prepared statement is executed, not at the earlier call that ends with driver.ErrSkip.
 	PreparesArgs bool
 }
 
@@ -93,7 +93,7 @@ func sendStatement[T any](
 		}
 		return reply(got)
 	})
-	stopped := err != nil && (answered == nil || errors.Is(answered, errNotSent)) // the Tap's error is not the server's
+	stopped := err != nil && (answered == nil || errors.Is(answered, errNotSent)) // the Tap, not the server, caused err
 	if (stopped || errors.Is(answered, driver.ErrBadConn)) && !c.isCut.Swap(true) {
 		if _, late := errors.AsType[*Late](err); !late {
 			c.Conn.Close()

@@ -32,21 +32,21 @@ type Command struct {
 	Args    []any  // the values for the placeholders in Text
 	Node    string // the name of the server if the backend has several servers; otherwise ""
 
-	// Sets lists the keys that a Redis SET or an etcd put writes, with their values.
-	// They identify the holder of a lock.
+	// Sets lists the keys that a Redis SET or an etcd put writes, with their values. The values identify the holder of
+	// a lock.
 	Sets []Pair
 
 	// Reply is a short text for people, such as "num = 2, run = 1". It is set before After
 	// is called, and empty if the command has no reply.
 	Reply string
 
-	// IsOver reports whether a wait is over. If it is, the Tap's After is called next. A wait is over even if its event
-	// was still on the way from a server when IsOver was called. IsOver is nil for commands.
+	// IsOver reports whether a wait is over. If it is, the Tap's After is called next. An event that a server has sent
+	// before the call also ends the wait: IsOver waits until it has arrived. IsOver is nil for commands.
 	IsOver func(context.Context) (bool, error)
 	// FromServer is true for a wait whose event comes from a server. Its IsOver queries that server.
 	FromServer bool
-	// FireTimer ends a wait that has a limit, as if the limit had passed. A Tap that is a Sleeper sends one value to
-	// this channel. FireTimer is nil for other Taps and other waits.
+	// FireTimer is a channel to which a Tap that is a Sleeper sends one value. The wait then ends as if its limit had
+	// passed. FireTimer is nil for other Taps and for waits without a limit.
 	FireTimer chan<- time.Time
 
 	// Private belongs to the Tap, which may store a value in Before and read it in After.
@@ -66,9 +66,9 @@ type Tap interface {
 	After(ctx context.Context, c *Command, err error) error
 }
 
-// Late is an error that Before returns to delay a command in the network: the caller gets Err at once, and the
-// command is sent later. Keep receives the function deliver, which sends the command past any Tap. The Tap must call
-// deliver exactly once; otherwise a transaction that the command would end stays open.
+// Late is an error that Before returns to delay a command in the network: the caller gets Err at once, and the command
+// is sent later. Keep receives the function deliver, which sends the command without a Tap. The Tap must call deliver
+// exactly once. If it never does, a transaction that the command would end stays open.
 type Late struct {
 	Err  error
 	Keep func(deliver func(context.Context) error)
@@ -140,7 +140,7 @@ func Fan(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, fanKey{}, n)
 }
 
-// FanOf returns the number that Fan announced, or 0.
+// FanOf returns the number of parallel commands that Fan announced, or 0.
 func FanOf(ctx context.Context) int {
 	n, _ := ctx.Value(fanKey{}).(int)
 	return n
@@ -149,8 +149,8 @@ func FanOf(ctx context.Context) int {
 // Do sends a command to a backend through the context's Tap and returns the result of the command. The function
 // describe returns the Command, without its Backend. Do calls describe only if there is a Tap, so describe must have no
 // effects. The function send sends the command. It must use the context that it is given: a late command (see Late)
-// outlives the context of its caller. After send has returned, the function reply gets the result and the error of
-// send. It returns the text for Command.Reply, and may replace the result. It is nil for a command without a reply.
+// outlives the context of its caller. If reply is not nil, Do then calls reply with the result and the error of send.
+// The function reply returns the text for Command.Reply, and may replace the result.
 func Do[T any](
 	ctx context.Context, backend string, describe func() *Command,
 	send func(context.Context) (T, error), reply func(*T, error) string,

@@ -16,8 +16,8 @@ import (
 //  3. IsOver sends another value to checks. The waiter receives this value only if it found nothing in
 //     step 2. If it found an event, the wait is over and IsOver returns, too.
 
-// A Sleeper is a Tap with a clock of its own. Its Sleep is called in place of a real back-off, which is not a
-// command. Command.FireTimer takes the place of the real timer of a wait.
+// A Sleeper is a Tap with a clock of its own. Its Sleep is called in place of a real back-off, without Before and
+// After. Command.FireTimer takes the place of the real timer of a wait.
 type Sleeper interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
@@ -41,9 +41,9 @@ const NoLimit time.Duration = -1
 var ErrTimeUp = errors.New("the limit of this wait is over")
 
 // WaitWithin does the same as Wait, but returns ErrTimeUp after limit, such as the rest of a lease. (A context with a
-// deadline cannot replace limit, because a Tap cannot control the clock of a context.) If the event comes from a
-// server, the function catchUp is step 1 above: it returns when all events that the server has sent so far are in done.
-// Otherwise catchUp is nil.
+// deadline cannot replace limit, because a Tap cannot control the clock of a context.) The function catchUp is nil
+// unless the event comes from a server. It performs step 1 above: it returns when all events that the server has sent
+// so far are in done.
 func WaitWithin[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, catchUp func(context.Context) error,
@@ -76,14 +76,14 @@ func WaitWithin[T any](
 		timer, c.FireTimer = fired, fired
 	}
 	return Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (T, error) {
-		defer close(over) // before the Tap's After, which may block
+		defer close(over) // close before Do calls the Tap's After, which may block
 		return awaitEvent(ctx, timer, done, checks)
 	}, nil)
 }
 
 // awaitEvent returns the first value of the channel done, or an error if the timer fires or ctx ends first. After each
-// value that it receives from checks, it looks whether one of these has happened before it receives again. So if a
-// goroutine can send two values to checks, none of these had happened at the first value.
+// value from checks, awaitEvent tests whether it can return before it receives another value. So a goroutine that has
+// sent two values to checks knows that awaitEvent could not return at the first one.
 func awaitEvent[T any](ctx context.Context, timer <-chan time.Time, done <-chan T, checks <-chan struct{}) (T, error) {
 	var got T
 	for {

@@ -13,8 +13,8 @@ import (
 // Each schedule starts with a known prefix of choices; after the prefix, Fewest takes the first
 // option at each choice and keeps the other options as prefixes of later schedules.
 type Fewest struct {
-	// Reduce leaves out a schedule if another one differs from it only in the order of independent steps.
-	// CompleteUpTo then returns -1.
+	// If Reduce is true, Fewest leaves out a schedule that differs from another one only in the order of independent
+	// steps. CompleteUpTo then returns -1.
 	Reduce bool
 
 	Redundant int // the number of schedules that ended with ErrRedundant
@@ -22,15 +22,15 @@ type Fewest struct {
 
 	// pending[n] has the beginnings of schedules (prefixes) with n preemptions that were not run yet.
 	pending      [][]prefix
-	minAbandoned int // the smallest number of preemptions of an abandoned prefix
+	minAbandoned int // the smallest number of preemptions in an abandoned prefix
 
 	// These fields describe the current schedule.
 	prefix       prefix
 	replay       func([]Option) (int, error) // makes the choices of the prefix again
 	made         []Choice                    // the choices so far
-	preemptions  int                         // the number of preemptions among these choices
+	preemptions  int                         // the number of preemptions among the choices so far
 	sleeping     sleepSet
-	alternatives []prefix // those that end with an option that the schedule did not take
+	alternatives []prefix // prefixes that end with an option that the schedule did not take
 }
 
 // A prefix is the beginning of a schedule that was not run yet.
@@ -74,7 +74,7 @@ func (p *Fewest) Choose(options []Option) (i int, err error) {
 	return i, err
 }
 
-// explore takes the first option that is not in the sleep set. The others become alternatives.
+// explore takes the first option that is not in the sleep set. Other options outside the sleep set become alternatives.
 func (p *Fewest) explore(options []Option) (int, error) {
 	if options[0].Forced {
 		p.sleeping = nil
@@ -165,8 +165,8 @@ func (p *Fewest) CompleteUpTo() int {
 	return least - 1
 }
 
-// A sleepSet contains the choices that need not be made at a state. For each schedule that makes such a choice
-// there, an equivalent schedule is run anyway (Godefroid, "Partial-Order Methods for the Verification of Concurrent
+// A sleepSet contains choices that need not be made in a state. For each schedule that makes such a choice in this
+// state, an equivalent schedule is run anyway (Godefroid, "Partial-Order Methods for the Verification of Concurrent
 // Systems", LNCS 1032, 1996, chapter 5). Removing a choice too early only costs additional schedules.
 type sleepSet []Option
 

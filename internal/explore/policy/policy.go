@@ -1,12 +1,12 @@
-// Package policy decides which schedules of a concurrent system are run. It knows no servers, commands or buyers: a
-// world offers the choices that are possible now, and a Policy picks one of them until the schedule is over.
+// Package policy decides which schedules of a concurrent system are run. It knows no servers, commands or buyers: the
+// system offers the choices that are possible now, and a Policy picks one of them until the schedule is over.
 //
 //	for p.Begin() {
 //		p.End(play(p.Choose))
 //	}
 //
-// A schedule is repeated by making the same choices again. So after the same choices a world must
-// offer the same options.
+// A schedule is repeated by making the same choices again. So after the same choices, the system must offer the same
+// options.
 package policy
 
 import (
@@ -23,7 +23,7 @@ type Fault string
 // happens, to Who or, if Who is "", to no single actor.
 type Choice struct {
 	Who     string `json:"who,omitempty"`
-	Renewer bool   `json:"renewer,omitempty"` // the choice is about the goroutine that renews the lock of Who
+	Renewer bool   `json:"renewer,omitempty"` // the choice concerns the goroutine that renews the lock of Who
 	Fault   Fault  `json:"fault,omitempty"`
 }
 
@@ -51,7 +51,7 @@ type Option struct {
 	// processes that touch different things lead to the same state in either order.
 	Touches string
 	Process int // number of the process whose memory the step may change or read
-	// Forced is set on the first option if a step that was not chosen has happened since the last choice.
+	// Forced is true on the first option if, since the last choice, a step happened that the policy did not choose.
 	Forced bool
 }
 
@@ -84,7 +84,7 @@ type Policy interface {
 	Begin() bool
 	// Choose chooses one of options, which is not empty, and returns its index. An error ends the schedule.
 	Choose(options []Option) (int, error)
-	// End is called with the result of the schedule: nil, or the error of Choose.
+	// End is called when the schedule has ended, with nil or the error that ended it.
 	End(err error)
 }
 

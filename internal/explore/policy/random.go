@@ -11,9 +11,9 @@ import "math/rand/v2"
 // n threads and k choices, each schedule finds the bug with a probability of at least 1/(n·k^changePoints). If one
 // of the changes must be one of f possible faults, the probability is at least 1/(n·(2k)^changePoints·f).
 //
-// In the paper, threads whose priority has fallen continue in a random order. Here the first of them to fall
-// continues first. So with two threads, every change lets the other thread continue. A given schedule with three
-// preemptions is then six times as likely to be drawn. A bug that needs another order needs one change more.
+// In the paper, threads whose priority has fallen continue in a random order; here, in the order in which they fell. So
+// with two threads, every change lets the other thread continue, and a given schedule with three preemptions is six
+// times as likely to be drawn. A bug that needs another order of these threads needs one more change.
 //
 // Begin never returns false.
 type Random struct {
@@ -30,7 +30,7 @@ const (
 	initialLength = 8 // the assumed length of the first schedule
 )
 
-// NewRandom returns a Random that draws from r only, so that a seed determines all schedules.
+// NewRandom returns a Random that draws only from r, so the seed of r determines all schedules.
 func NewRandom(r *rand.Rand) *Random { return &Random{rng: r, length: initialLength} }
 
 func (p *Random) Begin() bool {

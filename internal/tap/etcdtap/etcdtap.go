@@ -16,8 +16,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// Wrap changes c so that each command passes the Tap of its context. It leaves out what the client
-// sends by itself: the heartbeats of KeepAlive, and watches that it resumes.
+// Wrap changes c so that each command passes the Tap of its context. Commands that the client sends by itself pass no
+// Tap: the heartbeats of KeepAlive, and watches that the client resumes.
 func Wrap(c *clientv3.Client) {
 	c.KV = clientv3.NewKVFromKVClient(kvClient{clientv3.RetryKVClient(c)}, c)
 	c.Lease = etcdLease{c.Lease}
@@ -68,8 +68,8 @@ func keyValues(list []*mvccpb.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// kvClient sends the requests to which clientv3 turns reads, writes and transactions. A transaction thus passes the
-// Tap at its commit.
+// kvClient sends the requests into which clientv3 turns reads, writes and transactions. So the Tap sees a transaction
+// when its Commit is called.
 type kvClient struct{ pb.KVClient }
 
 func (c kvClient) Range(ctx context.Context, r *pb.RangeRequest, o ...grpc.CallOption) (*pb.RangeResponse, error) {
@@ -94,7 +94,7 @@ func (c kvClient) Txn(ctx context.Context, r *pb.TxnRequest, o ...grpc.CallOptio
 	return sendRequest(ctx, op, r, c.KVClient.Txn, o)
 }
 
-// sendRequest sends a request. The operation op, which contains the request, describes it.
+// sendRequest sends request. The Tap sees a description of op, which contains the same request.
 func sendRequest[Q, A any](
 	ctx context.Context, op *pb.RequestOp, request Q,
 	send func(context.Context, Q, ...grpc.CallOption) (A, error), options []grpc.CallOption,
@@ -190,7 +190,7 @@ func describeTxn(txn *pb.TxnRequest) string {
 	return b.String()
 }
 
-// describeCmp formats the two kinds of comparison that locks use. It leaves others in the client's own format.
+// describeCmp formats the two kinds of comparison that locks use. Other comparisons keep the client's own format.
 func describeCmp(c *pb.Compare) string {
 	switch {
 	case c.Result == pb.Compare_EQUAL && c.Target == pb.Compare_CREATE:
