@@ -117,8 +117,8 @@ func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr 
 	}
 }
 
-// strategyHint returns a hint if the wrong argument is the name of a strategy without the flag that
-// takes it. Otherwise it returns "".
+// strategyHint returns a hint if the unexpected argument is the name of a strategy, and the command has a
+// flag for such names. Otherwise it returns "".
 func strategyHint(wrong *kong.ParseError) string {
 	name, found := strings.CutPrefix(wrong.Error(), "unexpected argument ")
 	if !found || strategies.Named(name).Name == "" {

@@ -74,8 +74,8 @@ func (all forms) checkPlaces() error {
 	return nil
 }
 
-// tryWriting returns an error if the file cannot be opened for writing. A file that this opening created is
-// removed again.
+// tryWriting returns an error if the file cannot be opened for writing. If tryWriting has created the file, it
+// removes the file again.
 func tryWriting(file string) error {
 	_, missing := os.Stat(file)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)

@@ -148,7 +148,7 @@ func mariadbTables(path string) (string, error) {
 		"its installation is not complete, install it again", path, prefix)
 }
 
-// isMariaDB reports whether a server's program is MariaDB, also if it is called mysqld.
+// isMariaDB reports whether a server's program is MariaDB, even if the program is called mysqld.
 func isMariaDB(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(filepath.Base(real), "mariadbd") {
 		return true

@@ -21,7 +21,7 @@ type Relay struct {
 	conns   map[net.Conn]bool
 }
 
-// The directions of a Relay.
+// Requests and Replies are the directions in which a Relay forwards bytes.
 const Requests, Replies = 0, 1
 
 // ListenRelay opens a relay. It refuses connections until PointTo sets a server. The caller must close the relay.

@@ -168,7 +168,7 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	return nil
 }
 
-// startServices starts missing processes and ends superfluous ones. If restartAll is true, it restarts all others.
+// startServices starts missing processes and ends superfluous ones. With restartAll, it also restarts those that stay.
 func (l *Lab) startServices(ctx context.Context, s ServiceSettings, restartAll bool) error {
 	ms := func(n int) string { return fmt.Sprint(n, "ms") }
 	args := append(slices.Clone(l.options.ServiceArgs),

@@ -18,8 +18,8 @@ const (
 	minEventGap = 100 * time.Millisecond
 )
 
-// A notifier counts the changes that pages see, and wakes the event streams of all pages, which then read the changes.
-// A slow page may miss intermediate states, but does not delay a run.
+// A notifier counts the changes that pages see, and wakes the event streams of all pages. The streams then read the
+// changes. A slow page may miss intermediate states, but does not delay a run.
 type notifier struct {
 	mu          sync.Mutex
 	revision    int           // number of changes so far

@@ -215,8 +215,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
-// Close ends the event streams. If a run, a comparison or a trace is under way, Close stops it. Close waits for the
-// verdict until ctx ends.
+// Close ends the event streams. If a run, a comparison or a trace is under way, Close stops it and waits, at most until
+// ctx ends, for its verdict.
 func (s *Server) Close(ctx context.Context) error {
 	s.labLock.close()
 	games := s.Games.Close(ctx)

@@ -30,8 +30,8 @@ type Settings struct {
 }
 
 // limits has the allowed ranges of a run's settings; the page checks them, too. These ranges are narrower than those of
-// a scenario, because a run is kept in memory and people watch it. After a sale, the audit waits for purchases without
-// an answer. Even the longest pause (for_ms) ends before the audit stops waiting. The maximum lease is shorter than the
+// a scenario, because a run is kept in memory and people watch it. After a sale, the run waits for purchases without
+// an answer. Even the longest pause (for_ms) ends before the run stops waiting. The maximum lease is shorter than the
 // longest pause.
 var limits = map[string]loadtest.Range{
 	"stock": {Min: 1, Max: 1_000_000}, "buyers": {Min: 1, Max: 200_000}, "concurrency": {Min: 1, Max: 1024},

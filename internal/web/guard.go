@@ -32,7 +32,7 @@ func SameToken(given, want string) bool {
 // NotLocal returns why a request may come from another machine, or "" if it comes from this one. The
 // peer's address is not enough, because a reverse proxy on this machine also connects from 127.0.0.1.
 // NotLocal recognizes such a proxy by its headers, by the Host of its site, or by HTTP/1.0, the
-// default of nginx. It cannot recognize a proxy that only forwards bytes (ssh -R): there, set a token.
+// default of nginx. It cannot recognize a proxy that only forwards bytes (ssh -R). Behind one, set a token.
 func NotLocal(r *http.Request) string {
 	if !Peer(r.RemoteAddr).IsLoopback() {
 		return "this call comes from another one"

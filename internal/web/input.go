@@ -62,8 +62,8 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return readBody(w, r, BodyTime)
 }
 
-// readBody sets a read deadline for the body and removes it afterwards. A deadline that stays could
-// pass while the call is at work, and cancel the request's context.
+// readBody sets a read deadline for the body and removes it afterwards. A deadline that remains could
+// pass while the handler works, and cancel the request's context.
 func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(limit)) // this fails only in tests that have no connection
