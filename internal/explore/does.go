@@ -97,8 +97,8 @@ var actorKinds = map[Action]actorKind{
 		},
 		answer: "the sale was set anew",
 	},
-	// An actor that Restocks adds units to the sale, under an idempotency key of its own. If the
-	// call fails, it repeats the call up to Buyer.Again times.
+	// An actor that Restocks adds units to the sale, under an idempotency key of its own. It repeats a failed call up
+	// to Buyer.Again times.
 	Restocks: {
 		perform: restock,
 		calls:   asks.calls,

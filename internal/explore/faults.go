@@ -33,9 +33,9 @@ type faultKind struct {
 var followUps = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
-	// If the strategy is not a lock, an open transaction plays the part of the lease, and the fault closes the
-	// transaction's connection. A choice without a buyer's name means the last buyer that has an open transaction.
-	// With Scenario.Latecomers, the fault concerns the buyers that wait for a lock instead of the lock's holder.
+	// If the strategy is not a lock, an open transaction takes the place of the lease, and the fault closes the
+	// transaction's connection. A choice without a buyer's name means the last buyer with an open transaction. With
+	// Scenario.Latecomers, the fault hits the buyers that wait for a lock, not the lock's holder.
 	LeaseEnds: {
 		options: func(r *run) (list []policy.Option) {
 			if r.scenario.Latecomers > 0 {

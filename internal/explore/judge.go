@@ -58,8 +58,8 @@ func (r *run) judgeSchedule(ctx context.Context) error {
 //   - "duplicate" for a user who gets no order,
 //   - "sold out" for a buyer for whom there were enough units.
 //
-// A refusal during a reset may belong to the sale before the reset or to the sale after it. Such a
-// refusal is reported only if it is wrong for both.
+// A refusal during a reset may belong to the sale before the reset or to the sale after it. Such a refusal is reported
+// only if it is wrong for both sales.
 func (w *World) findContradictions(s *Schedule, orders []judge.Order) []Problem {
 	var list []Problem
 	add := func(rule, message string) { list = append(list, Problem{rule, message}) }

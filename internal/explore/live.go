@@ -102,8 +102,8 @@ type View struct {
 	Actors []ActorView `json:"buyers"` // A, B, …
 	// Options are the choices that are possible now; empty when the schedule has ended.
 	Options []OptionView `json:"-"`
-	// Values is what the servers store now: the stock row, Redis keys, lock rows, znodes. The order
-	// is stable. With several nodes a name may occur more than once.
+	// Values lists what the servers store now: the stock row, Redis keys, lock rows, znodes. The order is stable. With
+	// several nodes, a name may occur more than once.
 	Values []probe.Value `json:"values"`
 	// Steps are the steps so far, oldest first. A choice is one step; some steps happen without a choice.
 	Steps []Step `json:"steps"`

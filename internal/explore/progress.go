@@ -64,9 +64,9 @@ func (r *run) startAttempt(a *actor) {
 
 func (r *run) recordFault() { r.moves = append(r.moves, move{}) }
 
-// wakeBackOffs ends the back-off of each actor that may succeed now, because a move since the start of its attempt
-// may have changed something. Without such a move, the actor would fail again. If there is no such actor,
-// wakeBackOffs returns false.
+// wakeBackOffs ends the back-off of each actor that may succeed now, because a move since the start of its attempt may
+// have changed something. Without such a move, the actor would fail again. If wakeBackOffs finds no such actor, it
+// returns false.
 func (r *run) wakeBackOffs() bool {
 	return r.wakeIf(func(a *actor) bool {
 		return slices.ContainsFunc(r.moves[a.attempt.firstMove:], func(m move) bool {

@@ -53,8 +53,8 @@ type Scenario struct {
 	// Wakes makes the end of a wait a step of its own. So a buyer can leave when its wait is over
 	// but before it goes on.
 	Wakes bool `json:"wakes,omitempty"`
-	// Unheard makes a buyer leave while its next command to ZooKeeper or etcd is on its way. The
-	// command takes effect, and its sender gets the error of the context that has ended.
+	// Unheard makes a buyer leave while its next command to ZooKeeper or etcd is on its way. The command takes effect,
+	// but the buyer gets the error of its ended context.
 	Unheard bool `json:"unheard,omitempty"`
 }
 

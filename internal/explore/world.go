@@ -139,7 +139,7 @@ func (w *World) clockTime() time.Time {
 // ReadsClock reports whether the strategy has read its process's clock so far.
 func (w *World) ReadsClock() bool { return w.clockIsRead.Load() }
 
-// hasLock reports whether the strategy is a lock. If it is not, an open transaction plays the part of the lease.
+// hasLock reports whether the strategy is a lock. If it is not, an open transaction takes the place of the lease.
 func (w *World) hasLock() bool { return w.info.Locker != nil }
 
 // keepsSessions reports whether a server keeps state for a process beyond its connections (a

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A Report has the state of the sale in a service process. A fault reads it to choose when to begin.
+// A Report has the state of the sale in a service process. Package fault reads it to choose when a fault begins.
 type Report struct {
 	InFlight int64  `json:"in_flight"`            // the number of purchases that are running in the process
 	Left     *int64 `json:"units_left,omitempty"` // the units left of the SKU that the caller has named; nil if none

@@ -152,8 +152,8 @@ func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, e
 	return did, nil
 }
 
-// Values returns what the servers store for the SKU. It replaces each name and each value by the text that the
-// function normalize returns for it. Values leaves out values that it cannot read, and never returns nil.
+// Values returns what the servers store for the SKU, after it has applied normalize to each name and each value. It
+// leaves out values that it cannot read, and never returns nil.
 func (s *Set) Values(ctx context.Context, sku int64, normalize func(string) string) []Value {
 	values := []Value{}
 	for _, p := range s.all {

@@ -117,13 +117,13 @@ func From(ctx context.Context) Tap { return observersOf(ctx).tap }
 
 // A Forker is a Tap that sees the commands of a purchase's background goroutines apart from those of the purchase.
 type Forker interface {
-	// Fork is called when a background goroutine starts. It returns the Tap for the commands of this goroutine (or nil),
+	// Fork is called when a background goroutine starts. It returns the Tap for the commands of this goroutine, or nil,
 	// and a function that is called after the last command.
 	Fork() (t Tap, end func())
 }
 
 // Background returns a context for the commands of a goroutine that works for a purchase at the same time as the
-// purchase itself. For example, it renews the lock. Call end when the goroutine has sent its last command.
+// purchase itself, such as the one that renews the lock. Call end when the goroutine has sent its last command.
 func Background(ctx context.Context) (_ context.Context, end func()) {
 	if f, ok := From(ctx).(Forker); ok {
 		t, end := f.Fork()

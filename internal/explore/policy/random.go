@@ -2,14 +2,14 @@ package policy
 
 import "math/rand/v2"
 
-// Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized scheduler with probabilistic
-// guarantees of finding bugs", ASPLOS 2010, section 3). At each choice, the thread with the highest priority
-// continues. At changePoints choices, drawn in advance, the priority of this thread falls below all others, or a
+// Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized scheduler with probabilistic guarantees
+// of finding bugs", ASPLOS 2010, section 3). At each choice, the thread with the highest priority continues. A few
+// choices (changePoints of them) are drawn in advance. There the priority of this thread falls below all others, or a
 // fault happens instead.
 //
-// Say that a bug needs a certain thread to be first, and at most changePoints such changes at certain choices. With
-// n threads and k choices, each schedule finds the bug with a probability of at least 1/(n·k^changePoints). If one
-// of the changes must be one of f possible faults, the probability is at least 1/(n·(2k)^changePoints·f).
+// Say that a bug needs a certain thread to be first, and at most changePoints such changes at certain choices. With n
+// threads and k choices, each schedule finds the bug with a probability of at least 1/(n·k^changePoints). If one of the
+// changes must be one of f possible faults, the probability is at least 1/(n·(2k)^changePoints·f).
 //
 // In the paper, threads whose priority has fallen continue in a random order; here, in the order in which they fell. So
 // with two threads, every change lets the other thread continue, and a given schedule with three preemptions is six
