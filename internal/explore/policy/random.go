@@ -4,8 +4,8 @@ import "math/rand/v2"
 
 // Random draws schedules by priorities (PCT: Burckhardt et al., "A randomized scheduler with probabilistic guarantees
 // of finding bugs", ASPLOS 2010, section 3). At each choice, the thread with the highest priority continues. A few
-// choices (changePoints of them) are drawn in advance. There the priority of this thread falls below all others, or a
-// fault happens instead.
+// choices (changePoints of them) are drawn in advance. At these, the priority of the thread that would continue falls
+// below all others, or a fault happens instead.
 //
 // Say that a bug needs a certain thread to be first, and at most changePoints such changes at certain choices. With n
 // threads and k choices, each schedule finds the bug with a probability of at least 1/(n·k^changePoints). If one of the
