@@ -48,8 +48,8 @@ type measured interface {
 	Report(tables.Run) tables.Report
 }
 
-// runBenchmark calls the function measure and writes the report. It first starts the servers that the
-// locks need, unless flags give their addresses. A database that it starts flushes its log at every commit.
+// runBenchmark calls the function measure and writes the report. Before that, it starts the servers
+// that the locks need, unless flags give their addresses. A database that it starts flushes its log at every commit.
 func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options,
 	measure func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability

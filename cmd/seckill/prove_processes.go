@@ -56,7 +56,7 @@ func (c *ProveCmd) computeMatrix(ctx context.Context, stderr io.Writer) (*prove.
 	return prove.Merge(o, parts...), err
 }
 
-// startPart starts a process that calls provePart, and returns its matrix. The process has the flags of this process.
+// startPart starts a process that calls provePart, and returns its matrix. The new process has the same flags.
 // If ctx ends, startPart closes the standard input of the process, which then ends its proof.
 func startPart(ctx context.Context, stderr io.Writer, rows *os.File, part, parts int) (*prove.Matrix, error) {
 	m := &prove.Matrix{}
@@ -68,7 +68,7 @@ func startPart(ctx context.Context, stderr io.Writer, rows *os.File, part, parts
 	cmd := exec.CommandContext(ctx, program, args...)
 	var answers bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &answers, stderr, []*os.File{rows} // file descriptor 3
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                       // so that Ctrl-C reaches only this process
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                       // Ctrl-C then reaches only this process
 	input, err := cmd.StdinPipe()
 	if err == nil {
 		cmd.Cancel, cmd.WaitDelay = input.Close, time.Minute

@@ -73,8 +73,8 @@ func (l *Lab) askRedis(ctx context.Context, addr string) (version string, leads 
 	return version, false, err
 }
 
-// withRedis calls the function do with a client that has one connection. It dials only once, so a caller that waits for
-// a server must call withRedis again. withRedis dials itself, because go-redis would log every dial that fails.
+// withRedis calls the function do with a client that has one connection. withRedis dials only once, so a caller that
+// waits for a server must call withRedis again. It dials itself, because go-redis would log every failed dial.
 func withRedis(ctx context.Context, address string, do func(*redis.Client) error) error {
 	o, err := redis.ParseURL(address)
 	if err != nil {

@@ -51,7 +51,7 @@ type Config struct {
 	Backing
 }
 
-// Backing is the part of a Config that needs a running lab. The servers of a lab take seconds to start. So a Server may
+// Backing is the part of a Config that needs a running lab. The servers of a lab take seconds to start. So a Server can
 // start without a Backing and get it later from Server.Open.
 type Backing struct {
 	Lab Lab

@@ -23,7 +23,7 @@ func Bearer(r *http.Request) string {
 	return strings.TrimLeft(token, " ")
 }
 
-// SameToken compares tokens in a time that does not depend on them. An empty token never matches.
+// SameToken compares two tokens in a time that does not depend on their contents. An empty token never matches.
 func SameToken(given, want string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""

@@ -172,7 +172,7 @@ func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	return l
 }
 
-// Nodes returns one configuration for each node of a lab's database. Clients with this configuration use this node.
+// Nodes returns one configuration for each node of a lab's database. A client with such a configuration uses that node.
 func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 	t.Helper()
 	var each []backend.Config
