@@ -186,7 +186,7 @@ func (in *Instance) openRedlock(ctx context.Context, addresses []string) error {
 			return err
 		}
 		first = cmp.Or(first, a)
-		// The strategy redlock sets a shorter limit for each command by its context.
+		// The strategy redlock sets a shorter limit for each command through the command's context.
 		c := in.newNode(a.Addr, a, redlockTimeout, fmt.Sprint("node ", i+1))
 		in.closers = append(in.closers, c.Close)
 		in.RedisNodes = append(in.RedisNodes, c)

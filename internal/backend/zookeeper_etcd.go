@@ -19,8 +19,8 @@ import (
 	"seckill/internal/zkclient"
 )
 
-// openEtcd connects to etcd. The client never repeats a write that may have reached the server, so the tap sees every
-// write that is sent.
+// openEtcd connects to etcd. The client never repeats a write that may have reached the server, so package tap sees
+// every write that is sent.
 func (in *Instance) openEtcd(ctx context.Context, addresses []string) error {
 	endpoints, user, password, err := parseEtcd(addresses)
 	if err != nil {

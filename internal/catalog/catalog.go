@@ -105,7 +105,7 @@ type Settings struct {
 	QueueAtOnce   int           `group:"rare" default:"${QueueAtOnce}" env:"SECKILL_QUEUE_AT_ONCE" help:"queued: how many buyers of one SKU each process lets through at a time."`
 }
 
-// LockTimes are the times of locks. Each time is at least a millisecond.
+// LockTimes has the durations that apply to locks. Each is at least a millisecond.
 type LockTimes struct {
 	LockWait  time.Duration `default:"${LockWait}" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
 	LockLease time.Duration `default:"${LockLease}" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`

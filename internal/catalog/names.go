@@ -43,8 +43,8 @@ var otherNames = map[string][]string{
 // OtherNames returns the names that people use for the strategy, besides its name and title.
 func (i Info) OtherNames() []string { return otherNames[i.Name] }
 
-// Find returns the strategy that has the given name or lists it among its other names. It ignores case, and takes
-// spaces and underscores for hyphens. If there is no such strategy, it returns false.
+// Find returns the strategy that has the given name or lists it among its other names. It ignores case, and treats
+// spaces and underscores as hyphens. If there is no such strategy, it returns false.
 func Find(all []Info, name string) (Info, bool) {
 	name = plainName(name)
 	for _, i := range all {

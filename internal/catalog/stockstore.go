@@ -53,7 +53,7 @@ func storesOf(sellers []Seller) map[string]seckill.StockStore {
 }
 
 // Audit judges one SKU's run from the ledger and the counters, and keeps no order in memory. It reads the counters
-// first, because reading them during the view of the orders could need a second connection.
+// first, because a counter could need a second database connection while the orders are read.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report judge.Report, err error) {
 	counted := StockStores(ctx, sku, sellers)
 	err = store.View(ctx, sku, func(e judge.Evidence) {

@@ -20,7 +20,7 @@ type State struct {
 	explore.View
 	// Moves lists the moves that are possible now. It is empty when the game is over.
 	Moves []Move `json:"moves"`
-	// MovesMade counts the player's moves. It does not count steps that followed a move without a choice.
+	// MovesMade counts the player's moves. Steps for which the player had no choice do not count.
 	MovesMade int `json:"moves_made"`
 	// FaultsLeft is how many more faults the player may cause. At the start it is Setting.MaxFaults.
 	FaultsLeft int `json:"faults_left"`
@@ -71,7 +71,7 @@ type Grade struct {
 
 // A Level is one task for a player.
 type Level struct {
-	Name string `json:"name" yaml:"-"` // "first-lost-update"
+	Name string `json:"name" yaml:"-"` // for example "first-lost-update"
 	// Number is the position in the list of levels, from 1.
 	Number int `json:"number" yaml:"-"`
 	// Chapter is the number of the chapter of the course to which the level belongs, or 0.

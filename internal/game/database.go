@@ -16,8 +16,8 @@ import (
 
 // A database is the MySQL database of one game, and the explore.World that runs the sale there.
 //
-// Games share the servers of the lab with one another and with its load runs. Some strategies lock a whole
-// table, so each game gets a database of its own. On the other servers the keys contain the SKU of the game.
+// Games share the lab's servers with one another and with the lab's load runs. Some strategies lock a whole table, so
+// each game gets a database of its own. On the other servers the keys contain the SKU of the game.
 //
 // A game reserves the name of its database with GET_LOCK. MySQL releases this lock when the session ends. So the
 // name becomes free even if the lab is killed.

@@ -18,8 +18,8 @@ import (
 	"seckill/internal/explore"
 )
 
-// DefaultMaxGames is the maximum number of games in a lab. When another game begins, the game that was not used for
-// the longest time is ended. Its player can start it again from the page's address, which contains the schedule.
+// DefaultMaxGames is the maximum number of games in a lab. When another game begins, the least recently used game is
+// ended. Its player can start it again from the page's address, which contains the schedule.
 const DefaultMaxGames = 40
 
 // Games keeps the games of one lab. Its methods are safe for concurrent use.
@@ -120,8 +120,8 @@ func (gs *Games) reserveSlot(info catalog.Info) error {
 	return nil
 }
 
-// addGame adds the game g, which has begun. If there are too many games now, the game that was not used for the
-// longest time is closed. If gs was closed meanwhile, g itself is closed.
+// addGame adds the game g, which has begun. If there are too many games now, the least recently used game is closed.
+// If gs was closed meanwhile, g itself is closed.
 func (gs *Games) addGame(g *Game) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()

@@ -34,8 +34,7 @@ type Recording struct {
 	Turns     int       `json:"turns"`
 	Schedules int       `json:"schedules"` // number of schedules that were played
 	Parts     partTable `json:"parts"`
-	// Positions has each position after all positions to which its edges lead. So the start of the game is the last
-	// one.
+	// Positions lists each position after the positions to which its edges lead. So the start of the game comes last.
 	Positions []Position `json:"positions"`
 }
 
@@ -54,8 +53,8 @@ type Edge struct {
 	Move    int   `json:"m"`
 	Steps   []int `json:"s,omitempty"` // the steps that the move has added
 	Changed []int `json:"c,omitempty"` // earlier steps whose text has changed, because a waiting command was answered
-	// Takes has the indexes of the next position's edges that are preemptions: they let another buyer continue,
-	// although the buyer of this move could continue, too.
+	// Takes has the indexes of those edges of the next position that are preemptions. A preemption lets another buyer
+	// continue although the buyer of this move could continue, too.
 	Takes []int `json:"t,omitempty"`
 	To    int   `json:"p"` // index of the next position in Recording.Positions; -1 if it was not recorded
 }
@@ -156,8 +155,8 @@ type recorder struct {
 	schedules int
 }
 
-// A position is a node of the recorder's tree. It has a Position. Its field next has the positions to which
-// moves from this position have led.
+// A position is a node of the recorder's tree. The field next maps each move that was made from this position to the
+// position to which the move led.
 type position struct {
 	Position // its Edges are empty
 	steps    []int
@@ -206,7 +205,7 @@ func (p *position) options() []policy.Option {
 	return list
 }
 
-// play plays the next schedule that order chooses, and returns the number of its turns. If a move leads to another
+// play plays the next schedule that order chooses, and returns the number of its turns. If a move leads to a different
 // position than in an earlier schedule, play returns an error.
 func (r *recorder) play(ctx context.Context, order *policy.Fewest) (turns int, err error) {
 	r.schedules++

@@ -60,7 +60,7 @@ type Server struct {
 	sales
 	auditing chan struct{} // holds an element for each audit that reads the orders, at most two
 	refusals *ledger.Refusals
-	inFlight atomic.Int64 // purchases that have no answer yet
+	inFlight atomic.Int64 // the number of purchases that have no answer yet
 }
 
 type strategies struct {

@@ -29,8 +29,8 @@ func newMetrics(s *Server) *metrics {
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "seckill_request_duration_seconds",
 			Help: "How long the strategy took, whether it sold or not. " +
 				"Divide seckill_backend_commands_total by the count for the commands of one purchase.",
-			// These are seconds. The first bucket ends at half a millisecond, the time of a statement on an idle
-			// server. The last one ends later than a purchase may take.
+			// The limits are in seconds. The first bucket ends at half a millisecond, the time of a statement on an
+			// idle server. The last one ends later than a purchase may take.
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"strategy"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration,

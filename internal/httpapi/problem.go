@@ -17,8 +17,8 @@ import (
 // purchase rarely takes longer, and a full queue is rarely empty sooner.
 const retryAfter = 1
 
-// newProblem returns err as a problem with the given detail, which the caller may read. The text of err
-// itself may hold secrets, so the service logs it and does not send it.
+// newProblem returns err as a problem whose detail is sent to the caller. The text of err itself may hold secrets, so
+// the service logs it and does not send it.
 func newProblem(err error, detail string) *web.Problem {
 	r := judge.CodeOf(err)
 	p := &web.Problem{Status: r.Status, Code: r.Code, Detail: detail, Err: err}
@@ -53,7 +53,7 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 			"keep it open until you have the answer.")
 	default:
 		p = newProblem(err, judge.CodeOf(err).Detail)
-		// If the caller has hung up, the error may be a consequence, so it is not logged.
+		// If the caller has hung up, the error may be a consequence of this, so it is not logged.
 		if p.Status >= http.StatusInternalServerError && !hungUp(c) {
 			level := slog.LevelWarn
 			if p.Status == http.StatusInternalServerError {

@@ -198,7 +198,7 @@ func (s *Server) explain(c *gin.Context, r purchaseRequest, cause error) (Answer
 }
 
 // answerUnknown returns the answer to a purchase with an unknown outcome. The ledger was asked for the order of the
-// request, and returned the order known or the error err.
+// request; the arguments known and err are its answer.
 func answerUnknown(r purchaseRequest, known judge.Order, err error) (Answer, error) {
 	if err != nil { // Even if there is no order now, the transaction of the purchase may still commit one.
 		return Answer{}, unknownOutcome(r.Purchase)
@@ -294,5 +294,5 @@ func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	return Answer{known.Receipt(), judge.OutcomeSold, true}, nil
 }
 
-// lookTimeout is how long it may take to read the ledger after a purchase, or to write a refusal.
+// lookTimeout limits the time to read the ledger after a purchase, or to write a refusal.
 const lookTimeout = 5 * time.Second

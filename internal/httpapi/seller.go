@@ -111,9 +111,9 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	return s.available(q.Get("strategy"))
 }
 
-// openRun returns the current run of a sale if the strategy may sell now. Otherwise it refuses the buyer
-// before the strategy is called, because a lock would leave a row or a node even for a SKU that does not
-// exist. Buyers who arrive at the same time share one read.
+// openRun returns the current run of a sale if the strategy may sell now. If not, it refuses the buyer without calling
+// the strategy, whose lock would leave a row or a node even for a SKU that does not exist. Buyers who arrive at the
+// same time share one read.
 //
 // Once openRun has read that a sale has started, it does not read the ledger again. Another process
 // may then reset the sale. If the new sale has not started, the statement that writes the order notices

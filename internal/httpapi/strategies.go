@@ -80,7 +80,7 @@ func DescribeSource(info catalog.Info) (Strategy, error) {
 		}
 		d.Files = append(d.Files, file{name, string(text)})
 	}
-	if info.Fenced { // All strategies with fenced locks run this file, too, so it is shown with their own.
+	if info.Fenced { // All strategies with fenced locks use this file, too, so it is shown with them.
 		d.Files = slices.Insert(d.Files, 1, file{"fenced.go", lock.FencedSource})
 	}
 	d.Lesson = map[string]string{}

@@ -129,7 +129,7 @@ type evidence struct {
 
 // conflicts has active orders that cannot all be right, such as two orders of one user. countBuyer finds them.
 type conflicts struct {
-	hasSeveral        map[int64]bool // maps a user to true if the user has several active orders, to false if one
+	hasSeveral        map[int64]bool // maps a user to true if the user has several active orders, to false if it is one
 	severalOrders     examples       // examples of users with several active orders
 	ordersBeyondStock examples       // examples of orders for units beyond the initial stock
 	ordersBelowZero   examples       // examples of orders whose buyer was told that fewer than 0 units were left
@@ -267,7 +267,7 @@ func (e *evidence) storeOf(strategy string) seckill.StockStore {
 	return cmp.Or(e.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
 }
 
-// findStock finds the stock store of the run and the number of units left there, which the stock row or a counter has.
+// findStock finds the stock store of the run, and the units left there according to the stock row or a counter.
 func (e *evidence) findStock() {
 	e.report.StockStore, e.report.Remaining = seckill.InRow, e.Snapshot.Stock.Num
 	if len(e.stores) > 0 {
@@ -470,7 +470,7 @@ func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
 		return
 	}
 	var lowest *Order             // the order that holds the lowest unit so far
-	twice := int64(math.MaxInt64) // shared units with a number above twice have been counted
+	twice := int64(math.MaxInt64) // shared units whose number is above this one have been counted
 	for o := range holders.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)

@@ -37,7 +37,7 @@ type Op struct {
 	Kind         OpKind
 	Quantity     int64
 	Remaining    int64 // for OpSold: the units left according to the answer
-	SawBefore    bool  // true if Remaining was read before the sale, so it shows no sequence of the sales
+	SawBefore    bool  // true if Remaining was read before the sale, and so does not show the order of the sales
 	Call, Return int64
 	Name         string // the operation's name in messages
 	optional     bool   // true if the operation may have taken effect after the checked part of the history
@@ -177,7 +177,7 @@ func salesOf(ops []Op) []*Op {
 	return sales
 }
 
-// A moment says that from the time at on, the stock had at most left units.
+// A moment is a time (at) since which the stock has had at most the given number of units (left).
 type moment struct{ left, at int64 }
 
 // checkSoldOut checks that each buyer who was told "sold out" got this answer after the stock had fallen below the

@@ -53,9 +53,9 @@ type Order struct {
 
 func (Order) TableName() string { return "orders" }
 
-// OperatorOf returns the user id of the order row that records a restock. The ledger writes the new units as an
-// active order of this user. Cancelling this order puts the units into the stock. The id is negative, so no buyer has
-// it. It is a hash of the restock's key, so restocks with different keys do not wait for each other.
+// OperatorOf returns the user id of the order row that records a restock. The ledger writes the new units as an active
+// order of this user. Cancelling this order puts the units into the stock. The id is negative, so no buyer has it. It
+// is a hash of the restock's key, so that restocks with different keys need not wait for each other.
 func OperatorOf(key string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key)) // Write of a hash never fails

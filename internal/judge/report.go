@@ -250,7 +250,7 @@ type traffic struct {
 	asks    []ask    // the asks of all buyers, from the earliest to the latest
 }
 
-// An ask is the time during which a call waited for units, and their number.
+// An ask is one call's wait for units: its time span and the number of units.
 type ask struct {
 	span
 	units int64

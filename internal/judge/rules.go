@@ -231,7 +231,7 @@ func (o *Order) isMalformed() bool {
 }
 
 // overdueGrace is how long a reservation may hold its units after its deadline, in microseconds. Strategies look for
-// expired reservations twice a second, so they need much less.
+// expired reservations twice a second, so this time is ample.
 const overdueGrace = 5_000_000
 
 func (o *Order) isUnpaid() bool {

@@ -25,8 +25,8 @@ type Entry struct {
 // computes the units left after each order. If num turns out to be wrong, Shift corrects the orders.
 //
 // If a unique key forbids some of the orders, PlaceAll sets Refused in their Entries and returns false. The remaining
-// units of the other orders are then wrong, so the caller must roll back and try without the refused purchases. Refused
-// does not tell the reason, which may only be that another process made the same order id. So each refused purchase
+// units of the other orders are then wrong, so the caller must roll back and try without the refused purchases.
+// Refused does not tell the reason. Perhaps another process has just made the same order id. So each refused purchase
 // needs a transaction of its own.
 //
 // PlaceAll writes the orders sorted by user. Two processes with the same users in their batches then wait for each

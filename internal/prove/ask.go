@@ -56,7 +56,7 @@ func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: wh
 
 func anyRule(string) bool { return true }
 
-// notOverlap reports whether a rule is about something other than the lock. Questions about the stock alone use it.
+// notOverlap reports whether a rule is about something other than the lock. Questions about the stock use it.
 func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
 }
@@ -101,9 +101,9 @@ func (t *trial) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	return t.keepCounterexamples(ctx, q.ID, c, broken)
 }
 
-// scheduleFactor returns the factor by which a scenario gets more schedules than Options.Schedules. The factor is
-// above 1 where a fault or a buyer's arrival has many possible moments. These are: the first buyer dies before any
-// of its commands, many buyers start, a clock jumps, or a fault hits any command of a call that is repeated twice.
+// scheduleFactor returns the factor by which Options.Schedules is multiplied for a scenario. It is above 1 if a fault
+// or an arrival has many possible moments. This is so if the first buyer dies before any of its commands, many buyers
+// start, a clock jumps, or a fault hits any command of a call that is repeated twice.
 func scheduleFactor(s *explore.Scenario) int {
 	repeated := func(b explore.Buyer) bool { return b.Again > 1 }
 	switch {
@@ -120,9 +120,9 @@ func present(scenarios []*explore.Scenario) []*explore.Scenario {
 	return slices.DeleteFunc(scenarios, func(s *explore.Scenario) bool { return s == nil })
 }
 
-// searchLimits returns the limits of one search. It first runs Options.Schedules schedules, those with the fewest
-// preemptions first, and then some at random. The rules that these schedules break are added to the parameter broken.
-// After the first schedule that breaks a rule, half as many schedules may run.
+// searchLimits returns the limits of one search. The search first runs Options.Schedules schedules, those with the
+// fewest preemptions first, and then some at random. It adds the rules that they break to the parameter broken. After
+// the first schedule that breaks a rule, the search runs at most half as many more.
 func (t *trial) searchLimits(broken *brokenRules) explore.Limits {
 	broken.schedulesLeft = max(t.options.Schedules/2, 1)
 	return explore.Limits{Schedules: t.options.Schedules, Time: t.options.Budget,
@@ -154,9 +154,9 @@ func (c Cell) rules() []string {
 // brokenRules collects the rules that the schedules of some searches break, in the order of their
 // discovery. Each rule has the first schedule that broke it.
 type brokenRules struct {
-	inScope func(rule string) bool // the rules that matter for the question
+	inScope func(rule string) bool // returns true for a rule that matters for the question
 	list    []brokenRule
-	// schedulesLeft is how many schedules the search may still run after the first broken one.
+	// schedulesLeft is how many schedules the search may still run after the first one that broke a rule.
 	schedulesLeft int
 }
 
@@ -165,8 +165,8 @@ type brokenRule struct {
 	schedule *explore.Schedule
 }
 
-// note adds the rules that s breaks and no earlier schedule broke. When enough schedules have run
-// after the first broken one, note returns true, which stops the search.
+// note adds the rules that s breaks and no earlier schedule broke. When enough schedules have run after the first one
+// that broke a rule, note returns true, which stops the search.
 func (r *brokenRules) note(s *explore.Schedule) bool {
 	for _, p := range s.Problems {
 		if r.inScope(p.Rule) && r.schedule(p.Rule) == nil {

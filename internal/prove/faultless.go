@@ -30,8 +30,8 @@ type faultlessResult struct {
 	broken *brokenRules // all rules that the searches broke
 }
 
-// searchFaultless searches the scenarios without faults for a number of processes. It does so once, and later calls
-// return the same result.
+// searchFaultless searches the scenarios without faults, with buyers in the given number of processes. It does so once
+// for each number, and later calls return the same result.
 func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessResult, error) {
 	if s := t.faultless[processes]; s != nil {
 		return s, nil
@@ -40,7 +40,7 @@ func (t *trial) searchFaultless(ctx context.Context, processes int) (*faultlessR
 		broken: &brokenRules{inScope: anyRule}}
 	l := t.searchLimits(s.broken)
 	l.Reduce, l.Schedules = true, 3*l.Schedules
-	s.broken.schedulesLeft = math.MaxInt // all rules are wanted, because several questions take their answers from here
+	s.broken.schedulesLeft = math.MaxInt // do not stop early, because several questions use all these rules
 	for _, scenario := range present(t.faultlessScenarios(processes)) {
 		res, err := t.world.Search(ctx, scenario, l)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *faultlessResult) sellsWrongly() bool {
 }
 
 // soundProcesses returns the number of processes in which the strategy sells rightly without a fault. It is 2, or 1 if
-// the strategy sells wrongly only across processes, or 0.
+// the strategy sells wrongly only across processes, or 0 if it sells wrongly even in one process.
 func (t *trial) soundProcesses(ctx context.Context) (int, error) {
 	for _, processes := range []int{2, 1} {
 		s, err := t.searchFaultless(ctx, processes)
@@ -78,8 +78,8 @@ func askFaultless(question string, processes int, inScope func(rule string) bool
 	}
 }
 
-// countedRules returns the broken rules for which the function inScope returns true. Rules about sales come first,
-// and rules about locks and waits last. Among these, rules that short schedules break come first.
+// countedRules returns the broken rules for which the function inScope returns true. Rules about sales come first, and
+// rules about locks and waits last. Within each group, rules that shorter schedules break come first.
 func (s *faultlessResult) countedRules(inScope func(rule string) bool) *brokenRules {
 	list := slices.DeleteFunc(slices.Clone(s.broken.list), func(r brokenRule) bool { return !inScope(r.rule) })
 	grave := func(r brokenRule) int {
@@ -111,8 +111,8 @@ func saleQuestions() []Question {
 		{ID: "processes", Title: "across processes", Choosing: true,
 			Asks: "Both questions again, with the actors in two processes.",
 			ask:  askFaultless("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
-		// The scenarios of this question do not set Scenario.Next, because one more buyer would buy the units that
-		// prove an answer "sold out" wrong.
+		// The scenarios of this question do not set Scenario.Next. One more buyer would buy the units left over, which
+		// prove that an answer "sold out" was wrong.
 		{ID: "sold-out", Title: "sold out only when it is",
 			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies, or a " +
 				"batch follows one that may fail: is a buyer told sold out of units that stay unsold to the end?",

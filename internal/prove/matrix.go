@@ -21,7 +21,7 @@ const (
 	Measured Answer = "measured" // the answer is a measurement, which Cell.Text describes
 	NotAsked Answer = "n/a"      // the question does not apply; Cell.Text says why
 	Failed   Answer = "failed"   // the answer could not be computed; Cell.Text says why
-	Missing  Answer = ""         // the answer was not computed, or not yet
+	Missing  Answer = ""         // the answer has not been computed
 )
 
 // A Cell is the answer to one question about one strategy.
@@ -32,7 +32,7 @@ type Cell struct {
 	// Also lists the other broken rules.
 	Also []Finding `json:"also,omitempty"`
 
-	explore.Bounds // which schedules the searches for the answer have run, added up
+	explore.Bounds // the sum of the bounds of all searches for this answer
 
 	// Wait is the longest time, in seconds, that the next buyer had to wait after a buyer's death.
 	Wait    float64 `json:"wait_s,omitempty"`

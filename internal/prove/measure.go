@@ -20,7 +20,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// These times are for measuring, in real time, the answers that depend on time.
+// These times apply while prove measures how a strategy behaves in real time.
 const (
 	realLease   = 2 * time.Second
 	realSession = 4 * time.Second
@@ -147,8 +147,8 @@ func (b *buyer) acquire(ctx context.Context) (err error) {
 	return b.startPurchase(ctx)
 }
 
-// startPurchase starts the purchase and returns when one of its commands has stopped at the gate (explore.Gate).
-// A purchase can be over before, because it waits for only a majority of the commands that it sends to a quorum.
+// startPurchase starts the purchase and returns when one of its commands has stopped at the gate (explore.Gate). A
+// purchase can end before that, because it waits for only a majority of the commands that it sends to a quorum.
 func (b *buyer) startPurchase(ctx context.Context) error {
 	go func() {
 		_, err := b.Strategy.Deduct(ctx, measuredPurchase(b.sku, b.user))
@@ -163,7 +163,7 @@ func (b *buyer) startPurchase(ctx context.Context) error {
 			err = b.awaitLateCommand()
 		}
 		if err != nil {
-			b.Open() // otherwise a late command would stop for ever, and the backends could not be closed
+			b.Open() // a late command must not stop for ever, because then the backends cannot be closed
 		}
 		return err
 	}
@@ -344,8 +344,8 @@ func measureOrder(ctx context.Context, t *trial, p *client, _ int64) (Cell, erro
 
 const (
 	queueLength = 6
-	// orderRounds is how often measureOrder repeats the queue. A lock may change the buyers' order only sometimes, and
-	// this number of rounds shows it.
+	// orderRounds is how often measureOrder repeats the queue. One round is not enough, because a lock may change the
+	// buyers' order only sometimes.
 	orderRounds = 12
 )
 
@@ -420,8 +420,8 @@ func awaitArrival(ctx context.Context, b *buyer, before int, gone <-chan struct{
 	}
 }
 
-// isWaiting reports whether the buyer waits for a lock. The buyer waits inside its process, for example between two
-// polls, or inside a server, which then lists more waiting commands than before.
+// isWaiting reports whether the buyer waits for a lock. The buyer may wait inside its process, for example between two
+// polls. Or it waits inside a server that now lists more waiting commands than the argument before.
 func (b *buyer) isWaiting(ctx context.Context, before int) bool {
 	var unanswered time.Duration // the age of the oldest command that has no answer
 	sent, _ := b.Snapshot()
@@ -487,7 +487,7 @@ func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	return earlyCell(err, "the next is told busy", "the next gets in; at once")
 }
 
-// admitsImpatient lets a buyer ask for the lock that waits for only half a lease. It reports whether this buyer gets
+// admitsImpatient lets a buyer who waits for only half a lease ask for the lock. It reports whether this buyer gets
 // the lock while the holder's lease certainly has not ended.
 func (p *client) admitsImpatient(ctx context.Context, sku int64) bool {
 	b, begun := p.newBuyer(sku, 4), time.Now()

@@ -67,8 +67,8 @@ func roundSeconds(n float64) float64 {
 	return 40
 }
 
-// immediate is much shorter than a lease or session. A buyer that waited for a shorter time did not wait for the end
-// of a lease or session.
+// immediate is much shorter than a lease or session. A buyer who waited for less than immediate did not wait for the
+// end of a lease or session.
 const immediate = realLease / 4
 
 // dieBefore kills a process whose buyer is about to send command n, and lets the next buyer start at once. It

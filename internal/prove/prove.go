@@ -34,8 +34,8 @@ type Options struct {
 	// Next returns the index in Infos of the strategy that a worker proves next, and false if none is left. If Next is
 	// nil, all strategies of Infos are proved.
 	Next func() (int, bool) `kong:"-"`
-	// Servers starts a set of servers for one worker, which calls the function stop at its end. No other program may
-	// use these servers during the proof.
+	// Servers starts a set of servers for one worker. The worker calls the function stop at its end. No other program
+	// may use these servers during the proof.
 	Servers func(context.Context) (s Servers, stop func(), err error) `kong:"-"`
 	// Example stores a counterexample and returns the name of its file. The parameter rule is "" for
 	// the first counterexample of an answer; for others, it is the rule that the counterexample breaks. If the field
@@ -48,10 +48,10 @@ type Options struct {
 // DefaultOptions returns options with which a proof takes about a quarter of an hour on two cores.
 func DefaultOptions() Options { return Options{Schedules: 36, Budget: time.Minute, Workers: 4} }
 
-// Servers are the servers of one worker.
+// Servers has the servers that one worker uses.
 type Servers struct {
-	*lab.Lab // the servers of this worker alone
-	// Losing is a lab with the topology lab.Losable. Workers share its ensembles, and use them one after another.
+	*lab.Lab // servers that only this worker uses
+	// Losing is a lab with the topology lab.Losable. Workers share its servers, and use them one after another.
 	Losing *lab.Lab
 }
 
@@ -107,9 +107,9 @@ type trial struct {
 	info      catalog.Info
 	servers   Servers
 	options   Options
-	world     *explore.World           // see openWorld
+	world     *explore.World           // runs the schedules; nil until openWorld opens it
 	faultless map[int]*faultlessResult // results of searchFaultless; the keys are numbers of processes
-	processes int                      // the last result of soundProcesses; buyers are in so many processes
+	processes int                      // the last result of soundProcesses: the number of processes for the buyers
 	cells     map[string]Cell          // the answers so far; the keys are IDs of questions
 }
 

@@ -7,7 +7,7 @@ import (
 	"seckill/internal/explore"
 )
 
-// A Question is a column of the guarantee matrix. Either a search of scenarios or ask answers it.
+// A Question is a column of the guarantee matrix. It is answered by a search of its scenarios, or by its function ask.
 type Question struct {
 	// ID names the question in the matrix. If a catalog.Question has the same name, strategies declare their
 	// answers to the question in catalog.Info.Guarantees.
@@ -22,8 +22,8 @@ type Question struct {
 	// If applies is nil, the question applies to every strategy.
 	applies func(context.Context, *trial) (whyNot string, err error)
 	// A strategy that breaks without a fault is not asked the question. The field premise is the cell's text if the
-	// strategy breaks even with all buyers in one process. The field across is its text if the strategy breaks only
-	// with two processes. If across is "", the question is asked in one process instead.
+	// strategy breaks even with all buyers in one process. The field across is the cell's text if the strategy breaks
+	// only with two processes. If across is "", the question is asked in one process instead.
 	premise, across string
 	// If there is no scenario, or if no schedule has a fault or a renewal, the answer is NotAsked, and notSeen is the
 	// reason. If notSeen is "", every search gives an answer.

@@ -17,8 +17,8 @@ func faultQuestions() []Question {
 			across:  "a dead process takes the lock with it; across processes it locks nothing",
 			notSeen: nothingEnds, breaks: anyRule, followUp: measureTimeAfterDeath,
 			scenarios: deadHolderScenarios},
-		// The buyers of this question are in one process. A buyer who has left gets no answer; the answer goes to
-		// the log and to the next request with the same key. Buyers may queue inside the process, so a third buyer
+		// The buyers of this question are in one process. A buyer who has left does not receive the answer. It goes to
+		// the log, and to the next request with the same key. Buyers may queue inside the process, so a third buyer
 		// queues behind the buyer who leaves.
 		{ID: "leaves", Title: "a buyer leaves",
 			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their " +
@@ -148,9 +148,9 @@ func onlyOwnerReleasesScenarios(t *trial) []*explore.Scenario {
 	// apart, but not the buyers of one process.
 	neighbours := slices.Clone(three)
 	neighbours[1].Process = neighbours[0].Process
-	// A lock is wrong if one buyer frees the lock of another, its holder. If the holder's own release then returns
-	// an error, two contenders are enough to show this. If it returns none, a third contender shows it by getting
-	// the lock as well.
+	// A lock is wrong if a buyer frees it while another buyer holds it. If the holder's own release then returns an
+	// error, two contenders are enough to show this. If that release returns no error, a third contender shows it by
+	// getting the lock as well.
 	return []*explore.Scenario{
 		{Name: "two contenders, the lock is lost under its holder", Clears: true, Buyers: three[:2], Faults: ends},
 		{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,

@@ -9,7 +9,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// requestQuestions returns the questions about other requests than purchases, two faults, and several SKUs.
+// requestQuestions returns the questions about requests other than purchases, two faults at once, and several SKUs.
 func requestQuestions() []Question {
 	return []Question{
 		{ID: "cancel", Title: "cancelling",
@@ -62,7 +62,7 @@ func cancellingScenarios(t *trial) []*explore.Scenario {
 		more = append(more, t.sale("the last units come back, and two want them", 2, nil,
 			explore.Cancels, explore.Buys, explore.Buys))
 	}
-	// Redis also stores the request of each user, so one scenario sends the request of a cancelled order again.
+	// Redis also stores the requests of each user, so one scenario sends the request of a cancelled order again.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		again := t.sale("one cancels, and their request comes again", 4, nil, explore.Cancels, explore.Buys)
 		again.Buyers[1].Same, again.Buyers[1].Quantity = "A", again.Buyers[0].Quantity
@@ -86,8 +86,8 @@ func restockingScenarios(t *trial) []*explore.Scenario {
 	repeated := []*explore.Scenario{
 		t.sale("one buys while units are added, and again; a reply or a command is lost, or one dies", 2, fails,
 			explore.Restocks, explore.Buys)}
-	// This scenario is about late restocks. A strategy that breaks with any late command would break here for that
-	// reason, so it does not get this scenario.
+	// This scenario is about restocks that arrive late. A strategy that breaks with any late command does not get this
+	// scenario, because it would break here for the same reason.
 	if t.info.Guarantees[catalog.LateCommand] != catalog.Breaks {
 		repeated = append(repeated, t.sale("one buys while units are added, and again; a command is late", 2, late,
 			explore.Restocks, explore.Buys))
@@ -112,7 +112,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys while the sale is set anew", 4, nil, explore.Buys, explore.Resets),
 		t.sale("two buy while the sale is set anew", 4, nil, explore.Buys, explore.Buys, explore.Resets),
 		t.sale("one cancels while the sale is set anew", 4, nil, explore.Cancels, explore.Resets),
-		// If only one order were cancelled, a cancellation that adds to the old stock would write 4, the right stock.
+		// A single cancellation that adds its units to the old stock would write 4, which happens to be right.
 		t.sale("two cancel their orders while the sale is set anew", 4, nil,
 			explore.Cancels, explore.Cancels, explore.Resets),
 		t.sale("two set the sale anew", 4, nil, explore.Resets, explore.Resets),

@@ -30,8 +30,8 @@ func (t *trial) buyers(does ...explore.Action) []explore.Buyer {
 	return newBuyers(t.processes, does...)
 }
 
-// sale returns a scenario with an actor for each of the actions (t.buyers), and with one more buyer when
-// they are done (Scenario.Next).
+// sale returns a scenario with an actor for each of the actions (see newBuyers). When they are done, one more buyer
+// comes (see Scenario.Next).
 func (t *trial) sale(name string, stock int64, faults []explore.Fault, does ...explore.Action) *explore.Scenario {
 	return newSale(name, stock, faults, t.buyers(does...))
 }
@@ -56,9 +56,9 @@ var writeCommands = []string{"DECRBY", "DEL", "HDEL", "HSET", "HSETNX", "INCR", 
 	"PUBLISH", "SET", "XACK", "XADD",
 	"XAUTOCLAIM", "XDEL", "XGROUP", "XREADGROUP", "ZADD", "ZREM"}
 
-// refusedCommands returns a scenario for each of the commands that the strategy uses. In the scenario, Redis refuses
-// this command once. A strategy without scripts has no such scenarios, because a refused command outside of a script
-// changes nothing.
+// refusedCommands returns a scenario for each of the given commands that the strategy uses. In the scenario, Redis
+// refuses this command once. A strategy without scripts has no such scenarios, because a refused command outside of a
+// script changes nothing.
 func (t *trial) refusedCommands(name string, of []explore.Buyer, commands ...string) []*explore.Scenario {
 	var list []*explore.Scenario
 	sent := t.info.RedisCommands()

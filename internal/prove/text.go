@@ -14,7 +14,7 @@ var answerWords = map[Answer]struct{ sign, words string }{
 	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
 }
 
-// Sign returns the answer as a sign of a few characters. Parentheses mean that not all schedules were run.
+// Sign returns the answer as a symbol of at most three characters. Parentheses mean that not all schedules were run.
 func (c Cell) Sign() string {
 	if c.Answer == Holds && !c.Exhausted {
 		return "(✓)"
@@ -99,7 +99,7 @@ func (m *Matrix) WriteText(w io.Writer) error {
 const Block = "matrix"
 
 // WriteMarkdown writes the matrix for a page that has no room for all questions. It writes the columns that help to
-// choose a strategy. For each strategy it also writes the IDs of the other questions in which it breaks. It leaves
+// choose a strategy. For each strategy it also writes the IDs of the other questions whose answer is Breaks. It leaves
 // out times, so that two runs give the same text.
 func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder

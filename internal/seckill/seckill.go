@@ -20,9 +20,9 @@ const (
 const (
 	ShopSKU     = 1_000_000         // the shop of `seckill up` sells this SKU
 	BenchSKU    = 9_000_000         // `seckill bench` takes the locks of this SKU
-	MeasuredSKU = 6_000_000_000     // `seckill prove` adds the number of the measurement
-	ExploredSKU = 7_000_000_000_000 // a search adds the schedule's number and 1,000 for each second since 1970
-	TracedSKU   = 8_000_000_000_000 // a trace adds the milliseconds since 1970
+	MeasuredSKU = 6_000_000_000     // base of `seckill prove`, plus the number of the measurement
+	ExploredSKU = 7_000_000_000_000 // base of searches, plus the schedule's number and 1,000 for each second since 1970
+	TracedSKU   = 8_000_000_000_000 // base of traces, plus the milliseconds since 1970
 )
 
 // A Purchase is one buyer's request for some units of one SKU.
@@ -70,9 +70,9 @@ type Resetter interface {
 	Reset(ctx context.Context, sku, stock int64) error
 }
 
-// A Counter is a Strategy that keeps the stock outside the stock row, or in the row and in another
-// place. Count returns the units left of sku in that other place. It returns ErrUnknownSKU if they
-// were never set there, or if the server has lost them.
+// A Counter is a Strategy that keeps the stock outside the stock row, or in the row and in another place. Count
+// returns the number of units left of sku in that other place. It returns ErrUnknownSKU if the number was never set
+// there, or if the server has lost it.
 type Counter interface {
 	Count(ctx context.Context, sku int64) (int64, error)
 }
