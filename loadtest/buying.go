@@ -147,7 +147,7 @@ func (w *worker) payOrCancel(p purchase, final reply) {
 	case !reserved:
 	case p.forgets:
 		tally.updateResult(func(r *Result) { r.Reservations.Forgotten++ })
-		if w.load.plan.drawShare(p.index, drawReturn) < 0.5 { // half of these buyers cancel too late
+		if w.load.plan.drawShare(p.index, drawReturn) < 0.5 { // half of these buyers cancel after the expiry
 			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p) })
 		}
 	default:

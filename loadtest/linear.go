@@ -11,7 +11,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An orderLookup reports whether a request has an order, and how many units remained after it.
+// An orderLookup reports whether a request has an order, and how many units remained after the order.
 type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 
 // linearOps translates the calls of buyers into operations on the stock of one SKU:

@@ -35,8 +35,8 @@ type load struct {
 	limits    limits
 	started   time.Time
 	stopped   <-chan struct{}
-	inFlight  sync.WaitGroup // requests that have no answer yet
-	copies    sync.WaitGroup // calls that run in the background, and accepted requests without a final answer
+	inFlight  sync.WaitGroup // requests to which the buyers have no answer yet
+	copies    sync.WaitGroup // calls in the background, restocks, and accepted requests without a final answer
 
 	mu sync.Mutex
 	loadState

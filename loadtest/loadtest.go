@@ -52,8 +52,8 @@ type Hooks struct {
 	// should wait for the loads of all runs, because services do not say to which run a purchase in flight
 	// belongs. A run that sends no load calls neither.
 	Begin, End func()
-	// Outage is called once after the load, if a target says how long a lock may delay a buyer. It returns
-	// how much longer the sale may stand still because of planned faults.
+	// Outage is called once after the load, if a target reports how long a lock can delay a buyer. Outage
+	// returns how much longer the sale can stand still because of planned faults.
 	Outage func() time.Duration
 	// Faulty is called after the load, and reports whether faults were planned for the run. With planned
 	// faults, the run stays valid even if few buyers got an answer.

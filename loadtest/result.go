@@ -68,7 +68,7 @@ type Result struct {
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled is true if no purchase was running when the ledger was read.
 	Settled bool           `json:"settled"`
-	settled map[int64]bool // SKU → whether no purchase was running when its ledger was read
+	settled map[int64]bool // SKU → true if no purchase was running when the SKU's ledger was read
 	// Problems are reasons why this run proves nothing.
 	Problems []Problem `json:"problems"`
 
@@ -101,7 +101,7 @@ type Cancellations struct {
 	Unknown int `json:"unknown"`
 }
 
-// Reservations counts the reservations that buyers did not cancel before they expired, by their end.
+// Reservations counts, by result, the reservations that buyers did not cancel before the expiry.
 type Reservations struct {
 	Paid      int `json:"paid"`
 	Forgotten int `json:"forgotten"`

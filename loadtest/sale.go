@@ -210,7 +210,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	return reports
 }
 
-// judgeSKU judges the SKU with index k. It uses the ledger, the stock of the reset, and the answers that buyers got.
+// judgeSKU judges the SKU with index k from the ledger, the initial stock, and the answers that buyers got.
 func (r *run) judgeSKU(k int, snap judge.Snapshot) judge.Report {
 	sku, calls, initial := r.config.SKU+int64(k), r.tally.skus[k].calls, r.config.Stock
 	// Units may have been added before the buyers joined, so the initial stock is the stock without added units.
@@ -278,7 +278,7 @@ func (r *run) readSettled(ctx context.Context, k int, deadline time.Time) (judge
 	defer tick.Stop()
 	var last judge.Snapshot
 	var lastErr error
-	hasRead, changed := false, time.Now() // changed is the time of the ledger's last change or failed read
+	hasRead, changed := false, time.Now() // changed is when the ledger last changed, or when a read last failed
 	for {
 		busy := hasSilentCall && anyInFlight(ctx, r.services)
 		now, err := r.Snapshot(ctx, sku)
@@ -296,8 +296,8 @@ func (r *run) readSettled(ctx context.Context, k int, deadline time.Time) (judge
 		case !agrees || busy:
 			changed = time.Now()
 		case !told.hasOpenRequest || time.Since(changed) >= limits.quiet:
-			// The ledger was the same before and after the counters of the snapshot before were read. So these
-			// counters fit the ledger of that snapshot.
+			// The ledger has not changed since the previous snapshot. So it was the same before and after that
+			// snapshot's counters were read, and these counters fit the ledger.
 			return before, true, nil
 		}
 		select {

@@ -45,7 +45,7 @@ func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	return answer.Backends, err
 }
 
-// resetSKU starts the SKU's next run. It also returns the strategies whose own state could not be reset.
+// resetSKU starts the SKU's next run. It also returns the names of the strategies whose own state it could not reset.
 func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, []string, error) {
 	var answer struct {
 		judge.Stock
@@ -131,9 +131,9 @@ func (s service) callJSON(ctx context.Context, method, path, body string, into a
 	return nil
 }
 
-// Snapshot returns the snapshot of the ledger with all that the judge needs to know of this sale. It adds the units
-// in the counter that a strategy keeps outside the stock row, which only a service can read. If buyers send no keys,
-// services make up the request ids. Snapshot then gives each order the key that the plan has for the user's request.
+// Snapshot returns the snapshot of the ledger with all that the judge needs. If the strategy also counts units outside
+// the stock row, Snapshot asks the services for this counter. If buyers send no keys, services make up the request
+// ids. Snapshot then gives each order the key that the plan has for the user's request.
 func (r *run) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	snap, err := r.config.Ledger.Snapshot(ctx, sku)
 	for i := range snap.Orders {

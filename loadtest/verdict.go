@@ -200,9 +200,9 @@ func (q Requirement) checkResult(r *Result) Check {
 // judge never gives this verdict.
 const Blocked judge.Verdict = "blocked"
 
-// maxStandstill returns how long the sale may stand still. A dead holder keeps a lock for its lease, and a
-// buyer waits for the lock. lockTime is the longest sum of these two times at any service. The time of planned faults
-// comes on top. maxStandstill returns 0 if no service reports these times.
+// maxStandstill returns how long the sale may stand still: run.lockTime plus the time of planned faults. A dead
+// holder keeps a lock until its lease ends, and a buyer then waits for the lock. run.lockTime is the longest sum of
+// lease and wait at any service. maxStandstill returns 0 if no service reports these times.
 func (r *run) maxStandstill() time.Duration {
 	if r.lockTime == 0 || r.config.Outage == nil {
 		return r.lockTime
@@ -237,7 +237,7 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
 			right, r.DescribeStandstill(), tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"))
 	case judge.Oversold:
-		// These sums over all SKUs do not show that only one SKU was oversold. Nor does Sold count reserved units.
+		// Both sums look right if only one of several SKUs was oversold, or if the oversold units are only reserved.
 		if a.Sold <= a.Initial {
 			return "more of a SKU was sold or reserved than there was"
 		}
@@ -289,7 +289,7 @@ type Signs struct {
 	Right Sign `json:"right"`
 	// Served is yes if all of these are true:
 	//
-	//   - The sale never stood still for longer than it may (judge.Served).
+	//   - The sale never stood still for longer than judge.Served.PatienceMs.
 	//   - 99 of 100 answers arrived within Limits.LateMs after the request was due.
 	//   - At most the share Limits.Uncertain of the buyers ended with an error or without a
 	//     definite answer.
@@ -297,10 +297,10 @@ type Signs struct {
 	//     was there and a buyer asked for it. The number of such units is known only with one SKU,
 	//     and without cancellations and expired reservations. Otherwise this is not checked.
 	//
-	// Served is not_known if the run is not valid. It is also not_known if all else is true, but no
-	// service says how long the sale may stand still.
+	// Served is not_known if the run is not valid. It is also not_known if the first condition cannot be
+	// checked, because no service reports its lock times, and all other conditions are true.
 	Served Sign      `json:"served"`
-	Short  []Problem `json:"short"` // those conditions of Served that are not met
+	Short  []Problem `json:"short"` // the conditions of Served that are not met
 	Limits Limits    `json:"limits"`
 }
 

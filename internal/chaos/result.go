@@ -171,16 +171,16 @@ type Cell struct {
 	Stood float64 `json:"stood,omitempty"` // the longest time without a sale in the first part, in seconds
 
 	Rules []string `json:"rules,omitempty"` // the rules that were broken
-	Units [5]int64 `json:"units,omitzero"`  // see requestsSold
+	Units [5]int64 `json:"units,omitzero"`  // see the indexes from requestsSold on
 	After int      `json:"after,omitempty"` // requests that got units in the second part, after the fault
 	Fault []int    `json:"fault,omitempty"` // begin and end of a fault that took effect, in tenths of a second
-	// Course has entries for moments of the first part of the sale: the time in tenths of a second, and the numbers
-	// of requests that were sold and that had an unknown outcome by then.
+	// Each entry of Course describes a moment of the sale's first part: the time in tenths of a second, and the numbers
+	// of requests that were answered "sold", or had an unknown outcome, by then.
 	Course [][3]int `json:"course,omitempty"`
 }
 
-// Cell.Units has these numbers of a cell's whole sale, which consists of the part with the fault and of a second part,
-// in which other buyers buy the rest.
+// These are the indexes of Cell.Units. The numbers are about the whole sale: the first part with the fault, and the
+// second part, in which other buyers buy the rest.
 const (
 	requestsSold    = iota // requests that were answered "sold"
 	requestsUnknown        // requests with an unknown outcome

@@ -274,7 +274,7 @@ func hangPurchase(_ context.Context, s *strike) (*Injection, error) {
 }
 
 // cutConnections closes the connections of the holder's process. Sessions that a backend ties to a connection end
-// with them. The purchase stays held until Undo, so that another buyer can get the lock first.
+// with the connection. The purchase stays held until Undo, so that another buyer can get the lock first.
 func cutConnections(ctx context.Context, s *strike) (*Injection, error) {
 	closed, err := s.pointsOf(s.process).Cut(ctx)
 	if err == nil && closed == 0 {

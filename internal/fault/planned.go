@@ -177,8 +177,8 @@ func (in *Injector) runFault(i int, h Happening) {
 	in.update(i, h)
 }
 
-// undoAtEnd records that a fault has happened. If the fault lasts, it waits for the fault's duration or for the end
-// of the sales, and then undoes the fault.
+// undoAtEnd records that a fault has happened. If the fault lasts, undoAtEnd waits for the fault's duration or for
+// the end of the sales, and then undoes the fault.
 func (in *Injector) undoAtEnd(i int, h Happening, injection *Injection) (Happening, error) {
 	effect := injection.Effect
 	h.Effect = &effect

@@ -214,7 +214,7 @@ func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
 			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // if the process died
 			open--
 		case <-stock.C:
-			if soldOut { // already sold out half a second ago, so no buyer is still taking the last unit
+			if soldOut { // The SKU was already sold out at the last check, so no buyer still takes the last unit.
 				s.before.Why = NoUnits
 				return nil
 			}

@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		c.runTurn(ctx, e, turn.Round)
 	}
-	// If the context ended between two sales, no sale has noticed this.
+	// No sale notices that the context ended between two sales.
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()

@@ -21,7 +21,7 @@ type Result struct {
 
 	Settings   Settings `json:"settings"`
 	RelativeTo string   `json:"relative_to"` // the strategy by whose figure Entry.Factor divides; may be empty
-	RatioBy    string   `json:"ratio_by"`    // the metric of the figures that Entry.Ratios divide
+	RatioBy    string   `json:"ratio_by"`    // the metric whose figures Entry.Ratios compare
 	// Entries are in the order in which their strategies were named. First come the entries with
 	// Settings.Concurrency buyers at a time, then those with other numbers of buyers. Among entries with the
 	// same number, baselines come last.
@@ -240,7 +240,7 @@ func (r *Result) setRatios() {
 }
 
 // ExitStatus returns the exit status that a load run with the worst verdict of all strategies would have. A strategy
-// that is known to break does not count if it broke.
+// that broke as expected does not count.
 func (r *Result) ExitStatus() int {
 	worst := judge.Held
 	isNamed := func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }
