@@ -268,9 +268,9 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 // them to these values, regardless of the server's defaults and the DSN. A session does not set variables that the
 // server does not know.
 //
-// Two more variables change the meaning, but cannot be set in a session. They do no harm. innodb_rollback_on_timeout
-// has no effect, because we roll back every transaction after a timeout. lower_case_table_names has no effect, because
-// our tables and columns have lower-case names. For a server that is read-only, see readOnlyError.
+// Two more such variables cannot be set in a session, but do no harm. innodb_rollback_on_timeout has no effect,
+// because we roll back every transaction after a timeout. lower_case_table_names has no effect, because our tables and
+// columns have lower-case names. For a server that is read-only, see readOnlyError.
 var sqlPins = []struct{ name, value string }{
 	{"autocommit", "1"},             // with 0, a single statement would never be committed
 	{"completion_type", "NO_CHAIN"}, // with CHAIN, COMMIT would begin the next transaction, with an old snapshot

@@ -130,8 +130,8 @@ type Deps struct {
 	Now func() time.Time
 }
 
-// Uses returns the capabilities that a sale with the strategy needs: a SQL database for the ledger,
-// Needs, and the rights to its Redis commands.
+// Uses returns the capabilities that a sale with the strategy needs: a SQL database for the ledger, those in Needs,
+// and the right to run each of the strategy's Redis commands.
 func (i Info) Uses() []backend.Capability {
 	uses := append([]backend.Capability{backend.SQL}, i.Needs...)
 	for _, command := range i.RedisCommands() {

@@ -27,7 +27,7 @@ type Recording struct {
 	Level    string   `json:"level"`
 	Recorded string   `json:"recorded"` // the date
 	Servers  []string `json:"servers"`  // name and version of each server
-	Whole    bool     `json:"whole"`    // all schedules of the level were recorded
+	Whole    bool     `json:"whole"`    // true if all schedules of the level were recorded
 	// Turns is set if Whole is false: the recording then has all schedules with at most this number of turns. A turn
 	// is a fault, or a move that lets another buyer continue although the buyer of the last move could. Moves of the
 	// known solution are not counted as turns.

@@ -16,7 +16,7 @@ import (
 	"seckill/internal/web"
 )
 
-// A list has orders, the oldest first.
+// A list is the answer to GET /orders, with the oldest order first.
 type list struct {
 	Orders []judge.Order `json:"orders"`
 	// Request is set if the caller asked about one request of one user.

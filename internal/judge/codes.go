@@ -87,7 +87,7 @@ func CodeOf(err error) ErrorCode {
 	return InternalError
 }
 
-// CallOf returns the Call for the purchase p, which Deduct answered with r and err.
+// CallOf returns the Call for the purchase p. The receipt r and the error err are the answer of Deduct.
 func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Call {
 	t := Call{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
 		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: OutcomeSold}

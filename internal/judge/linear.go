@@ -131,9 +131,9 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	return f
 }
 
-// checkInOrder decides a history in which no units were given back. It lets the sales take effect from the
-// highest unit to the lowest. Each takes effect as early as possible: at its call, or right after the sale of
-// the unit above. If this explains all answers, the history is linearizable, and the Reason is empty.
+// checkInOrder decides a history in which no units were given back. It lets the sales take effect from the highest
+// unit to the lowest. Each takes effect as early as possible: at its call, or right after the sale of the next higher
+// unit. If this explains all answers, the history is linearizable, and the Reason is empty.
 func checkInOrder(initial int64, ops []Op) Reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int {
@@ -293,7 +293,7 @@ func checkBounds(initial int64, ops []Op) Reason {
 		left -= s.Quantity
 	}
 	for _, s := range sortBy(sales, func(s *Op) int64 { return s.Remaining + s.held + s.Quantity }) {
-		// left is the units never sold, plus the units of the sales that this loop has passed.
+		// left is the number of units never sold, plus the units of the sales that this loop has passed.
 		if s.Remaining < 0 || s.Remaining+s.held < left {
 			return toldLeft(s, left+s.Quantity)
 		}
@@ -304,7 +304,7 @@ func checkBounds(initial int64, ops []Op) Reason {
 		for ; ended[0].Return < s.Call; ended = ended[1:] {
 			left = min(left, ended[0].Remaining+ended[0].held)
 		}
-		// After the sales that ended before this call, at most left units were there.
+		// left is the maximum number of units after the sales that ended before this call.
 		if s.Remaining+s.Quantity > left {
 			return toldLeft(s, left)
 		}

@@ -245,7 +245,7 @@ func soldAfter(all []change) func(time.Duration) int64 {
 
 // traffic has the times at which units were sold and returned, and at which buyers asked for units.
 type traffic struct {
-	changes []change // sales at their earliest and returns at their latest possible time
+	changes []change // each sale at its earliest and each return at its latest possible time
 	sold    []span   // for each order, the time during which it may have been sold
 	asks    []ask    // the asks of all buyers, from the earliest to the latest
 }

@@ -465,7 +465,7 @@ func measureHungHolder(ctx context.Context, t *trial, p *client, sku int64) (Cel
 	go func() { letIn <- next.Locker != nil && next.admitsImpatient(waiting, sku) }()
 	err := other.acquire(waiting)
 	took := time.Since(begun)
-	// A connection may report its deadline shortly before waiting.Err() does, so this compares times.
+	// A connection may report the deadline shortly before the context does, so this compares times.
 	outwaited := !time.Now().Before(deadline)
 	cancel()
 	if err == nil {

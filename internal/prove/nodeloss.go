@@ -80,8 +80,8 @@ func LoseNode(
 	return losses[len(losses)-1], nil
 }
 
-// searchNodeLoss stops a node of each role, one after another, until the strategy breaks. It returns the schedule of
-// each role so far. If choices is not nil, it makes these choices in each schedule.
+// searchNodeLoss stops a node of each role, one after another, until the strategy breaks. It returns one schedule for
+// each role that it has tried. If choices is not nil, it makes these choices in each schedule.
 func (t *trial) searchNodeLoss(
 	ctx context.Context, name string, choices []explore.Choice,
 ) (list []*explore.Schedule, err error) {

@@ -120,7 +120,7 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		t.sale("one buys while the sale starts", 4, nil, explore.Buys, explore.Starts),
 		t.sharedTransaction("a shared transaction while the sale is set anew", 6, nil, 2, explore.Resets),
 	}
-	// This scenario is for strategies whose Redis may admit a buyer whom the stock row then refuses.
+	// This scenario is for strategies in which Redis may admit a buyer whom the stock row then refuses.
 	if t.info.Stock == seckill.InRowAndRedis || t.info.Stock == seckill.InStream {
 		list = append(list, newSale("one user buys with two keys while the sale starts", 4, nil,
 			t.oneUser(explore.Buys, explore.Starts)))
@@ -133,8 +133,8 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		list = append(list, t.refusedCommands("one cancels while the sale is set anew; Redis refuses a command, "+
 			"perhaps of a script", t.buyers(explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 	}
-	// A writer of orders may be paused after it has read an entry of the stream. Meanwhile another writer may refuse
-	// that entry.
+	// A process that writes orders may be paused after it has read an entry of the stream in Redis. Meanwhile another
+	// process may refuse that entry.
 	if t.info.Stock == seckill.InStream {
 		list = append(list, t.sale("two buy while the sale starts, the writer's lease ends", 4, ends,
 			explore.Buys, explore.Buys, explore.Starts))
