@@ -34,7 +34,7 @@ const (
 	codeInterrupted = "interrupted"     // the run was interrupted while the buyer waited
 	codeLost        = "connection_lost" // the connection ended before the answer was complete
 	codeUnreachable = "unreachable"     // the client could not connect, so it sent nothing
-	codeNonsense    = "nonsense"        // the answer is not one that the service may give
+	codeNonsense    = "nonsense"        // the answer breaks the service's contract
 )
 
 // maxBody bounds the body of a response, in bytes.
@@ -125,8 +125,8 @@ type problemBody struct {
 	Ask    string `json:"ask"` // the path at which the buyer can ask what other calls with the same key did
 }
 
-// readPurchase returns what an answer to the purchase p says. An answer that the service may not give proves
-// nothing, so its outcome is unknown.
+// readPurchase returns what an answer to the purchase p says. An answer that breaks the service's contract
+// proves nothing, so its outcome is unknown.
 func (c *client) readPurchase(p purchase, a response) reply {
 	switch a.Status {
 	case http.StatusOK:

@@ -87,7 +87,7 @@ func (w *worker) callWithRetries(p purchase, kind judge.CallKind, reservedUntil 
 const CopiesEach = 3
 
 // sendCopies makes several calls with one key at the same time. It returns when an answer says what the buyer
-// got. Calls without an answer by then go on in the background.
+// got. Calls that have no answer by then go on in the background.
 func (w *worker) sendCopies(p purchase, when timing) {
 	// All calls wait until each has its connection, so that they are sent at the same time.
 	var connected sync.WaitGroup

@@ -82,8 +82,8 @@ func (c *connection) hangUp() {
 	}
 }
 
-// maxIdle is how long an open connection may stay unused. After a longer time the service may have closed it,
-// or may have been started again, so the next call opens a new connection.
+// maxIdle is how long a connection can be unused before the next call opens a new connection. After a longer time,
+// the service may have closed the connection, or may have been started again.
 const maxIdle = time.Second
 
 // dialTarget returns an open connection to a target. It opens a new one if there is none that can be used.

@@ -188,9 +188,9 @@ func (r *run) isInterrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && r.result.Requests < r.plan.requests
 }
 
-// sendLoad sends the load. It reports progress until its caller calls the function that sendLoad returns. The
-// order of its steps matters: everything is ready before Begin is called, the processor times cover the
-// requests only, and the services' costs also cover the calls that finishCopies waits for.
+// sendLoad sends the load and reports progress. The returned function ends the reports. The order of the steps in
+// sendLoad matters: everything is ready before Begin is called, the processor times cover the requests only, and the
+// services' costs also cover the calls that finishCopies waits for.
 func (r *run) sendLoad(ctx context.Context) func() {
 	stopMeter := r.startMeter(ctx)
 	client := newClient(r.config)

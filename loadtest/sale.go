@@ -61,7 +61,7 @@ func (r *run) prepareSale(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// unusableTarget returns the problem for a target that does not answer as a run needs it to.
+// unusableTarget returns the problem for a target that gave an error or no usable answer.
 func unusableTarget(s service, err error) Problem {
 	advice := " (is it running, and is the address right?)"
 	// A target that refused is running and says why, so the advice to check this is left out.
@@ -187,7 +187,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	var reports []judge.Report
 	var failed error
-	// strategy → number of orders of this run that it sold, although the run asked for another strategy
+	// other strategy → number of this run's orders that this strategy sold
 	others := map[string]int{}
 	for k := range r.tally.skus {
 		sku := r.config.SKU + int64(k)
@@ -263,12 +263,12 @@ func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
 //   - If every call was answered, one reading is enough, unless the ledger has a reservation that
 //     is still open.
 //   - A call without an answer may still be running, and so may the calls of other buyers in a joined sale. Then two
-//     readings must agree, and no service may have a purchase in flight.
+//     readings must agree, and the services must have no purchase in flight.
 //   - An accepted request is written later, and no service counts it as in flight. Then all readings
 //     during limits.quiet must agree.
 //
-// It returns the last reading. It returns false if the ledger still changes at the deadline. If the deadline is past,
-// it reads once.
+// readSettled returns the last reading. It returns false if the ledger still changes at the deadline. If the deadline
+// has already passed, readSettled reads once.
 func (r *run) readSettled(ctx context.Context, k int, deadline time.Time) (judge.Snapshot, bool, error) {
 	told, sku, limits := r.tally.skus[k], r.config.SKU+int64(k), r.config.limits
 	hasSilentCall := told.hasSilentCall || r.config.Joins

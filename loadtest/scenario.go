@@ -108,7 +108,7 @@ func FlagHelp() map[string]string {
 type Profile string
 
 const (
-	// With Closed, each of Concurrency workers sends its next request when it has an answer. While the
+	// With Closed, each of Concurrency workers sends a request as soon as its last one is answered. While the
 	// service stalls, the workers send nothing, so the latency does not show most of the stall.
 	Closed Profile = "closed"
 	// With Spike, all requests are sent at once, over connections that are open already.
@@ -162,8 +162,8 @@ func (s Scenario) expectedMemory() float64 {
 // waiting for answers.
 func (s Scenario) Open() bool { return s.Profile != Closed }
 
-// Requests returns how many requests the scenario makes. If there are more than maxRequests, it may return
-// any larger number.
+// Requests returns how many requests the scenario makes. If there are more than maxRequests, it returns
+// some number above maxRequests.
 func (s Scenario) Requests() int {
 	if s.Profile != Constant {
 		return s.Buyers

@@ -66,7 +66,7 @@ func (r *Result) writeVerdict(require []string) {
 }
 
 // findVerdict returns the audit's verdict, unless a problem of the run makes that verdict worthless. A
-// violation may be proven in spite of a problem: units that were sold twice stay sold twice even if the run
+// violation can be proven in spite of a problem: units that were sold twice stay sold twice even if the run
 // is interrupted. Then the violation decides the verdict.
 func (r *Result) findVerdict() judge.Verdict {
 	switch {

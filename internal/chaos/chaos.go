@@ -78,8 +78,8 @@ const (
 // stock returns more units than the buyers of the first part can buy.
 func (s Settings) stock() int64 { return int64(s.Rate*firstPart.Seconds()) + 100 }
 
-// slack returns how much longer than the fault, a buyer's wait and the lease together a sale may stand still before
-// it counts as blocked. A lease in etcd lasts at least two seconds, and the machine may be busy.
+// slack returns an extra time. A sale counts as blocked if it stands still for longer than the fault, a buyer's wait,
+// the lease and this time together. A lease in etcd lasts at least two seconds, and the machine may be busy.
 func (s Settings) slack() time.Duration {
 	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }
@@ -129,8 +129,8 @@ func isApplicable(info catalog.Info, name fault.Name, available []fault.Status) 
 	})
 }
 
-// mayBreak reports whether the sale of a strategy may break with this fault, because the strategy breaks even without a
-// fault or does not promise to withstand this fault.
+// mayBreak reports whether the strategy breaks even without a fault, or does not promise to withstand this fault. With
+// such a strategy, a broken sale is no surprise.
 func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Services) || info.Unfit(o.Settings.Where) != "" {
 		return true

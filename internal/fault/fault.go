@@ -67,7 +67,7 @@ var All = []Fault{
 		Describe: "one of the five Redis nodes of a quorum hangs: it takes connections, and answers nothing"},
 	{Name: "lose_redlock", Question: catalog.NodeLoss, Lasts: true, target: serverOf(quorumNode), harm: killProcess,
 		Describe: "one of the five Redis nodes of a quorum is killed, and comes back without its data"},
-	// This does not test fsync, because the operating system keeps its buffers when a process is killed. A command
+	// This fault does not test fsync, because the operating system keeps its buffers when a process is killed. A command
 	// that MySQL had received and not answered has an unknown outcome.
 	{Name: RestartMySQL, Question: catalog.LostReply, target: serverOf(backend.NameMySQL), harm: restartServer,
 		Describe: "MySQL is killed, and recovers with its data"},
@@ -179,7 +179,7 @@ func (l Lab) Faults() []Status {
 	return list
 }
 
-// Inject injects a fault and returns when the fault has happened. Faults of different processes may overlap; faults
+// Inject injects a fault and returns when the fault has happened. Faults of different processes can overlap; faults
 // of one process happen one after the other. A fault waits up to a second until a purchase is under way in a process
 // that it will hit, because without a purchase it could not matter. A fault at a holder waits for a purchase until ctx
 // ends or the stock is sold out. If there was no such purchase, Inject returns no error, and Effect.Why has the reason.

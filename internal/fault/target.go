@@ -69,8 +69,8 @@ func (t target) findLack(l *lab.Lab) *Lack {
 	return nil
 }
 
-// findServerLack returns the reason why faults may not hit a server; nil if they may. The lab must have started a
-// single server with this name. In a topology with several servers, the fault would hit only one of them, and most
+// findServerLack returns the reason why faults cannot hit a server; nil if they can. The lab must have started exactly
+// one server with this name. In a topology with several servers, the fault would hit only one of them, and most
 // sales would not notice.
 func findServerLack(l *lab.Lab, name string) *Lack {
 	if _, err := l.Process(name); err == nil {

@@ -144,9 +144,9 @@ func (e *Entry) addRound(t Round) {
 	of.Verdict, of.Interrupted = loadtest.Worst(of.Verdict, t.Verdict), of.Interrupted || t.Interrupted
 }
 
-// nearbyReferences returns a series for the rounds of e. Its figures are the means of the reference's
-// turns directly before and after e was measured. It returns nil in a short comparison, in which the
-// reference has one turn in each round.
+// nearbyReferences returns a series with a figure for each round of e: the mean of the reference's turns directly
+// before and after e was measured. In a short comparison, nearbyReferences returns nil, because the reference has
+// only one turn in each round.
 func (r *Result) nearbyReferences(e *Entry) stats.Series {
 	if r.references == nil || e.reference {
 		return nil
