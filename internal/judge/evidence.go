@@ -33,10 +33,10 @@ type Evidence struct {
 	// Ours reports whether an order belongs to one of the buyers in Calls. If Ours is nil, all orders belong to these
 	// buyers. Orders of other buyers count only in the balance of the stock.
 	Ours func(*Order) bool
-	// Patience is the longest time without a sale that still counts as normal. It must be longer than the longest wait
-	// for a lock, the longest lease, and a planned outage. A sale that stands still for longer is blocked. If Patience
-	// is 0, Report.Served is ServedNotKnown. If a sale has a start time (Stock.StartsAt), the time before its first
-	// order does not count.
+	// Patience is the longest time without a sale that still counts as normal. It is the sum of the longest wait for a
+	// lock, the longest lease, and the planned outages. A sale that stands still for longer is blocked. If Patience is
+	// 0, Report.Served is ServedNotKnown. If a sale has a start time (Stock.StartsAt), the time before its first order
+	// does not count.
 	Patience time.Duration
 }
 
