@@ -175,7 +175,7 @@ func decodeBody(a response, into any) bool {
 
 func (c *client) readSale(p purchase, s sale, a response) reply {
 	id, outcome := s.OrderID, judge.OutcomeSold
-	// When the reservation is paid, the answer has an OrderID as well.
+	// An answer about a paid reservation also has an OrderID.
 	if c.scenario.Reserve > 0 {
 		id, outcome = s.ReservationID, judge.OutcomeReserved
 	}

@@ -81,7 +81,7 @@ type purchase struct {
 	turn          int           // the number of the call within its request; each call goes to the next target
 	copied        bool          // true if the request is sent several times at once
 	cancels       bool          // true if the buyer cancels the order or the reservation
-	forgets       bool          // true if the buyer never pays the reservation
+	forgets       bool          // true if the buyer never pays for the reservation
 	asOrder       bool          // true if the cancellation names the order instead of the reservation
 	patience      time.Duration // how long the buyer waits before hanging up; 0 means Scenario.Timeout
 }

@@ -22,7 +22,7 @@ type Result struct {
 	Interrupted bool      `json:"interrupted"`
 
 	Requests int    `json:"requests"` // the number of requests that were sent
-	Counts   Counts `json:"counts"`   // outcome → number of requests with this outcome, even if 0
+	Counts   Counts `json:"counts"`   // every outcome → number of requests with this outcome
 	// Copies counts the further calls of requests that were sent several times at once. Retries counts the
 	// calls that repeat a request after a reply.
 	Copies         int      `json:"copies"`

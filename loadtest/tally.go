@@ -167,7 +167,7 @@ func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, cmp.Or(r.OrderID, p.orderID), r.Remaining
 	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
 	switch r.Code {
-	// A call that got no answer has no time of an answer.
+	// Answered is 0 for a call that got no answer.
 	case codeTimeout, codeLost, codeInterrupted:
 		call.Answered = 0
 	}

@@ -39,7 +39,7 @@ type Options struct {
 // A Trial is one lock under one load, and the passes in which it was measured.
 type Trial struct {
 	Lock       string // name of the strategy, followed by "-gated" if contenders pass a gate first
-	Contenders int    // number of contenders; a single one releases the lock at once
+	Contenders int    // number of contenders; a single contender releases the lock at once
 	Passes     []Pass
 	Error      string // the reason why the lock could not be measured; "" if it could
 

@@ -252,7 +252,7 @@ type Why string
 const (
 	NoUnits    Why = "no_units"    // the stock was sold out
 	Idle       Why = "idle"        // the process had no purchase under way
-	NoPoint    Why = "no_point"    // a purchase is stopped after its read, but the strategy writes without reading
+	NoPoint    Why = "no_point"    // the fault stops a purchase after its read, but the strategy does not read
 	NotReached Why = "not_reached" // no purchase reached the point at which the fault stops a purchase
 	WentOn     Why = "went_on"     // the fault had ended before Undo was called
 	DataKept   Why = "data_kept"   // the server came back with its data
