@@ -110,10 +110,9 @@ func (n *number) seed(
 	return backend.RedisError(err)
 }
 
-// overtaken returns the error of a reset if Redis has the number of a newer
-// run. Usually the ledger has the newer run, too: then another reset was
-// faster, and there is no error. Otherwise somebody has restored the database
-// to an older state.
+// overtaken returns the error of a reset that finds a newer run in Redis. If
+// the ledger has a newer run, too, another reset was faster, and there is no
+// error. If not, somebody has restored the database to an older state.
 func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 	var now int64
 	err := n.store.Read(ctx, &now, "SELECT run FROM stock WHERE id = ?", sku)
@@ -126,8 +125,8 @@ func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 }
 
 // Count returns the units left: the number, plus the units of open purchases
-// without an order. An open purchase is still running, or its process died. If
-// it never gets an order, its units are given back.
+// without an order. An open purchase is still running, or its process died.
+// The units of a purchase that never gets an order are given back.
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	left, sale, open, err := n.readOpen(ctx, sku, "+inf", everything)
 	if err != nil {
@@ -180,9 +179,8 @@ var countScript = backend.Script(files, "count.lua")
 
 const everything = -1
 
-// readOpen reads the number, its sale, and the purchases that are open. It
-// leaves out purchases that were opened after openedUntil (in ms), and returns
-// at most maxCount of them.
+// readOpen reads the number, its sale, and at most maxCount open purchases. It
+// leaves out purchases that were opened after openedUntil (in ms).
 func (n *number) readOpen(
 	ctx context.Context, sku int64, openedUntil string, maxCount int,
 ) (left int64, sale string, open []seckill.Purchase, err error) {
@@ -209,7 +207,7 @@ func (n *number) readOpen(
 	return left, found[1], open, nil
 }
 
-// missing returns the error of a purchase without a number: the SKU does not
+// missing returns the error if Redis has no number for a SKU: the SKU does not
 // exist, or Redis has lost the number.
 func (n *number) missing(ctx context.Context, sku int64) error {
 	var run int64
@@ -262,8 +260,8 @@ func (n *number) Restore(ctx context.Context, orderID string) error {
 	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, nil)
 }
 
-// afterwards bounds the time in which units are given back. Units are given
-// back even after the buyer has left, but not for ever if Redis hangs.
+// afterwards is the timeout of commands that are sent even after the buyer has
+// left, such as the command that gives units back.
 const afterwards = 2 * time.Second
 
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -103,15 +103,14 @@ func (s *redisCounterMySQL) Deduct(
 }
 
 // A refusedByRow tells settle that the row had too few units for a purchase.
-// Then the number in Redis is too high, and settle lowers it.
+// So the number in Redis was too high, and settle lowers it.
 type refusedByRow struct {
 	units        int64 // the units in the row
 	left, buyers int64 // the units and buyers in Redis, as take.lua answered
 }
 
-// explainNoRow finds out why the UPDATE changed no row. Either the SKU is sold
-// out or does not exist, or the row belongs to another run than the number in
-// Redis that admitted the buyer.
+// explainNoRow finds out why the UPDATE changed no row. The SKU is sold out,
+// or it does not exist, or the row has another run than Redis.
 func (s *redisCounterMySQL) explainNoRow(
 	tx *gorm.DB, p seckill.Purchase, in admission,
 ) (*refusedByRow, error) {
@@ -168,9 +167,9 @@ type admission struct {
 }
 
 // admit takes units from the number of units left in Redis. If too few are
-// left, but MySQL has not decided some purchases (open ones), they may still
-// give units back, so admit waits. It also finds out what has become of
-// purchases that have been open for long, and closes them.
+// left, admit waits for open purchases: MySQL has not decided them yet, so
+// they may give units back. Meanwhile it closes purchases that have been open
+// for long.
 func (s *redisCounterMySQL) admit(
 	ctx context.Context, p seckill.Purchase,
 ) (in admission, err error) {
@@ -185,9 +184,10 @@ func (s *redisCounterMySQL) admit(
 			return in, backend.RedisError(err)
 		}
 		if err != nil {
-			// The script may have admitted the buyer. Or another process has
-			// received the same request, was admitted, and goes on to sell.
-			// Only the lost reply names the run, so settle accepts any run.
+			// The lost reply may have admitted the buyer, so settle gives the
+			// units back. Another process may still sell to the same request.
+			// So the state is absent and not void. Only the lost reply has the
+			// run, so any run will do.
 			s.settle(ctx, p, saleIn(id, anyRun), absent, nil)
 			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
@@ -235,7 +235,7 @@ func (s *redisCounterMySQL) take(
 const anyRun = ""
 
 // settle closes p in Redis. The argument known is the state of p in the
-// ledger. The argument tooFew is nil unless the row had too few units. If
+// ledger. The argument tooFew is set only if the row had too few units. If
 // settle fails, p stays open until a buyer who needs its units closes it.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, sale, known string,
@@ -353,7 +353,7 @@ func (s *redisCounterMySQL) Restore(
 	p := seckill.Purchase{SKU: o.SKUID, User: o.UserID,
 		Quantity: o.Quantity, RequestID: o.RequestID}
 	lost := err
-	// Another call may have cancelled the order.
+	// This call changed nothing, but another may have cancelled the order.
 	if seckill.NothingTaken(err) {
 		asking, cancel := detached(ctx)
 		defer cancel()
@@ -367,9 +367,9 @@ func (s *redisCounterMySQL) Restore(
 }
 
 // open marks the order as open in Redis before the order is cancelled. If
-// Redis has lost the number of units left, open first rebuilds the number.
-// Later, during the cancellation, it would be unclear whether a rebuilt number
-// has the order's units.
+// Redis has lost the number of units left, open first rebuilds the number. If
+// the number were rebuilt later, during the cancellation, it would be unclear
+// whether it includes the order's units.
 func (s *redisCounterMySQL) open(
 	ctx context.Context, o ledger.Order, sale string,
 ) error {

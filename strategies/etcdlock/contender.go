@@ -27,18 +27,18 @@ type contender struct {
 	number int    // the number at the end of the contender's name
 	name   string // the contender's name, which is the value of its key
 
-	buyer   context.Context // ends the commands when the buyer leaves
-	waiting context.Context // ends the waits: see lock.WaitContext
+	buyer   context.Context // the buyer's context, for commands
+	waiting context.Context // context of the waits: see lock.WaitContext
 
 	hasKey  bool // true if the key exists
 	unclear bool // a put was not answered, so its key may appear later
 }
 
 // newContender returns a contender. If possible, the contender gets the name
-// of an earlier contender whose key was deleted. When etcd lists a lock's
-// directory, it also reads the deleted keys, until its history is compacted.
-// After 5,000 locks with new names, reading the list took longer than a
-// commit.
+// of an earlier contender whose key was deleted. Names are used again because
+// etcd, when it lists a lock's directory, also reads deleted keys until its
+// history is compacted. After 5,000 locks with new names, reading the list
+// took longer than a commit.
 func (s *session) newContender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *sessions) acquire(
 		}
 		if err != nil {
 			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-				// Our own key may still block the lock, so report this error.
+				// Our key may still block the lock, so return leave's error.
 				err = left
 			}
 			return nil, err
@@ -108,9 +108,9 @@ func isMissing(key string) clientv3.Cmp {
 // transaction runs the operations in reads before the put.
 //
 // The client never repeats the transaction. If its answer is lost, the
-// transaction may still arrive after this contender has given up. By then
-// deleteKey has written a tombstone, a key that says so. One more condition of
-// the transaction is that there is no tombstone.
+// transaction may still arrive after this contender has given up. So deleteKey
+// then writes another key, the tombstone. If there is a tombstone, the
+// transaction puts nothing.
 func (me *contender) putKey(
 	conditions []clientv3.Cmp, reads ...clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
@@ -126,7 +126,7 @@ func (me *contender) putKey(
 		me.hasKey, me.unclear = got.Succeeded, false
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		me.unclear = false
-		me.end(lock.ErrPlaceLost) // ends all locks that need the lease
+		me.end(lock.ErrPlaceLost) // the lease ended with all its locks
 		err = lock.ErrPlaceLost
 	}
 	return got, err
@@ -215,8 +215,7 @@ func (me *contender) leave(ctx context.Context) error {
 	return nil
 }
 
-// release deletes a holder's key. It returns ErrNotHeld if the key does not
-// exist any more.
+// release deletes a holder's key. It returns ErrNotHeld if the key is gone.
 func (me *contender) release(ctx context.Context) error {
 	deleted, err := me.deleteKey(ctx)
 	if err == nil {
@@ -226,9 +225,9 @@ func (me *contender) release(ctx context.Context) error {
 		}
 		return nil
 	}
-	// The delete command may have taken effect, or may still arrive. If
-	// another contender used this name, the command could delete that
-	// contender's key. So the name is not freed.
+	// The first delete got no reply: it may have taken effect, or may still
+	// arrive. If another contender used this name, the command could delete
+	// that contender's key. So the name is not freed.
 	if _, err = me.deleteKey(ctx); err != nil {
 		go me.deleteInBackground()
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
@@ -261,7 +260,7 @@ func (me *contender) deleteKey(ctx context.Context) (bool, error) {
 }
 
 // deleteInBackground repeats deleteKey until it succeeds, or until the lease
-// ends, because etcd then deletes the key. The tap does not see the commands.
+// ends, because etcd then deletes the key. These commands bypass package tap.
 func (me *contender) deleteInBackground() {
 	for me.alive.Err() == nil {
 		if _, err := me.deleteKey(me.alive); err == nil {

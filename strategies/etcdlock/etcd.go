@@ -28,7 +28,7 @@ var Etcd = family.Strategy(catalog.Info{
 type etcdLock struct{ *sessions }
 
 // Acquire queues under key, as `etcdctl lock` and concurrency.Mutex do. Their
-// keys end in the number of their lease. Our keys end in one more number,
+// keys end in the number of a lease. Our keys have one more number at the end,
 // because the buyers of one process share a lease. (Two concurrency.Mutexes
 // that share a session are one contender, so both get the lock.)
 //
@@ -49,7 +49,7 @@ func (l *etcdLock) waitUntilFirst(
 	conditions := []clientv3.Cmp{isMissing(me.key)}
 	if once {
 		// A buyer who does not wait puts a key only if there is no other key.
-		// Otherwise this key could turn away the next such buyer, although
+		// A key behind others could turn away the next such buyer, although
 		// the lock may be free by then.
 		conditions = append(conditions, isMissing(dir).WithPrefix())
 	}
@@ -88,12 +88,12 @@ func (l *etcdLock) waitUntilFirst(
 
 // readAhead reads the last key before ours, if our own key still exists.
 //
-// It asks only the server to which it is connected. New keys can only appear
-// behind ours. So the answer is safe if this server has seen the deletion for
-// which we waited, at the revision noticed. (A read from the majority would
-// wait until the next write is on disk. Usually this write is the new key of
-// the last holder, who queues again.) No server knows whether our lease is
-// about to end, so we check our own clock.
+// It asks only the connected server. New keys can only appear behind ours. So
+// the answer is safe if this server has applied the deletion for which we
+// waited, that is, if it has reached the revision of this deletion, noticed.
+// (A read from the majority would wait until the next write is on disk, which
+// is usually the new key of the last holder.) Whether our lease has ended is
+// decided by our own clock.
 func (l *etcdLock) readAhead(
 	me *contender, dir string, mine, noticed int64,
 ) (*clientv3.TxnResponse, error) {

@@ -46,8 +46,7 @@ type session struct {
 	freeNumbers []int // the numbers of names that no contender uses
 }
 
-// commandTimeout bounds a command. Otherwise a client without a connection
-// would wait for ever.
+// commandTimeout bounds a command, in case the client has no connection.
 const commandTimeout = 2 * time.Second
 
 var errDown = errors.New("etcd does not answer")

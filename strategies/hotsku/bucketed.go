@@ -43,16 +43,16 @@ func (s *bucketed) Deduct(
 			return r, err
 		}
 	}
-	// No transaction of this buyer is open here. Everybody locks the buckets
-	// from the first to the last, so that no two buyers deadlock.
+	// The first transaction has ended, so this buyer holds no lock. All buyers
+	// lock the buckets in the same order, so that they do not deadlock.
 	return s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {
 		return s.takeAny(tx, p, seen)
 	})
 }
 
-// takeAny locks all buckets, so that no unit can move, and then decides. It
-// spreads the remaining units evenly, so that the next buyers need only one
-// bucket each.
+// takeAny locks all buckets, so that nobody else can take or move units, and
+// then decides whether enough are left. It spreads the remaining units evenly,
+// so that the next buyers need only one bucket each.
 func (s *bucketed) takeAny(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
@@ -74,9 +74,9 @@ func (s *bucketed) takeAny(
 	return err
 }
 
-// bucketCount is the number of rows that a stock has. With more buckets, the
-// queues on a server with more cores are shorter, but the last units are more
-// scattered. All processes must use the same number.
+// bucketCount is the number of rows that a stock has. More buckets shorten the
+// queues on a server with many cores, but scatter the last units more. All
+// processes must use the same number.
 const bucketCount = 4
 
 type bucketStock struct{ store *ledger.Store }
@@ -89,7 +89,7 @@ func homeBucket(user int64) int64 {
 
 // readStock reads the units left in all buckets. It also finds the first
 // bucket that has enough, from the buyer's home bucket on. It takes no lock,
-// so other buyers may buy the units at once.
+// so other buyers may buy these units first.
 func (s *bucketStock) readStock(
 	ctx context.Context, p seckill.Purchase,
 ) (stockView, error) {
@@ -110,11 +110,11 @@ type stockView struct {
 	Piece        *int64 // a bucket with enough units, or nil
 }
 
-// readPieces does for a stock in pieces what Store.Look does for a stock row.
-// Its argument pieces is SQL that reads the columns units and piece from the
-// strategy's own table. One statement reads everything. Otherwise units that
-// move from piece to piece could be counted twice or missed. readPieces
-// returns ErrConflict if a reset has not written the pieces yet.
+// readPieces reads a stock in pieces without a lock. It returns an error if
+// the purchase must be refused, and ErrConflict if a reset has not written the
+// pieces yet. The argument pieces is SQL that reads the columns units and
+// piece from the strategy's own table. One statement reads everything, because
+// units that move between pieces could otherwise be counted twice or missed.
 func readPieces(
 	ctx context.Context, store *ledger.Store, p seckill.Purchase,
 	pieces string, args ...any,
@@ -138,8 +138,8 @@ func readPieces(
 }
 
 // sellUnits writes the order and calls the function take, which takes the
-// order's units, in one transaction. The order's column remaining gets the
-// units that were left in seen, minus the units of this order.
+// order's units, in one transaction. The order's column remaining gets
+// seen.Units minus the units of this order.
 func (s *bucketStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	take func(tx *gorm.DB) error,
@@ -155,7 +155,7 @@ func (s *bucketStock) sellUnits(
 	return r, err
 }
 
-// errTooFew means that others have bought the units since they were read.
+// errTooFew means that others bought the units after this buyer's read.
 var errTooFew = errors.New("too few units")
 
 func (s *bucketStock) takeOne(

@@ -84,14 +84,14 @@ func (s *merged) leadBatch(b *buyer) {
 }
 
 // maxTries bounds the attempts to sell a batch in one transaction. After the
-// last one, each of its buyers buys separately.
+// last attempt, each buyer of the batch buys alone.
 const maxTries = 4
 
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
-// errSeparate is the result of a buyer who must send the purchase separately,
-// because the batch cannot tell whether this buyer may buy.
+// errSeparate means that the batch can neither sell to a buyer nor refuse the
+// purchase. The buyer then sends the purchase alone.
 var errSeparate = errors.New("the batch does not decide")
 
 // sellBatch first trusts the stock hint of the previous batch. If the hint was
@@ -99,7 +99,7 @@ var errSeparate = errors.New("the batch does not decide")
 func (s *merged) sellBatch(ctx context.Context, b *batch) {
 	for try := range maxTries {
 		if try > 0 || b.run == 0 {
-			// This plain read does not wait for the lock of the row.
+			// Look locks nothing, so it does not wait for a locked row.
 			sku := b.buyers[0].Purchase.SKU
 			run, num, err := s.store.Look(ctx, seckill.Purchase{SKU: sku})
 			if err == nil && b.certain && run != b.run {
@@ -140,12 +140,12 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 }
 
 // writeBatch writes the orders, and then takes their units. After the UPDATE
-// of the stock row, only the COMMIT is missing. Meanwhile the next batch may
-// write its orders. Then it waits for the row until this batch has committed.
+// of the stock row, when only the COMMIT is missing, the next batch may begin.
+// It writes its orders, and then waits for the row until this batch commits.
 func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
-		err = errAgain // some buyers have an order, so choose orders again
+		err = errAgain // some buyers have bought before, so choose again
 	}
 	if err != nil {
 		return 0, err
@@ -155,7 +155,7 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 		"SET num = LAST_INSERT_ID(num - ?) "+
 		"WHERE id = ? AND run = ? AND num - ? >= 0", b.sum, sku, b.run, b.sum)
 	if err == nil && rows == 0 {
-		err = errAgain // another process took the units, so choose orders again
+		err = errAgain // another process took the units, so choose again
 	}
 	if off := left - (b.num - b.sum); err == nil && off != 0 {
 		err = s.store.Shift(tx, b.run, off, b.orders)
@@ -169,7 +169,7 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (int64, error) {
 const (
 	maxBatch = 256
 	// maxWaitingBuyers bounds the buyers of one SKU who wait in this process.
-	// Any further buyer gets the answer busy at once.
+	// Any further buyer gets ErrBusy at once.
 	maxWaitingBuyers = 4096
 	maxBatchTime     = time.Minute
 )
@@ -179,10 +179,10 @@ const (
 //  1. If no batch of the SKU is running, a buyer leads one at once. A batch
 //     never waits for more buyers.
 //  2. Other buyers wait while a batch is running.
-//  3. When the batch has written, the first waiting buyer leads the next one.
-//     All waiting buyers belong to it.
+//  3. After the UPDATE of the batch, even before its COMMIT, the first waiting
+//     buyer leads the next batch. All waiting buyers belong to this batch.
 //
-// There is no goroutine and no timer, because leaders send all commands.
+// Leaders send all commands, so no other goroutine and no timer is needed.
 type batches struct {
 	mu     sync.Mutex
 	groups map[int64]*group // the key is the SKU
@@ -190,12 +190,13 @@ type batches struct {
 
 type group struct {
 	waiting []*buyer
-	hint    stockHint // the stock hint for the next leader
+	hint    stockHint // from the last batch, for the next leader
 }
 
 // A stockHint has the run and the units that the stock row will have after the
-// COMMIT of the previous batch. They may be wrong, so a hint is not enough to
-// answer that the stock is sold out. Without a hint, the run is 0.
+// COMMIT of the previous batch. Both may be wrong, because the COMMIT may
+// fail. So a hint alone does not mean "sold out". Without a hint, the run is
+// 0.
 type stockHint struct{ run, num int64 }
 
 // A buyer is in a batch, or waits for one.
@@ -203,10 +204,10 @@ type buyer struct {
 	ledger.Entry
 	ctx   context.Context
 	state state // guarded by the mutex of batches
-	// told gets true if the buyer must lead a batch. It gets false when the
+	// told receives true when the buyer must lead a batch, and false when the
 	// buyer has a result.
 	told chan bool
-	err  error // the result of a buyer who gets no order from the batch
+	err  error // nil if the batch has sold to the buyer
 	done bool  // the buyer has a result
 }
 
@@ -218,8 +219,8 @@ const (
 	stateInBatch // the buyer's purchase belongs to a running batch
 )
 
-// waitForBatch returns when b's batch is done, or when b must lead one. The
-// result lead says which of the two.
+// waitForBatch returns lead = true when b must lead a batch. It returns lead =
+// false when the batch of another leader has given b a result.
 func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	if lead, err = q.joinOrLead(b); err == nil && !lead {
 		lead, err = tap.Wait(b.ctx, "the next batch of this process", b.told)
@@ -256,8 +257,8 @@ func (q *batches) joinOrLead(b *buyer) (bool, error) {
 	return false, nil
 }
 
-// leaveGroup ends the wait of a buyer who leaves. If a running batch already
-// has the purchase, the outcome is unknown. Otherwise nothing was sent.
+// leaveGroup ends the wait of a buyer who hangs up. If a running batch already
+// has the purchase, the outcome is unknown. If not, nothing was sent.
 func (q *batches) leaveGroup(b *buyer, cause error) error {
 	q.mu.Lock()
 	was := b.state
@@ -321,17 +322,17 @@ func (q *batches) passLead(sku int64, hint stockHint) {
 // A batch has the purchases that a leader sells in one transaction.
 type batch struct {
 	buyers    []*buyer
-	handOver  func(left stockHint) // calls passLead, but only the first time
-	stockHint                      // the hint, or what was read from the row
-	certain   bool                 // the run and num were read from the row
+	handOver  func(left stockHint) // calls passLead, but once only
+	stockHint                      // a hint, or read from the row
+	certain   bool                 // true if run and num are from the row
 	orders    []*ledger.Entry      // the purchases that the batch can sell
 	users     map[int64]bool       // the users of orders
 	sum       int64                // the units of orders
 }
 
 // chooseOrders fills b.orders with purchases for which the stock is enough,
-// but takes only one of each user. If the stock is certain, a buyer who wants
-// more units than there are gets the result sold out.
+// but takes only one of each user. If the stock was read from the row, a buyer
+// who wants more units than are left gets ErrSoldOut.
 func (b *batch) chooseOrders() {
 	b.orders, b.users, b.sum = b.orders[:0], map[int64]bool{}, 0
 	for _, m := range b.buyers {

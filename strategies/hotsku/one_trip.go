@@ -69,11 +69,10 @@ func refusalFor(outcome string) error {
 		seckill.ErrUnknown, outcome)
 }
 
-// Restore runs with READ COMMITTED, which locks no gaps. It locks the order
-// and then waits for the stock row. A purchase may hold the stock row
-// meanwhile, and insert its order. With gap locks, InnoDB may also lock the
-// gap next to the cancelled order when it splits a page. If the purchase had
-// to wait for this gap, the two would deadlock.
+// Restore runs with READ COMMITTED, which locks no gaps. Restore locks the
+// order and then waits for the stock row. The purchase that holds the stock
+// row may insert its order meanwhile. With gap locks, Restore could also lock
+// the gap for this INSERT when a page is split. Then both would deadlock.
 func (s *oneTrip) Restore(ctx context.Context, orderID string) error {
 	return s.store.ReadCommitted().CancelOrder(
 		ctx, orderID, s.store.ReturnUnits)

@@ -28,7 +28,7 @@ var Queued = family.Strategy(catalog.Info{
 })
 
 type queued struct {
-	oneTrip // sells after the wait in the line, cancels without a wait
+	oneTrip // sells and cancels; only a sale waits in line first
 	atOnce  int
 	wait    time.Duration
 
@@ -102,8 +102,8 @@ func (s *queued) joinLine(sku int64) (turn, error) {
 }
 
 // estimateWait estimates how long a buyer at the end of the line will wait. On
-// average, a buyer leaves the database every meanStay/atOnce. One must leave
-// for each waiting buyer, and one more for the new buyer.
+// average, a buyer leaves the database every meanStay/atOnce. One buyer must
+// leave for each waiting buyer, and one more for the new buyer.
 func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := int64(len(l.waiting) + 1)
 	return time.Duration(ahead * int64(l.meanStay) / int64(atOnce))
@@ -137,8 +137,8 @@ func (s *queued) admitNext(sku int64, l *line) {
 	}
 }
 
-// giveUp takes a buyer out of the line. If this buyer may already use the
-// database, giveUp lets the next buyer use the database instead.
+// giveUp takes a buyer out of the line. If it was already this buyer's turn,
+// the next buyer may use the database instead.
 func (s *queued) giveUp(sku int64, mine turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

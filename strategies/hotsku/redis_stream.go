@@ -49,10 +49,10 @@ var RedisStream = family.Strategy(catalog.Info{
 })
 
 // A redisStream keeps accepted purchases in a stream for each SKU, until they
-// are in the database. seckill:stream:1 is the number of units left of SKU 1.
-// Other keys have the sale of this number ("DATABASE RUN"), the state of each
-// request, the buyers, and the entries. All keys of a SKU have the same hash
-// tag, so that Redis Cluster keeps them on one node.
+// are in the database. For SKU 1, the key seckill:stream:1 has the number of
+// units left. Other keys have the sale of this number ("DATABASE RUN"), the
+// state of each request, the buyers, and the stream. All keys of a SKU have
+// the same hash tag, so that Redis Cluster keeps them on one node.
 type redisStream struct {
 	redis    redis.UniversalClient
 	store    *ledger.Store
@@ -106,11 +106,10 @@ func (s *redisStream) Accept(
 	return r, true, err
 }
 
-// askRedis asks Redis until the purchase p has an answer. If p is sold, the
-// result sold is its receipt. The result accepted is true if Redis has
-// accepted p in this call, or had accepted p before and p has no order yet. If
-// waits is false, askRedis returns as soon as p is accepted. Otherwise it
-// helps to write the orders of accepted requests, until p has an order.
+// askRedis sends p to Redis until p is sold, refused or accepted. If p is
+// sold, the result sold has the fields of the receipt. If accepted is true,
+// Redis has accepted p, and p had no order before this call. If waits is true,
+// askRedis also waits for the order of p, and helps to write such orders.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
@@ -133,8 +132,8 @@ func (s *redisStream) askRedis(
 		case "undecided":
 			_, err = s.shareRound(ctx, p.SKU, "", end)
 			if err != nil {
-				// Only other buyers' purchases can have an unknown outcome
-				// here. So %v hides ErrUnknown from errors.Is.
+				// Redis has not accepted p, so only other purchases can be
+				// unknown: %v hides ErrUnknown from errors.Is.
 				err = fmt.Errorf("%w: purchases before this one are not "+
 					"written yet: %v", seckill.ErrBusy, err)
 			}
@@ -197,10 +196,10 @@ func (s *redisStream) parseReceipt(
 	return r, nil
 }
 
-// Restore appends the cancellation to the same stream. A writer cancels the
-// order in the database, and then returns the units in Redis. If the writer
-// dies in between, another writer repeats both steps. In the repetition the
-// first step changes nothing, so the units are given back only once.
+// Restore appends the cancellation to the stream of the purchases. A writer
+// cancels the order in the database, and then returns the units in Redis. If
+// the writer dies in between, another writer repeats both steps. A step that
+// is repeated changes nothing, so the units are given back only once.
 func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for accepted := false; ; {
@@ -260,16 +259,16 @@ func (s *redisStream) runScript(
 }
 
 // Reset begins a new stream for the sale in the ledger. It ignores the
-// caller's stock, because a later reset may have changed the ledger meanwhile.
-// The entries of the old stream belong to the old sale, and are dropped.
+// argument stock, because a later reset may have changed the ledger. The
+// entries of the old stream belong to the old sale, and are dropped.
 func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 	return s.seedStream(ctx, sku)
 }
 
 // seedStream makes the stream for the ledger's run from the stock row, if
-// Redis has lost the stream or has an older one. Purchases are lost if they
-// were accepted and have no order yet. Redis has also forgotten who has
-// bought, so only the database refuses a user's second order.
+// Redis has lost the stream or has an older one. The new stream is empty. So
+// accepted purchases without an order are lost, and only the database can
+// refuse a user's second order.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 	for range 2 { // try again if a reset has changed the row meanwhile
 		var row struct{ Num, Run, Fence int64 }
@@ -289,9 +288,9 @@ func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 		seckill.ErrUnavailable, companionKey(sku, "run"))
 }
 
-// Count returns the units left. It adds two kinds of open entries to the
-// number in Redis: purchases that have no order yet, and cancellations that
-// are in the database but not yet in Redis.
+// Count returns the units left. To the number in Redis it adds the units of
+// two kinds of entries: purchases that have no order yet, and cancellations
+// that are in the database but not yet in Redis.
 func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 	answer, err := s.runScript(ctx, streamCount, sku)
 	if err != nil {
@@ -385,9 +384,9 @@ func stringOf(v any) string {
 	return t
 }
 
-// Became returns the state of a request as the streams show it. Redis may have
-// lost the entry. But the service reads the ledger before it calls Became, and
-// the ledger keeps every order and every final refusal.
+// Became returns nil if Redis knows the request as sold, and an error for any
+// other state. Redis may have lost a request. But the service reads the ledger
+// before it calls Became, and the ledger keeps all orders and final refusals.
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {
@@ -405,9 +404,9 @@ func (s *redisStream) Became(
 	return seckill.ErrUnknownOrder
 }
 
-// findState returns the state of a request in Redis. It reads the state at one
-// SKU, or at all SKUs if sku is 0. If no SKU has the request, it returns the
-// error of a SKU whose Redis did not answer.
+// findState returns the state of a request in Redis. It asks for one SKU, or
+// for all SKUs if sku is 0. If no SKU has the request, findState returns the
+// error of a Redis server that did not answer, if any.
 func (s *redisStream) findState(
 	ctx context.Context, sku int64, request string,
 ) (state string, failed error) {

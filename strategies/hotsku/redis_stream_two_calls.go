@@ -11,9 +11,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisStreamTwoCalls is redis-stream with two calls instead of one script: it
-// deducts, and then it sends the message. If the process dies in between, the
-// units are taken and no order is ever written. It is broken on purpose.
+// RedisStreamTwoCalls is redis-stream with two calls instead of one script:
+// the first call takes the units, and the second sends the message. If the
+// process dies in between, the units are taken and no order is ever written.
+// It is broken on purpose.
 var RedisStreamTwoCalls = family.Strategy(catalog.Info{
 	Name:   "redis-stream-two-calls",
 	Source: "common practice: DECR, and then a message to a queue",

@@ -78,9 +78,8 @@ func (s *reserve) writeReservation(
 	return err
 }
 
-// PrepareRestock writes a reservation for the order o of a restock. A restock
-// adds units by writing an order for them and cancelling it by Restore, and
-// Restore looks for a reservation.
+// PrepareRestock writes a reservation for o. To add units, a restock writes
+// the order o and then cancels it by Restore, which needs a reservation.
 func (s *reserve) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	return s.writeReservation(tx, o, seckill.Paid, noDeadline)
 }
@@ -121,7 +120,7 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 		return seckill.ErrExpired
 	case seckill.ReservationReleased:
 		return seckill.ErrCancelled
-	case seckill.Reserved: // the database's clock was set back
+	case seckill.Reserved: // neither paid nor overdue: the clock was set back
 		return seckill.ErrConflict
 	}
 	return nil
@@ -145,8 +144,8 @@ func (s *reserve) Release(ctx context.Context, id string) error {
 	return err
 }
 
-// readOutcome reads the reservation after a write. If the read fails it
-// returns ErrUnknown, because the write may be committed.
+// readOutcome reads the reservation after a write. If the read fails, the
+// result is ErrUnknown, because the write may be committed.
 func (s *reserve) readOutcome(
 	ctx context.Context, id string,
 ) (ledger.Order, error) {
@@ -201,8 +200,8 @@ const (
 	maxSwept      = 200
 )
 
-// Work sweeps until ctx ends. It may leave a sweep unfinished: the next sweep,
-// here or in another process, finds the other reservations.
+// Work gives back overdue reservations, sweep by sweep, until ctx ends. If a
+// sweep stops early, the next sweep, here or elsewhere, finds the rest.
 func (s *reserve) Work(ctx context.Context) {
 	for failed := false; tap.Sleep(ctx, sweepInterval) == nil; {
 		err := s.Expire(ctx)
@@ -214,11 +213,10 @@ func (s *reserve) Work(ctx context.Context) {
 	}
 }
 
-// Expire makes one sweep. Meanwhile other calls may pay, cancel or expire a
-// reservation that the sweep has found, so releaseUnits checks the state
-// again. If the stock row of a SKU is locked, Expire leaves the SKU for the
-// next sweep, and returns the error at the end. Each query finds up to maxSwept
-// reservations of other SKUs.
+// Expire makes one sweep: it gives the units of overdue reservations back.
+// Other calls may pay, cancel or expire a reservation that the sweep has
+// found, so releaseUnits checks the state again. If the stock row of a SKU is
+// locked, Expire leaves the SKU for the next sweep, and ends with ErrBusy.
 func (s *reserve) Expire(ctx context.Context) error {
 	var lockedSKUs []int64
 	var busy error
@@ -235,7 +233,7 @@ func (s *reserve) Expire(ctx context.Context) error {
 			err := s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
 			switch {
 			case err == nil:
-			case errors.Is(err, seckill.ErrUnknownOrder): // it was reset
+			case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset
 			case errors.Is(err, seckill.ErrBusy) && ctx.Err() == nil:
 				lockedSKUs = append(lockedSKUs, o.SKUID)
 				busy = err

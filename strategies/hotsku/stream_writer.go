@@ -30,25 +30,25 @@ const (
 	settleTimeout = 2 * time.Second
 )
 
-// A streamBatch has the entries that one round reads and writes. Its epoch
-// grows when a writer takes entries over from another writer. The stock row
-// keeps the highest epoch in its column fence.
+// A streamBatch has the entries that one round reads and writes. Its epoch is
+// a fencing token, which grows when a writer takes over the entries of another
+// writer. The stock row keeps the highest epoch in its column fence.
 type streamBatch struct {
 	sku, run, epoch int64
 	entries         []entry
 	fresh           bool // true if no earlier round has read the entries
 }
 
-// A decision is the database's answer to an entry, in the words of the
-// scripts.
+// A decision is the database's answer to an entry. The field state has the
+// form that stream_settle.lua reads, such as "refused sold_out".
 type decision struct {
 	entry
 	state string
 }
 
-// A round reads and writes the entries of one SKU. One buyer of this process
-// leads it for all buyers who join before it begins. Later buyers wait for the
-// next round.
+// A round reads entries of one SKU and writes their orders. One buyer of this
+// process leads the round for all buyers who join before the round begins.
+// Later buyers wait for the next round.
 type round struct {
 	requests []string // the names of the requests that joined
 	begun    bool
@@ -79,16 +79,16 @@ func (s *redisStream) shareRound(
 	case err == nil && time.Now().After(end):
 		err = errors.New("time is up")
 	case err == nil && (open || !read):
-		// Another process is writing the entry. Ask again soon.
+		// Another process may be writing the entry. Ask again soon.
 		err = tap.Sleep(ctx, s.deps.Settings.LockPoll/4)
 	}
 	return state, err
 }
 
 // joinRound returns a round r that has not begun. It also returns the latest
-// round that existed before the call, or nil. If r is the latest round,
-// another buyer leads r. Otherwise the caller must wait for the latest round,
-// and then lead r.
+// round that existed before the call, or nil. If r and latest are the same
+// round, another buyer leads r. If not, the caller must wait until latest is
+// done, and then lead r.
 func (s *redisStream) joinRound(sku int64, request string) (r, latest *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,8 +182,8 @@ func (s *redisStream) readEntries(
 	return b, err
 }
 
-// settleEntries tells Redis the decisions, after the COMMIT. If that fails, a
-// later round reads the entries again and finds them in the database.
+// settleEntries tells Redis the decisions, after the COMMIT. If Redis does not
+// answer, a later round reads the entries again and finds their orders.
 func (s *redisStream) settleEntries(
 	ctx context.Context, b streamBatch, decisions []decision,
 ) {
@@ -204,8 +204,8 @@ func (s *redisStream) settleEntries(
 	}
 }
 
-// decideEntries lets the database accept or refuse every entry of b. Entries
-// without a decision stay in the stream, and are read again.
+// decideEntries lets the database accept or refuse every entry of b. An entry
+// without a decision stays in the stream, and a later round reads it again.
 func (s *redisStream) decideEntries(
 	ctx context.Context, b streamBatch,
 ) (list []decision, err error) {
@@ -233,17 +233,17 @@ func (s *redisStream) decideEntries(
 
 var (
 	errNotAll = fmt.Errorf("%w: not all can be written", seckill.ErrConflict)
-	// errStale means that the stock row has a newer run or epoch.
+	// errStale means a newer run or epoch in the row than in the batch.
 	errStale = fmt.Errorf("%w: another writes now", seckill.ErrConflict)
 )
 
-// sellEntries writes the orders of all entries at once if it can, otherwise
-// one by one. The stock row decides whether there are enough units, whether
-// the run is the same, and whether the sale has started. Its column fence has
-// the highest epoch so far. If this epoch is higher than the batch's, nothing
-// is written: another writer may have taken the entries over while this writer
-// was paused. Several writers may have the same entry. The first order or
-// refusal that is written for it is final.
+// sellEntries writes the orders of all entries in one transaction if it can.
+// If not, it uses a transaction for each entry. The stock row decides whether
+// there are enough units, whether the run is the same, and whether the sale
+// has started. Its column fence has the highest epoch so far. If this epoch is
+// higher than the epoch of b, nothing is written: another writer may have
+// taken over the entries while this writer was paused. Several writers may
+// have the same entry. The first order or refusal of an entry is final.
 func (s *redisStream) sellEntries(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
@@ -329,9 +329,9 @@ func (s *redisStream) withFence(
 	})
 }
 
-// explainEntry finds the decision for an entry that could not be sold. Perhaps
-// a process has written the order without telling Redis, because its COMMIT
-// got no reply. If the entry can be sold now, there is no decision.
+// explainEntry decides an entry that sellEntries could not sell. Perhaps a
+// process has already written the order, but got no reply to its COMMIT and
+// told Redis nothing. If the entry can be sold now, the result list is empty.
 func (s *redisStream) explainEntry(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {
@@ -345,7 +345,7 @@ func (s *redisStream) explainEntry(
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
 			if code == "not_started" {
-				// Leave the request's own id free: it may still buy.
+				// Keep the request's own id free for another try.
 				refused.RequestID = e.refusalID()
 			}
 			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
@@ -353,7 +353,7 @@ func (s *redisStream) explainEntry(
 		case o.Status == ledger.Refused:
 			list = []decision{{e, "refused " + o.Reason}}
 		case o.Strategy != e.strategy:
-			// Another strategy has sold to the same request.
+			// Another strategy has sold for the same request id.
 			list = []decision{{e, "refused duplicate"}}
 		default:
 			list = []decision{{e, soldState(o.Receipt())}}
@@ -387,8 +387,8 @@ func (s *redisStream) wasRefused(
 
 // findObstacle finds out why a purchase cannot be sold. It returns the order,
 // if another process has written one, or the code of a refusal. If it returns
-// neither, another purchase of the batch was the reason. tx must have locked
-// the stock row.
+// neither, the obstacle has disappeared meanwhile. tx must have locked the
+// stock row.
 func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (o *ledger.Order, code string, err error) {
@@ -430,7 +430,7 @@ func (s *redisStream) cancelOrder(
 		return s.store.ReturnUnits(tx, o)
 	})
 	if errors.Is(err, seckill.ErrUnknownOrder) {
-		// The database was restored from a backup without the order.
+		// The database was restored from a backup that lacks the order.
 		return "refused unknown_order", nil
 	}
 	return "done", err
@@ -455,14 +455,14 @@ const (
 	workInterval = 20 * time.Millisecond
 	// workRetryInterval is the pause after a pass with an error.
 	workRetryInterval = time.Second
-	// searchInterval is the pause between two passes through all SKUs, which
-	// find the entries of dead writers.
+	// searchInterval is the time between two searches of all SKUs for entries
+	// that a dead process has left.
 	searchInterval = time.Minute
 )
 
-// Work writes entries whose buyers do not wait, until ctx ends. The entries
-// may come from this process or from others. Entries that Work does not write
-// stay in the stream, for other processes and for the next start.
+// Work runs until ctx ends. It writes entries for which no buyer waits, from
+// this process or from others. The entries that Work leaves stay in the
+// stream, for other processes and for the next start.
 func (s *redisStream) Work(ctx context.Context) {
 	failing := false
 	for searched := (time.Time{}); ctx.Err() == nil; {

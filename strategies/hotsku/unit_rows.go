@@ -77,9 +77,9 @@ const (
 	// maxUnits is the largest stock that gets a row for each unit. Every reset
 	// writes these rows, even if another strategy sells the SKU.
 	maxUnits = 20_000
-	// maxCounted bounds the free units that a purchase counts besides those
-	// that it wants. Without a bound, a large stock would make each purchase
-	// slow.
+	// maxCounted bounds how many free units a purchase counts, in addition to
+	// those that it wants. Without a bound, a large stock would make each
+	// purchase slow.
 	maxCounted = 1000
 )
 
@@ -88,7 +88,7 @@ const (
 type unitStock struct{ store *ledger.Store }
 
 // countFree counts the units that are not sold, including those that a buyer
-// holds. It takes no lock, so others may buy the units at once.
+// holds. It takes no lock, so other buyers may buy these units first.
 func (s *unitStock) countFree(
 	ctx context.Context, p seckill.Purchase,
 ) (stockView, error) {
@@ -138,7 +138,7 @@ func startUnit(user, units int64) int64 {
 }
 
 // lockFree locks units that are neither sold nor held (SKIP LOCKED). It begins
-// at the buyer's start unit, and goes on from the first unit.
+// at the buyer's start unit. After the last unit it goes on with the first.
 func (s *unitStock) lockFree(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -154,9 +154,9 @@ func (s *unitStock) lockFree(
 	return append(units, more...), err
 }
 
-// lockUnits locks free units and returns their ids. It names the index to use.
-// With an index that does not contain the id, the server would have to sort,
-// and would first lock every free unit.
+// lockUnits locks free units and returns their ids. It forces an index that
+// contains the id. With another index, the server would have to sort, and
+// would first lock every free unit.
 func (s *unitStock) lockUnits(
 	tx *gorm.DB, which string, args ...any,
 ) (units []int64, err error) {
@@ -193,9 +193,9 @@ func (s *unitStock) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset removes the free units of earlier runs, and waits for buyers who hold
-// some of them. Then it writes the units of this run in one statement, if
-// there are none yet. It leaves the sold units of earlier runs to ledger.Sweep.
+// Reset deletes the rows of free units of earlier runs. So it waits for buyers
+// who hold such units. Then it writes the rows of this run, if there are none
+// yet. ledger.Sweep deletes the sold units of earlier runs.
 func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 	var set struct {
 		Run, Initial int64
@@ -220,9 +220,8 @@ func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 	})
 }
 
-// PrepareRestock prepares a restock, which writes an order for the new units
-// and then cancels it by Restore. PrepareRestock writes the new units as sold
-// to this order, and Restore frees them.
+// PrepareRestock writes the new units of a restock as sold to the order o. The
+// restock then cancels o, and Restore frees the units.
 func (s *unitStock) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	if o.Remaining > maxUnits {
 		return fmt.Errorf("%w: %s keeps a row for each unit, %d at most",

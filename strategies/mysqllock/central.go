@@ -16,8 +16,8 @@ const (
 )
 
 // segmentRow returns the name of a key's central row: center_lock_00 to
-// center_lock_99. Its number is the key's CRC-32 (IEEE) modulo 100, as in
-// article B.
+// center_lock_99. Its number is the key's CRC-32 (IEEE) modulo 100, as in the
+// published article B.
 func segmentRow(key string) string {
 	return fmt.Sprintf("%s_%02d", centralRow,
 		crc32.ChecksumIEEE([]byte(key))%segmentCount)
@@ -38,8 +38,8 @@ func lockCentralRow(tx *gorm.DB, row string) error {
 }
 
 // createCentralTables creates the tables and the central rows. It counts the
-// rows first, because an INSERT of a row that exists would wait until no
-// buyer has locked this row.
+// rows first, because an INSERT of a row that exists would wait for a buyer
+// who has locked this row.
 func createCentralTables(db *gorm.DB) error {
 	if err := createTables(db, lockRecordTable, lockCentralTable); err != nil {
 		return err

@@ -50,7 +50,7 @@ func (l *userLock) Acquire(
 	case errors.Is(err, errUserLockHeld):
 		conn.Close()
 		return nil, seckill.ErrBusy
-	case err != nil: // the session may have the lock, so end the session
+	case err != nil: // we may have the lock, so end the session
 		closeConn(conn)
 		return nil, acquireError(ctx, err)
 	}
@@ -63,10 +63,9 @@ func (l *userLock) Acquire(
 
 var errUserLockHeld = errors.New("GET_LOCK answered 0")
 
-// waitForLock asks for the lock until the buyer's time ends. The server counts
-// in whole seconds. A buyer may have no time limit. Then waitForLock repeats
-// GET_LOCK with a limit, because MariaDB does not accept -1 (no limit). MySQL
-// does.
+// waitForLock asks for the lock until the buyer's time ends. GET_LOCK counts
+// in whole seconds. For a buyer without a time limit, waitForLock repeats
+// GET_LOCK with a limit, because MariaDB, unlike MySQL, refuses -1 (no limit).
 func (l *userLock) waitForLock(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,
@@ -104,7 +103,7 @@ func releaseUserLock(
 	var released sql.NullInt64
 	err := conn.QueryRowContext(ctx,
 		"SELECT RELEASE_LOCK(?)", key).Scan(&released)
-	if err != nil { // so close the connection, which ends the lock
+	if err != nil { // closing the connection ends the lock
 		closeConn(conn)
 		return releaseError(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // LockInsertByName writes the end of the lock into the row, and deletes rows
-// whose end has passed. The row does not say whose lock it is.
+// whose end has passed. The row does not name the holder.
 var LockInsertByName = family.Strategy(catalog.Info{
 	Name:       "lock-insert-by-name",
 	Source:     "C, unique index",
@@ -24,7 +24,8 @@ var LockInsertByName = family.Strategy(catalog.Info{
 	},
 })
 
-type insertByName struct{ namedRow } // the lease in article C is 30 s
+// The lease is a setting. In the published article C it is 30 s.
+type insertByName struct{ namedRow }
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -62,8 +63,8 @@ func (l *insertByName) tryAcquire(
 	}
 }
 
-// deleteExpired deletes the lock's row if it has expired. Article C does this
-// periodically for all locks.
+// deleteExpired deletes the lock's row if it has expired. The published
+// article C deletes all expired rows periodically.
 func (l *insertByName) deleteExpired(
 	ctx context.Context, key string,
 ) (past int64, err error) {

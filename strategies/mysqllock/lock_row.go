@@ -17,9 +17,9 @@ import (
 )
 
 // LockRow locks a row that always exists. One transaction holds the lock and
-// runs the purchase. If the two used different connections, the purchase would
-// go on after the loss of the lock's connection. And waiters could occupy all
-// connections, so that a holder would wait for its second connection.
+// runs the purchase. If lock and purchase used different connections, the
+// purchase would go on after the loss of the lock's connection. And waiters
+// could occupy all connections, so that a holder would wait for another.
 var LockRow = family.Strategy(catalog.Info{
 	Name:       "lock-row",
 	Source:     "B, the common recipe; D, database lock, method 2",
@@ -143,8 +143,8 @@ func (l *rowLock) waitForRow(
 	return err
 }
 
-// A rowTx is the transaction that holds the lock, and the purchase runs in it.
-// The purchase's BEGIN continues this transaction, and its COMMIT releases the
+// A rowTx is the transaction that holds the lock and runs the purchase. The
+// purchase's BEGIN continues this transaction, and its COMMIT releases the
 // lock.
 type rowTx struct {
 	*sql.Tx

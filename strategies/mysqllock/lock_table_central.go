@@ -27,7 +27,7 @@ var LockTableCentral = family.Strategy(catalog.Info{
 	},
 })
 
-// defaultDeadline is the lease if Options.Lease is 0: a year, as in article B.
+// defaultDeadline is a year, the lease if Options.Lease is 0 (see article B).
 const defaultDeadline = 31_536_000 * time.Second
 
 type tableLock struct {
@@ -63,9 +63,9 @@ func (l *tableLock) Acquire(
 	return newNameLease(ctx, l, key), nil
 }
 
-// tryAcquire is the function getLock of article B. It reads the record after
-// it has locked the central row. So it sees the commits of all buyers who have
-// locked the central row before.
+// tryAcquire is the function getLock of the published article B. It reads the
+// record after it has locked the central row. So it sees the commits of all
+// earlier holders of the central row.
 func (l *tableLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (ok bool, err error) {

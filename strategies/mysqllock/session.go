@@ -24,8 +24,8 @@ type sessionLease struct {
 
 func (l *sessionLease) Session() *gorm.DB { return l.session }
 
-// onConnection returns a db that sends each statement to pool. Here the pool
-// is a single connection.
+// onConnection returns a db that sends each statement to pool, which is one
+// connection or its transaction.
 func onConnection(
 	ctx context.Context, db *gorm.DB, pool gorm.ConnPool,
 ) *gorm.DB {
@@ -34,8 +34,8 @@ func onConnection(
 	return session
 }
 
-// takeConn takes a connection out of the pool for the time of the wait and of
-// the lock. The wait for a free connection counts as a wait for the lock.
+// takeConn takes a connection out of the pool, for the wait for the lock and
+// for the lock itself. The wait for a free connection is part of this wait.
 func takeConn(
 	ctx context.Context, db *gorm.DB, wait time.Duration,
 ) (*sql.Conn, error) {
@@ -44,7 +44,7 @@ func takeConn(
 		return nil, err
 	}
 	asking, cancel := ctx, context.CancelFunc(func() {})
-	if wait >= 0 { // allow a second, which a new connection may need
+	if wait >= 0 { // allow a second to open a connection
 		asking, cancel = context.WithTimeout(ctx, max(wait, time.Second))
 	}
 	defer cancel()
@@ -79,8 +79,8 @@ func releaseError(err error) error {
 }
 
 // maxRowWait returns how long the server lets a statement wait for a row. The
-// strategy must not set a higher limit, because the pool's read time-out is
-// only a little longer.
+// strategy must not set a higher limit, because the read time-out of the
+// connections is only a little longer.
 func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -92,9 +92,9 @@ func maxRowWait(db *gorm.DB) (time.Duration, error) {
 
 // statementContext returns a context for a statement that the server itself
 // stops after limit. The end of a context also closes the connection. So the
-// context ends at the deadline only if the server would stop the statement more
-// than 200 ms later. If limit is 0, the server answers at once, and if wait is
-// negative, there is no deadline.
+// context ends at the deadline only if the server would stop the statement
+// more than 200 ms later. No deadline is needed if limit is 0, because the
+// server then answers at once. If wait is negative, the buyer has no deadline.
 func statementContext(
 	ctx context.Context, wait time.Duration, deadline time.Time,
 	limit time.Duration,

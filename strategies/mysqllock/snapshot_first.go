@@ -119,7 +119,7 @@ func (s *snapshotFirst) onSession(
 		store: s.store.On(onConnection(ctx, s.lock.db, conn))}
 	err = f(own)
 	switch {
-	case own.unclear: // if there is a lock, closing the connection ends it
+	case own.unclear: // closing the connection ends a lock
 		closeConn(conn)
 	case own.key == "":
 		conn.Close()
@@ -143,7 +143,7 @@ func (s *session) readStock(
 
 // getLock waits for the lock of get-lock. A ROLLBACK does not release this
 // lock. So a transaction that runs again, after a deadlock or error 1020,
-// still has the lock. It gets a new snapshot.
+// still has the lock, but gets a new snapshot.
 func (s *session) getLock(ctx context.Context, sku int64) error {
 	if s.key != "" {
 		return nil

@@ -18,9 +18,9 @@ func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// distributed_lock is the table of the articles C and D. The buyer who inserts
-// a row has the lock with the row's name. If expire is NULL, the lock never
-// expires.
+// distributed_lock is the table of the published articles C and D. The buyer
+// who inserts a row has the lock with the row's name. If expire is NULL, the
+// lock never expires.
 const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name       VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
@@ -39,8 +39,8 @@ const lockRowTable = `CREATE TABLE IF NOT EXISTS lock_row (
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// lock_record is the table of article B. Its rows are locks or counters. The
-// article's deadline has whole seconds. Here the deadline has microseconds,
+// lock_record is the table of the published article B. Its rows are locks or
+// counters. The article's deadline has whole seconds; ours has microseconds,
 // because a lease may be shorter than a second.
 const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -59,7 +59,8 @@ const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 
 // lock_central has the central rows: center_lock, and center_lock_00 to
 // center_lock_99. A client locks one of them before it reads lock_record. In
-// article B they are in lock_record, where a lock could have the same name.
+// the published article B the central rows are in lock_record, where a lock
+// could have the same name.
 const lockCentralTable = `CREATE TABLE IF NOT EXISTS lock_central (
 	name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin
 	     NOT NULL PRIMARY KEY
@@ -83,17 +84,15 @@ func isDuplicate(err error) bool {
 	return sqlerr.Number(err) == sqlerr.DuplicateEntry
 }
 
-// isRowHeld reports whether the statement waited for a row as long as the
-// server allows.
+// isRowHeld reports whether the statement failed because a row is locked.
 func isRowHeld(err error) bool { return sqlerr.IsRowLocked(err) }
 
 // isUndone reports whether the server rolled the transaction back to end a
 // deadlock.
 func isUndone(err error) bool { return sqlerr.IsRolledBack(err) }
 
-// repeatUndone calls the function exec again as long as a deadlock undoes its
-// statement. Otherwise a deadlock could undo a release, and the lock would
-// stay.
+// repeatUndone calls the function exec until no deadlock undoes its statement.
+// A release that a deadlock has undone would leave the lock in place.
 func repeatUndone(
 	ctx context.Context, exec func() (rows int64, err error),
 ) (rows int64, err error) {
@@ -147,7 +146,7 @@ type nameLocker interface {
 type namedRow struct {
 	db    *gorm.DB
 	table string
-	ttl   time.Duration // the lease if Options.Lease is 0; some have no lease
+	ttl   time.Duration // the lease if Options.Lease is 0; not always used
 	poll  time.Duration
 }
 

@@ -50,7 +50,7 @@ func endedBefore(value string, currentTime time.Time) bool {
 	return err == nil && end < currentTime.UnixMilli()
 }
 
-// An endlessLock has a key that may stay for ever, because it has no lease.
+// An endlessLock has no lease, so its key may stay for ever.
 type endlessLock struct{ keyLock }
 
 // Clear removes the lock of a dead holder.
@@ -72,8 +72,8 @@ func checkReleased(keys int64, err error) error {
 }
 
 // releaseByToken runs a script that releases a lock if it still has the
-// caller's token. It repeats the script when the connection breaks. Otherwise
-// the lock would stay until its lease ends.
+// caller's token. It repeats the script when the connection breaks, because
+// the lock would otherwise stay until its lease ends.
 func releaseByToken(
 	ctx context.Context, in redis.Scripter,
 	release *redis.Script, keys []string, args ...any,

@@ -32,23 +32,23 @@ var RedisBLPOP = family.Strategy(catalog.Info{
 	Redis: []string{"SET", "BLPOP"},
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
-	Renews: true, // the lock of article A need not be renewed
+	Renews: true, // optional in the published article A
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{keyLock: newKeyLock(d)}, nil
 	},
 })
 
 type blpopLock struct {
-	keyLock // the lock of article A has a lease of 15 s
+	keyLock // the lease is a setting; 15 s in article A (README)
 
 	// The gate lets one buyer per process and key call BLPOP, because each
 	// BLPOP occupies a connection.
 	gate lock.Gate[struct{}]
 }
 
-// maxBLPOP bounds one BLPOP. Afterwards the waiter tries to take the lock, in
-// case the holder died without a signal. The waiter also checks whether its
-// buyer has left, because nothing can interrupt a BLPOP that blocks.
+// maxBLPOP bounds one BLPOP. After each BLPOP the waiter tries to take the
+// lock, because a holder that died has sent no signal. The waiter also checks
+// whether its buyer has left, because nothing can interrupt a BLPOP.
 const maxBLPOP = time.Second
 
 func (l *blpopLock) Acquire(

@@ -27,7 +27,8 @@ var RedisGetSet = family.Strategy(catalog.Info{
 	},
 })
 
-type getSetLock struct{ endlessLock } // the lock of article A polls each second
+// A getSetLock polls every LockPoll; the published article A, each second.
+type getSetLock struct{ endlessLock }
 
 func (l *getSetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
@@ -43,8 +44,8 @@ func (l *getSetLock) Acquire(
 		}
 		exists := value != ""
 		if waited {
-			// The flaw of article A: after a wait, a key that exists counts
-			// as our lock.
+			// The flaw, as published in article A: after a wait, a key that
+			// exists counts as our lock.
 			return exists, nil
 		}
 		waited = true

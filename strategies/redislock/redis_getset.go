@@ -13,9 +13,9 @@ import (
 )
 
 // RedisGETSET takes over an expired lock in one command. GETSET writes the new
-// end and returns the old one, so only one of several buyers gets back the end
-// that it had read. But the other buyers have overwritten the end, too.
-// Besides, each program compares times by its own clock.
+// end of the lease and returns the old end. So only one of several buyers gets
+// back the end that it had read. But the other buyers have overwritten the
+// end, too. Besides, each program compares times by its own clock.
 var RedisGETSET = family.Strategy(catalog.Info{
 	Name:   "redis-getset",
 	Source: "C, second Redis way",

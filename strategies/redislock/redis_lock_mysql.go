@@ -35,8 +35,8 @@ var RedisLockMySQL = family.Strategy(catalog.Info{
 	},
 })
 
-// The lock in Redis is that of the embedded Guarded, whose Reset waits for the
-// holder.
+// lockMySQL takes its Redis lock through the embedded lock.Guarded. Before a
+// new sale, Guarded.Reset waits until the lock is free.
 type lockMySQL struct{ *lock.Guarded }
 
 func (s *lockMySQL) Deduct(

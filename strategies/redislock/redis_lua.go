@@ -29,8 +29,8 @@ var RedisLua = family.Strategy(catalog.Info{
 	},
 })
 
-// In article E, the pause between two attempts depends on how long a holder
-// needs the lock, and the lease is several times as long as that.
+// Polling interval and lease are settings. In the published article E, both
+// are derived from the time for which a holder needs the lock.
 type luaLock struct{ keyLock }
 
 func (l *luaLock) Acquire(

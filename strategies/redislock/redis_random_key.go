@@ -9,8 +9,8 @@ import (
 )
 
 // RedisRandomKey takes the lock in one command: SETNX sets a key only if the
-// key does not exist. But it writes the random number into the key instead of
-// the value, so each buyer locks a key of their own.
+// key does not exist. But the strategy uses the random number as the name of
+// the key and not as its value. So each buyer locks a different key.
 var RedisRandomKey = family.Strategy(catalog.Info{
 	Name: "redis-random-key",
 	Source: "D, 1.2.1: the native code, which overwrites lockKey with a " +
@@ -26,7 +26,8 @@ var RedisRandomKey = family.Strategy(catalog.Info{
 	},
 })
 
-type randomKeyLock struct{ keyLock } // the lock of article D polls every 10 ms
+// The polling interval is a setting. In the published article D it is 10 ms.
+type randomKeyLock struct{ keyLock }
 
 func (l *randomKeyLock) Acquire(
 	ctx context.Context, _ string, o lock.Options,

@@ -32,8 +32,8 @@ var RedisRegistry = family.Strategy(catalog.Info{
 })
 
 type registryLock struct {
-	keyLock        // the lock of article D has a lease of 10 minutes
-	client  string // the token of the process
+	keyLock        // a lease of 10 minutes in the published article D
+	client  string // the token of this process
 	turns   atomic.Int64
 	local   lock.Gate[struct{}]
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // RedisRenew extends the lease while the holder works. The renewals and the
-// release do not check whose lock it is.
+// release do not check who holds the lock.
 var RedisRenew = family.Strategy(catalog.Info{
 	Name: "redis-renew",
 	Source: "A, sixth idea, which renews after two thirds of the lease; " +
@@ -24,7 +24,8 @@ var RedisRenew = family.Strategy(catalog.Info{
 	},
 })
 
-// In article A the lock polls every second, and its lease is 15 s or 30 s.
+// Polling interval and lease are settings. In the published article A they are
+// one second, and 15 s or 30 s.
 type renewLock struct{ keyLock }
 
 func (l *renewLock) Acquire(

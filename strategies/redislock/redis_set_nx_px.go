@@ -9,7 +9,7 @@ import (
 )
 
 // RedisSetNXPX sets a key only if the key does not exist. The same command
-// sets the expiry of the key. The key does not say whose lock it is.
+// sets the expiry of the key. The value does not name the holder.
 var RedisSetNXPX = family.Strategy(catalog.Info{
 	Name:       "redis-set-nx-px",
 	Source:     "A, sixth idea; E, scheme 3",
@@ -21,8 +21,8 @@ var RedisSetNXPX = family.Strategy(catalog.Info{
 	},
 })
 
-// In article A the lock polls every second. In article E the lease is much
-// longer than a holder needs the lock.
+// Polling interval and lease are settings. The published article A polls every
+// second. In article E the lease is much longer than a purchase.
 type setNXPXLock struct{ keyLock }
 
 func (l *setNXPXLock) Acquire(

@@ -25,7 +25,8 @@ var RedisSetEX = family.Strategy(catalog.Info{
 	},
 })
 
-type setexLock struct{ keyLock } // the lock of article C has a lease of 30 s
+// The lease is a setting. In the published article C it is 30 s.
+type setexLock struct{ keyLock }
 
 func (l *setexLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

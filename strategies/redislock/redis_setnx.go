@@ -24,7 +24,8 @@ var RedisSetNX = family.Strategy(catalog.Info{
 	},
 })
 
-type setnxLock struct{ endlessLock } // the lock of article A polls each second
+// A setnxLock polls every LockPoll; the published article A, each second.
+type setnxLock struct{ endlessLock }
 
 func (l *setnxLock) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -30,8 +30,8 @@ var RedisSetNXExpire = family.Strategy(catalog.Info{
 	},
 })
 
-// In article C the lease is 30 s. In article D the lease is 60 s, and the
-// pause between two attempts is 10 ms.
+// Lease and polling interval are settings. In the published article C the
+// lease is 30 s. In article D it is 60 s, and the polling interval is 10 ms.
 type setnxExpireLock struct{ endlessLock }
 
 func (l *setnxExpireLock) Acquire(

@@ -26,7 +26,7 @@ var RedisToken = family.Strategy(catalog.Info{
 	},
 })
 
-// In article D the lock polls every 10 ms, and its lease is 60 s.
+// Polling interval and lease are settings: in article D, 10 ms and 60 s.
 type tokenLock struct{ keyLock }
 
 func (l *tokenLock) Acquire(

@@ -51,15 +51,16 @@ var RedisWatchdog = family.Strategy(catalog.Info{
 })
 
 type watchdogLock struct {
-	keyLock // the lock of article A has a lease of 30 s
+	keyLock // the lease is a setting; 30 s in article A (README)
 
-	// The gate lets one waiter of this process at a time listen and try to
+	// The gate lets one waiter of this process at a time subscribe and try to
 	// take the lock. The next waiter uses the same subscription.
 	gate lock.Gate[*tap.Subscription]
 }
 
-// watchdog_lock.lua answers with one of these numbers, or with the
-// milliseconds that are left of another holder's lease.
+// watchdog_lock.lua answers watchdogTaken if the caller has the lock now, and
+// watchdogForeign if the key is no lock of ours. Any other answer is the time
+// in ms that is left of another holder's lease.
 const (
 	watchdogTaken   = -4
 	watchdogForeign = -3
@@ -149,7 +150,7 @@ func (l *watchdogLock) waitForRelease(
 		return nil
 	}
 	limit := tap.NoLimit
-	if left >= 0 { // a dead holder sends no message, so limit the wait
+	if left >= 0 { // a dead holder sends no message
 		limit = time.Duration(left+1) * time.Millisecond
 	}
 	message, err := permit.Shared.Receive(waiting, limit)

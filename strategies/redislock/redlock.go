@@ -66,7 +66,7 @@ type voter struct {
 	background      *sync.RWMutex
 	silent          atomic.Bool // true from a time-out until the next answer
 	attempts        sync.Map    // maps a token to a channel, closed after SET
-	pendingReleases sync.Map    // maps a token to a function that releases it
+	pendingReleases sync.Map    // the kept releases, by token
 }
 
 var errSilent = errors.New("this node has not answered for a while")
@@ -75,7 +75,7 @@ func (v *voter) Get(ctx context.Context) (redsyncredis.Conn, error) {
 	return &voterConn{ctx: ctx, node: v}, nil
 }
 
-// redsync asks for a new connection for each command.
+// A voterConn carries one command: redsync asks for one per command.
 type voterConn struct {
 	redsyncredis.Conn
 	ctx  context.Context
@@ -127,10 +127,10 @@ func (c *voterConn) Eval(
 func (c *voterConn) Close() error { return nil }
 
 // connectFor returns a connection for one command that may take up to limit.
-// After the command, the caller must call done with its error. The result of
-// done tells whether the node has left the command without an answer.
+// After the command, the caller must call done with the command's error. done
+// reports whether the answer is overdue.
 //
-// If the clock is stopped, no command takes too long.
+// If the clock is stopped (see tap.ClockStopped), there is no time limit.
 func (v *voter) connectFor(
 	ctx context.Context, limit time.Duration,
 ) (c redsyncredis.Conn, done func(error) bool) {
@@ -152,7 +152,7 @@ func (v *voter) connectFor(
 	}
 }
 
-// awaitAnswer waits until the node answers a PING, even with an error.
+// awaitAnswer sends PINGs until the node answers, and then the kept releases.
 func (v *voter) awaitAnswer() {
 	v.background.RLock()
 	for isOverdue(v.redis.Ping(context.Background()).Err()) {
@@ -163,7 +163,7 @@ func (v *voter) awaitAnswer() {
 }
 
 // keepRelease keeps a release until the node answers. The node may have
-// answered since the caller asked, so keepRelease looks once more.
+// answered since the caller's check, so keepRelease checks again.
 func (v *voter) keepRelease(script *redsyncredis.Script, keyAndToken []any) {
 	v.pendingReleases.Store(keyAndToken[1], func() {
 		c := &voterConn{ctx: context.Background(), node: v}

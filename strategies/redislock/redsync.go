@@ -43,15 +43,15 @@ var Redsync = family.Strategy(catalog.Info{
 type redsyncLock struct {
 	sync       *redsync.Redsync
 	nodes      int
-	maxAttempt float64       // the maximum time of an attempt, in leases
+	maxAttempt float64       // maximum time of an attempt, as a fraction of ttl
 	ttl        time.Duration // the lease if Options.Lease is 0
 
 	voters []*voter // used by redlock only
 }
 
-// Acquire does not use the library's loop, because the tap does not see the
-// pauses of that loop. Besides, the loop returns the same error for a lock
-// that is taken and for a buyer who has left.
+// Acquire does not use the library's loop, because its pauses bypass the tap
+// (package tap). The loop also returns the same error for a lock that is taken
+// and for a buyer who has left.
 //
 // If the key has another type, SET NX fails, so the lock counts as taken.
 func (l *redsyncLock) Acquire(
@@ -91,11 +91,11 @@ func (l *redsyncLock) Acquire(
 // shared a token, a delayed delete of an earlier attempt would delete the key
 // of a later attempt, and a late holder would release the lock of the next
 // holder. The token is made here because UndoUnclear needs it. The library
-// stores its own token only after it has won.
+// would store its token only after it has the lock.
 //
-// An attempt ends when most nodes have answered. But under a Tap with a
-// stopped clock it waits for all answers. Then the proof need not try every
-// order of the answers.
+// An attempt ends when most nodes have answered. But with a stopped clock, as
+// in the proof, it waits for all answers. So the proof need not try every
+// order.
 func (l *redsyncLock) newMutex(
 	ctx context.Context, key string, ttl time.Duration,
 ) *redsync.Mutex {

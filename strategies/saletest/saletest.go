@@ -62,8 +62,7 @@ func (s *Sale) Reset(t testing.TB, stock int64) {
 	if r, ok := s.Processes[0].(seckill.Resetter); ok {
 		err := r.Reset(t.Context(), s.SKU, stock)
 		for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
-			// Try again: in tests Redlock waits for a node only a tenth of a second, which is too short on a busy
-			// machine.
+			// Try again: in tests Redlock waits for a node only 0.1 s, which is too short on a busy machine.
 			err = r.Reset(t.Context(), s.SKU, stock)
 		}
 		// With a broken lock, a purchase may have released the lock that Reset has taken.

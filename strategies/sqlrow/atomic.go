@@ -10,8 +10,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Atomic lets the database subtract, without a condition. Other buyers may buy
-// between the check and the UPDATE, so the stock can fall below zero.
+// Atomic checks the stock, and then lets the database subtract without a
+// condition. If others buy in between, the stock may fall below zero.
 var Atomic = family.Strategy(catalog.Info{
 	Name:       "atomic",
 	Source:     "A, first idea: the database computes",

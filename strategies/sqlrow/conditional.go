@@ -29,8 +29,8 @@ func (s *conditional) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		// LAST_INSERT_ID returns the units left in the reply to the
-		// UPDATE, so that no second read is needed.
+		// LAST_INSERT_ID puts the units left into the reply to the UPDATE, so
+		// that no second read is needed.
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
 				"WHERE "+s.by+" = ? AND num - ? >= 0",

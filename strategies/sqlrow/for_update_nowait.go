@@ -14,7 +14,7 @@ var ForUpdateNowait = family.Strategy(catalog.Info{
 	Needs:      ForUpdate.Needs,
 	Also:       []string{"for_update.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		// A locked row is an error at once: the buyer gets ErrBusy.
+		// If the row is locked, NOWAIT fails at once: the buyer gets ErrBusy.
 		return &forUpdate{d.Ledger, "id", "FOR UPDATE NOWAIT"}, nil
 	},
 })

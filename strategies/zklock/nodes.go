@@ -68,11 +68,11 @@ func newGUID() string {
 	return fmt.Sprintf("%x", b)
 }
 
-// predecessor finds the node right ahead of our own, and reports whether our
-// own is in the list. It compares only the numbers, so that clients with other
-// prefixes can share the queue. The server's counter is a signed 32-bit number
-// that may overflow. So a number a is earlier than b if counting up from a
-// reaches b in less than 2³¹ steps.
+// predecessor finds the node right ahead of our own node, and reports whether
+// our own node is in the list. It compares only the numbers, so that clients
+// with other prefixes can share the queue. The server's counter is a signed
+// 32-bit number that may overflow. So a number a is earlier than b if counting
+// up from a reaches b in less than 2³¹ steps.
 func predecessor(names []string, own string) (ahead string, here bool) {
 	mine, _ := sequenceNumber(own)
 	var nearest int32
@@ -85,7 +85,7 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 		if !ok {
 			continue // a node without a number is not in the queue
 		}
-		behind := n - mine // this difference overflows as the counter does
+		behind := n - mine // wraps around, like the counter
 		if behind < 0 && (ahead == "" || behind > nearest) {
 			ahead, nearest = name, behind
 		}
@@ -93,8 +93,8 @@ func predecessor(names []string, own string) (ahead string, here bool) {
 	return ahead, here
 }
 
-// sequenceNumber reads the sequence number that the server has appended to a
-// node's name, as ten digits, or as a minus and at least nine digits.
+// sequenceNumber reads the sequence number at the end of a node's name. The
+// server writes ten digits, or a minus sign and at least nine digits.
 func sequenceNumber(name string) (n int32, ok bool) {
 	front := strings.TrimRight(name, "0123456789")
 	digits := name[len(front):]
@@ -116,8 +116,8 @@ func sequenceNumber(name string) (n int32, ok bool) {
 	return int32(v), err == nil
 }
 
-// release deletes the node of a holder. After an error other than ErrNotHeld,
-// the client tries again in the background until the session ends.
+// release deletes the node of a holder. If the command fails, Forget deletes
+// the node, if necessary later in the background.
 func (me *zkContender) release(ctx context.Context) error {
 	err := me.zk.Delete(ctx, me.key+"/"+me.node)
 	switch {

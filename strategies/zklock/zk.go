@@ -34,7 +34,7 @@ var ZK = family.Strategy(catalog.Info{
 	},
 })
 
-// A zkLock is a queue of nodes. The function waitTurn returns when the
+// A zkLock is a queue of nodes. The function waitTurn waits until the
 // contender has the lock. Each strategy has its own waitTurn.
 type zkLock struct {
 	zk       *zkclient.Client
@@ -45,16 +45,15 @@ type zkContender struct {
 	*zkLock
 	key, guid, node string
 	once            bool            // true if the buyer does not wait
-	asking          context.Context // ends the commands
-	waiting         context.Context // ends the waits: see lock.WaitContext
+	asking          context.Context // context of commands
+	waiting         context.Context // context of waits: see lock.WaitContext
 }
 
 const (
-	// zkRetries bounds how often a command is repeated when the connection
-	// breaks.
+	// zkRetries bounds the repetitions of a command after a lost connection.
 	zkRetries = 2
-	// If the server answers late or not at all, zkTimeout is the time that an
-	// acquisition may take in addition to its wait. It also bounds a clean-up.
+	// zkTimeout is how much longer than its wait an acquisition may take if
+	// the server is slow or silent. It also bounds a clean-up.
 	zkTimeout = 2 * time.Second
 )
 
@@ -80,7 +79,7 @@ func (l *zkLock) Acquire(
 }
 
 // zkCommandContext returns the context for the commands of an acquisition. It
-// ends with errZKDown when the server has not answered for too long.
+// ends with errZKDown when the wait and then zkTimeout have passed.
 func zkCommandContext(
 	ctx context.Context, wait time.Duration,
 ) (context.Context, context.CancelFunc) {
@@ -108,7 +107,7 @@ func (l *zkLock) queue(
 	defer func() {
 		if err != nil {
 			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-				// Our own node may still block the lock, so report this error.
+				// Our node may still block the lock, so return leave's error.
 				err = left
 			}
 		}
@@ -152,13 +151,13 @@ func zkWaitUntilFirst(me *zkContender) (uint64, error) {
 }
 
 // watchAhead lists the queue. If nodes are ahead of ours, it returns a
-// channel, gone. The channel gets an event when the nearest of these nodes is
-// deleted or changed, or when our session ends.
+// channel, gone. This channel receives an event when the nearest of these
+// nodes is deleted or changed, or when our session ends.
 //
-// Otherwise gone is nil and the lock is ours. The fencing token is the number
-// of the transaction that last changed the list, which is part of the reply.
-// The token grows with every grant, because the next holder reads the list
-// after our node was deleted.
+// If no node is ahead, gone is nil and the lock is ours. The fencing token is
+// the number of the transaction that last changed the list, which is part of
+// the reply. The token grows with every grant, because the next holder reads
+// the list after our node was deleted.
 func (me *zkContender) watchAhead() (
 	fence uint64, gone <-chan zk.Event, err error,
 ) {
@@ -178,7 +177,7 @@ func (me *zkContender) watchAhead() (
 			fence, gone = uint64(stat.Pzxid), nil
 			return nil
 		}
-		// ExistsW would also watch a missing node, and never get an event.
+		// GetW fails if the node is gone. ExistsW would wait for its creation.
 		_, _, gone, err = me.zk.GetW(me.asking, me.key+"/"+ahead)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
@@ -188,8 +187,9 @@ func (me *zkContender) watchAhead() (
 	return fence, gone, err
 }
 
-// repeat calls the function ask again when the connection breaks, because our
-// node is still in the queue. It also calls ask again after errZKAgain.
+// repeat calls the function ask. If the connection breaks, it calls ask again,
+// because our node is still in the queue. After errZKAgain it calls ask again,
+// too.
 func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 	for failures := 0; ; {
 		err := ask()
@@ -208,8 +208,8 @@ func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 }
 
 // session returns the client's session at once if there is a connection.
-// Otherwise it waits for up to zkTimeout. In this time the client finds a
-// server that was restarted.
+// Otherwise it waits for up to zkTimeout. In this time the client can
+// reconnect to a server that was restarted.
 func (l *zkLock) session(
 	ctx context.Context,
 ) (*zkclient.Session, error) {

@@ -27,8 +27,7 @@ var ZKNode = family.Strategy(catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
 	},
-	// The name differs from the path in `zk`, because that path is a
-	// directory.
+	// The strategy `zk` uses stock-N as a directory, so use another name.
 	Key: func(sku int64) string {
 		return fmt.Sprintf("/seckill/locks/stock-%d.node", sku)
 	},
@@ -36,10 +35,10 @@ var ZKNode = family.Strategy(catalog.Info{
 
 type zkNode struct{ *zkLock }
 
-// Acquire creates the node key. o.Lease has no effect, because the lock lives
-// as long as the session. There is no fencing token. The reply to a create
-// does not have the transaction's number, and reading it needs another round
-// trip.
+// Acquire creates the node named key. o.Lease has no effect, because the lock
+// lives as long as the session. There is no fencing token: the reply to a
+// create does not contain the transaction's number, and a read of this number
+// would need another round trip.
 func (l *zkNode) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -82,7 +81,7 @@ func (l *zkNode) waitForNode(
 			continue
 		}
 		if left := l.leave(ctx, key, me); left != nil && ctx.Err() == nil {
-			// Our own node may still block the lock, so report this error.
+			// Our node may still block the lock, so return leave's error.
 			err = left
 		}
 		return nil, err
@@ -90,10 +89,10 @@ func (l *zkNode) waitForNode(
 }
 
 // createOrWatch creates the node. If another contender has the node,
-// createOrWatch returns a channel, gone. The channel gets an event when the
-// node is deleted or changed, or when our session ends. The node's data names
-// its owner. If the connection breaks during a create, the data shows whether
-// the node is ours.
+// createOrWatch returns a channel, gone. This channel receives an event when
+// the node is deleted or changed, or when our session ends. The node's data
+// names its owner. If the connection breaks during a create, the data shows
+// whether the node is ours.
 func (l *zkNode) createOrWatch(
 	ctx context.Context, key, me string,
 ) (gone <-chan zk.Event, err error) {
@@ -110,7 +109,7 @@ func (l *zkNode) createOrWatch(
 		case !errors.Is(err, zk.ErrNodeExists):
 			return err
 		}
-		// ExistsW would also watch a missing node, and never get an event.
+		// GetW fails if the node is gone. ExistsW would wait for its creation.
 		owner, _, change, err := l.zk.GetW(ctx, key)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
