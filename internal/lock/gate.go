@@ -14,7 +14,7 @@ import (
 //
 // The goroutines at one key share a value of type R. Only the goroutine that holds the permit may use the value.
 type Gate[R any] struct {
-	// Close, if not nil, is called with the shared value when the last goroutine has left the key.
+	// Close, if not nil, is called with the shared value when nobody holds a key's permit or waits for it any more.
 	Close func(R)
 
 	mu      sync.Mutex

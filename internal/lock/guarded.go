@@ -91,9 +91,9 @@ type Clearer interface {
 	Clear(ctx context.Context, key string) error
 }
 
-// Reset waits until the SKU's lock is free. Then no holder from before the reset is still at work. If Reset removed
-// the lock at once, an old holder and a new one could both sell from the stock of the new sale. If the lock is still
-// taken after the longest lease and its Locker is a Clearer, Reset removes the lock by force.
+// Reset waits until the SKU's lock is free. Afterwards no holder from before the reset is still at work. If Reset
+// removed the lock at once, an old holder and a new one could both sell from the stock of the new sale. If the lock is
+// still taken after the wait plus MaxLifetime and its Locker is a Clearer, Reset removes the lock by force.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
@@ -109,7 +109,7 @@ func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	return lease.Release(ctx)
 }
 
-// RunLocked runs f while it holds the SKU's lock. f must use the context and the ledger that it is given.
+// RunLocked runs f while it holds the SKU's lock. f must use the context and the ledger that RunLocked passes to it.
 func (g *Guarded) RunLocked(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
 	return g.runWithLease(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
 		return f(lease.Context(), store)

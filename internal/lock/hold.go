@@ -35,8 +35,8 @@ func NewHold(
 }
 
 // ExpireAt ends the lease's context with ErrLost at deadline. Another call replaces the deadline. Compute the deadline
-// from the time just before the command was sent. The server begins to count later, so the holder learns of the end
-// before another buyer can get the lock.
+// from the time just before the command that takes or renews the lock was sent. The server begins to count later, so
+// the holder learns of the end before another buyer can get the lock.
 //
 // Two calls must not run at the same time. The renewer (see Renew) may call ExpireAt.
 func (h *Hold) ExpireAt(deadline time.Time) {
@@ -54,13 +54,13 @@ func (h *Hold) ExpireWith(session context.Context) {
 }
 
 // Renew starts a goroutine, the renewer, that calls the function renew after each period, until the lease is lost or
-// released. If renew returns false, the lock belongs to someone else, and the lease is lost. The renewer ignores an
-// error of renew, because the deadline (ExpireAt) decides. If limit is above 0, the renewals end after that time, in
-// case the holder hangs. The renewals go on when the buyer's context ends, because the buyer has the lock until
-// Release. Release waits for the renewer's end.
+// released. If renew returns ours = false, the lock belongs to someone else, and the lease is lost. The renewer ignores
+// an error of renew, because the lease ends at its deadline anyway (ExpireAt). If limit is above 0, the renewals end
+// after this time, in case the holder hangs. The renewals go on when the buyer's context ends, because the buyer has
+// the lock until Release. Release waits for the renewer's end.
 //
-// The renewer tells a tap.Tap when it sleeps (tap.Background). So the explorer can decide when the renewer acts. Call
-// Renew once.
+// A tap.Tap sees the renewer's pauses (tap.Background), so the explorer can decide when the renewer acts. Call Renew
+// once.
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
@@ -75,7 +75,7 @@ func (h *Hold) Renew(
 		}
 	})
 	go func() {
-		defer end() // runs last, because it says that this goroutine sends no more commands
+		defer end() // runs last, because it tells the tap that this goroutine sends no more commands
 		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {
@@ -93,7 +93,7 @@ func (h *Hold) Renew(
 // MarkLost ends the lease's context with ErrLost, which also ends the renewer. A lost lease stays lost.
 func (h *Hold) MarkLost() { h.cancel(ErrLost) }
 
-// Context ends with ErrLost as its cause when the lock is known to be lost.
+// Context returns the lease's context. It ends with ErrLost as its cause when the lock is known to be lost.
 func (h *Hold) Context() context.Context { return h.ctx }
 
 // Fence returns the fencing token, or 0 if the lock has none.
@@ -106,7 +106,7 @@ func (h *Hold) Release(ctx context.Context) error {
 	return err
 }
 
-// releaseOnce first waits for the renewer's end. Otherwise the renewer could extend the lock that is being released.
+// releaseOnce first waits for the renewer's end, because the renewer could extend the lock during its release.
 func (h *Hold) releaseOnce(ctx context.Context) error {
 	defer h.cancel(context.Canceled)
 	if h.stopRenewing != nil {
@@ -137,9 +137,9 @@ func ReleaseByToken(ctx context.Context, release func() error) error {
 	return err
 }
 
-// UndoUnclear releases a lock that an attempt may have taken although its reply was lost. It does so even when the
-// buyer has left, which may be the reason for the lost reply. If the server cannot be reached, the lock ends with its
-// lease.
+// UndoUnclear releases a lock that an attempt may have taken although its reply was lost. It sends the release even
+// when the buyer has left, because the reply may be lost for that very reason. If the server cannot be reached, the
+// lock ends with its lease.
 func UndoUnclear(ctx context.Context, release func(context.Context) error) {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()

@@ -14,11 +14,11 @@ import (
 type Options struct {
 	// Wait bounds the wait. 0 means one attempt. A negative value means to wait until the context ends.
 	Wait time.Duration
-	// Lease is the life of the lock without renewal. If Lease is 0, the lock uses its own lease,
-	// and a lock that can renew itself does so until its release.
+	// Lease is how long the lock lasts without renewal. If Lease is 0, the lock uses its default lease, and renews
+	// itself until its release if it can.
 	Lease time.Duration
-	// Above is the greatest fencing token that the caller knows, or 0. A lock whose server may forget its count goes
-	// on counting from Above. Other locks ignore it.
+	// Above is the greatest fencing token that the caller knows, or 0. A lock whose server may forget its count goes on
+	// counting from Above. Other locks ignore Above.
 	Above uint64
 }
 
@@ -27,15 +27,15 @@ type Locker interface {
 	// Acquire takes a lock. The backend uses key unchanged, as the name of a Redis key, a node or a row, for example.
 	//
 	// It returns seckill.ErrBusy when o.Wait has passed and the lock is still held, seckill.ErrUnavailable when the
-	// backend could not be asked, and ctx's error when ctx ended first. After an error, no lock stays behind that
-	// outlives its lease or session.
+	// backend could not be asked, and ctx's error when ctx ended first. After an error, the lock may have been taken
+	// all the same, but it ends with its lease or session at the latest.
 	Acquire(ctx context.Context, key string, o Options) (Lease, error)
 }
 
 // A Lease is a lock that its caller holds.
 type Lease interface {
-	// Context returns a context derived from Acquire's. It ends with ErrLost
-	// as its cause when the lock is known to be lost, and also after Release.
+	// Context returns a context derived from Acquire's. It ends when the lock is known to be lost, with ErrLost as its
+	// cause. It also ends after Release.
 	Context() context.Context
 	// Fence returns the fencing token, which grows with every grant of the same key, or 0 if the lock has none.
 	Fence() uint64

@@ -61,13 +61,13 @@ func AcquireError(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// ErrPlaceLost means that the contender has lost its place in the lock's queue,
-// or that the session of the place has ended. LineUp then takes a new place.
+// ErrPlaceLost means that the contender has lost its place in the lock's queue, perhaps because its session has ended.
+// LineUp then takes a new place.
 var ErrPlaceLost = errors.New("the place in the lock's queue was lost")
 
-// LineUp acquires a lock that has a queue. It calls the function attempt, which waits in the queue until the deadline,
-// when the buyer's wait (Options.Wait) is over, and then returns seckill.ErrBusy. After ErrPlaceLost LineUp calls
-// attempt again until the wait is over. It makes at least one more attempt, even for a buyer who does not wait.
+// LineUp acquires a lock that has a queue. It calls the function attempt, which waits in the queue, and returns
+// seckill.ErrBusy at the deadline, the end of the buyer's wait (Options.Wait). If attempt returns ErrPlaceLost, LineUp
+// calls it again until the deadline, but at least once more, even for a buyer who does not wait.
 func LineUp(
 	ctx context.Context, wait time.Duration,
 	attempt func(deadline time.Time) (Lease, error),
@@ -87,8 +87,8 @@ func LineUp(
 	return nil, context.Cause(ctx)
 }
 
-// WaitContext returns the context of a wait in a lock's queue. If wait is not negative, the context ends at the
-// deadline, with seckill.ErrBusy as its cause. When session ends, the context ends with ErrPlaceLost.
+// WaitContext returns the context of a wait in a lock's queue. When session ends, the context ends with ErrPlaceLost as
+// its cause. At the deadline, it ends with seckill.ErrBusy, unless wait is negative, that is, without a limit.
 func WaitContext(
 	ctx, session context.Context, wait time.Duration, deadline time.Time,
 ) (context.Context, context.CancelFunc) {

@@ -12,8 +12,8 @@ import (
 // context identifies the holder: a call under that context comes from the holder. Two goroutines that work under one
 // lease are one holder, and the lock does not protect them from each other.
 
-// A shared is a lock that its holder has acquired once or several times. The lock is released
-// together with the last of these leases.
+// A shared is a lock that its holder can acquire several times. Each acquisition gives a lease. The release of the last
+// lease releases the lock.
 type shared struct {
 	first   *Hold
 	release func(context.Context) error
@@ -40,10 +40,10 @@ func NewReentrant(
 	return s.first
 }
 
-// Again returns another lease of the lock if ctx comes from a lease that holds the lock. If ctx
-// comes from no such lease, or the lease was released, Again returns neither a lease nor an error,
-// and the caller must send the command that takes the lock. If the lease has ended without a
-// release, Again returns seckill.ErrUnavailable, because the caller could then wait for itself.
+// Again returns another lease of the lock if ctx comes from a lease that holds the lock. If ctx comes from no such
+// lease, or the lease was released, Again returns neither a lease nor an error, and the caller must send the command
+// that takes the lock. If the lease has ended without a release, Again returns seckill.ErrUnavailable, because the
+// caller might wait for its own lock.
 //
 // Again sends no command. The lock keeps the deadline and the renewer of its first lease.
 func Again(ctx context.Context, l Locker, key string) (Lease, error) {

@@ -55,9 +55,9 @@ type Session struct {
 	watchdog *time.Timer
 }
 
-// Alive returns a context that ends when the server has ended the session. It also ends when the server has not
-// answered for the session's timeout, because the server may then have removed our ephemeral nodes. A lost connection
-// does not end the session, which can be resumed within the timeout.
+// Alive returns a context that ends when the server has ended the session. The context also ends when the server has
+// not answered for the session's timeout, because the server may then have removed our ephemeral nodes. A lost
+// connection does not end the session, which can be resumed within the timeout.
 //
 // The timeout is counted from the time at which the last answered request was sent. The server begins to count later,
 // so Alive ends before the session. A process that is stopped notices the end only when it runs again.
@@ -201,8 +201,8 @@ func (c *Client) noteConnected() {
 	close(c.up)
 }
 
-// Expire makes the client believe that the server has ended its session and granted a new one.
-// Package explore calls Expire to simulate that end, after it has removed the nodes of the session.
+// Expire makes the client believe that the server has ended its session and granted a new one. Package explore calls
+// Expire to simulate the end of a session, after it has removed the session's nodes.
 func (c *Client) Expire() {
 	for _, state := range []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateHasSession} {
 		c.handleEvent(zk.Event{Type: zk.EventSession, State: state})
@@ -221,7 +221,7 @@ func (c *Client) watchSession(s *Session) {
 	}
 	s.over(errSilent)
 	if c.link != nil {
-		c.link.Close() // The library then connects again, perhaps to a faster server.
+		c.link.Close() // the library then connects again, perhaps to a faster server
 	}
 }
 

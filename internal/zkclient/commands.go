@@ -90,8 +90,8 @@ func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-cha
 
 // Wait waits until a watch of this client fires or ctx ends.
 //
-// A tap can find out whether the event has been sent: Wait passes a function to tap.WaitWithin that sends a request. The server sends the event of a change before it answers a later request. So after the answer no event of
-// an earlier change is still on its way.
+// The server sends the event of a change before it answers a later request. So Wait passes to tap.WaitWithin a function
+// that sends a request: after the answer, a tap knows that no event of an earlier change is still on its way.
 func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
 	_, err := tap.WaitWithin(ctx, what, tap.NoLimit, fired, func(context.Context) error {
 		_, _, err := c.conn.Exists("/")
@@ -106,8 +106,8 @@ func (c *Client) Delete(ctx context.Context, path string) error {
 	return err
 }
 
-// Forget removes the children of dir whose names contain the text mark. A create whose answer was
-// lost may have made such a child; a delete that failed may have left one. See CleanUp.
+// Forget removes the children of dir whose names contain mark. Such a child may exist after a create whose answer was
+// lost, or after a delete that failed. See CleanUp.
 func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 	return c.CleanUp(ctx, func(ctx context.Context) error {
 		names, _, err := c.Children(ctx, dir)
@@ -130,8 +130,8 @@ func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 // CleanUp first waits for all commands whose contexts ended before the answer came. One of them may
 // be a create that has not reached the server yet.
 //
-// An error means that remove has failed or ctx has ended. CleanUp then repeats remove in the background, without
-// the tap, until remove succeeds or the client is closed. Closing the client also removes its nodes.
+// An error means that remove has failed or ctx has ended. CleanUp then repeats remove in the background, bypassing the
+// tap, until remove succeeds or the client is closed. Closing the client also removes its nodes.
 func (c *Client) CleanUp(ctx context.Context, remove func(context.Context) error) error {
 	c.mu.Lock()
 	c.pruneLate()
