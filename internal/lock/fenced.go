@@ -23,23 +23,23 @@ var FencedSource string
 // locking", 2016). Each grant of the lock has a number, the fencing token. A
 // later grant has a greater token. A holder
 //
-//  1. raises stock.fence to its token before it reads the stock. If that
+//  1. raises stock.fence to its token before it reads the stock. If this
 //     changes no row, a later holder has already raised the fence.
 //  2. reads the stock, and computes.
 //  3. writes the stock and the order only if stock.fence is still its token.
-//     If that changes no row, a later holder has raised the fence meanwhile.
+//     If this changes no row, a later holder has raised the fence meanwhile.
 //
-// The raise comes first because of the late write of an earlier holder. Without
-// the raise, that write could come between the read and the write of a later
-// holder, and be lost.
+// The raise comes first because of the late write of an earlier holder.
+// Without the raise, this late write could come between the read and the write
+// of a later holder, and be lost.
 //
-// This is safe for every lock, even a faulty one. Only one holder can raise the
-// fence to a given number, because the fence must be lower before. The row is
-// written only while the fence is the writer's token. So between a holder's
+// This is safe for every lock, even a faulty one. Only one holder can raise
+// the fence to a given number, because the fence must be lower before. The row
+// is written only while the fence is the writer's token. So between a holder's
 // raise and its write no other holder has raised the fence or written the row.
-// If a faulty lock grants one token twice, the second raise fails, because the
-// fence already equals the token. Tokens that fall or repeat cause refusals
-// (ErrConflict), but never a wrong stock.
+// If a faulty lock grants one token twice, the second holder's raise fails,
+// because the fence already equals the token. Tokens that fall or repeat cause
+// refusals (ErrConflict), but never a wrong stock.
 //
 // The run is compared as well. A reset begins a new run with fence 0, because
 // the next sale may use another lock with smaller tokens. The pair of run and
@@ -108,8 +108,8 @@ func (f fence) raiseFence(
 	return f.checkPassed(rows, err)
 }
 
-// writeStock is step 3 above: it writes the stock if stock.fence is still the
-// holder's token.
+// writeStock is step 3 of the protocol: it writes the stock if stock.fence is
+// still the holder's token.
 func (f fence) writeStock(
 	tx *gorm.DB, store *ledger.Store, sku, num int64,
 ) error {

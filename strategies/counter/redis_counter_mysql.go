@@ -46,10 +46,10 @@ type redisCounterMySQL struct {
 	deps catalog.Deps
 }
 
-// In take.lua a purchase takes its units, and Redis records it as open.
-// settle.lua closes the purchase when its state in the ledger is known. Only
-// redis-counter-mysql opens purchases. The table in take.lua says what Redis
-// stores of a purchase.
+// In take.lua a purchase takes its units, and Redis records the purchase as
+// open. settle.lua closes the purchase when its state in the ledger is known.
+// Only redis-counter-mysql opens purchases. The table in take.lua says what
+// Redis stores of a purchase.
 //
 // These are the states, as settle.lua reads them.
 const (
@@ -162,7 +162,7 @@ func (s *redisCounterMySQL) settleDuplicate(
 
 // An admission is the answer of take.lua to a buyer who may go on to MySQL.
 type admission struct {
-	sale              string // the sale of run
+	sale              string // the database and the run, as one text
 	run, left, buyers int64
 }
 

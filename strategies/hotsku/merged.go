@@ -326,8 +326,8 @@ type batch struct {
 	stockHint                      // a hint, or read from the row
 	certain   bool                 // true if run and num are from the row
 	orders    []*ledger.Entry      // the purchases that the batch can sell
-	users     map[int64]bool       // the users of orders
-	sum       int64                // the units of orders
+	users     map[int64]bool       // the users who have one of orders
+	sum       int64                // the number of units in orders
 }
 
 // chooseOrders fills b.orders with purchases for which the stock is enough,

@@ -10,8 +10,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// OrderFirst changes the hot row last, so that others wait for the row during
-// the UPDATE and the COMMIT only.
+// OrderFirst changes the hot row last, so that other buyers wait for the row
+// only during the UPDATE and the COMMIT.
 var OrderFirst = family.Strategy(catalog.Info{
 	Name:       "order-first",
 	Source:     "common practice in large shops: the hot row comes last",

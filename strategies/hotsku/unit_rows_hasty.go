@@ -10,8 +10,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// UnitRowsHasty is UnitRows without waiting for the buyers who hold the other
-// units. If these buyers give up, the answer "sold out" to others was wrong.
+// UnitRowsHasty is UnitRows, but it does not wait for the buyers who hold the
+// other units. If these buyers give up, the answer "sold out" was wrong.
 var UnitRowsHasty = family.Strategy(catalog.Info{
 	Name:   "unit-rows-hasty",
 	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",

@@ -60,6 +60,6 @@ func (l *getSetLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // even another's
+		return checkReleased(l.redis.Del(ctx, key).Result()) // anyone's key
 	}), nil
 }

@@ -14,7 +14,7 @@ import (
 
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
 // command. It needs three round trips instead of one, on a connection of its
-// own. Its DEL does not check whose lock it deletes.
+// own. Its DEL does not check who holds the lock.
 var RedisMultiLock = family.Strategy(catalog.Info{
 	Name:       "redis-multi-lock",
 	Source:     "E: SETNX compared with Redis transactions",
@@ -40,7 +40,7 @@ func (l *multiLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // even another's
+		return checkReleased(l.redis.Del(ctx, key).Result()) // anyone's key
 	}), nil
 }
 

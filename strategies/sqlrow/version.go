@@ -14,7 +14,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// Version is optimistic locking by a version number.
+// Version is optimistic locking by a version number, which each write raises.
 var Version = family.Strategy(catalog.Info{
 	Name:       "version",
 	Source:     "A, fourth idea: optimistic locking by a version number",

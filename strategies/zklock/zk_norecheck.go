@@ -7,8 +7,8 @@ import (
 )
 
 // ZKNoRecheck is the queue of `zk`, but a waiter takes the lock as soon as the
-// node ahead of its own is deleted. If this was the node of a waiter that gave
-// up or died, two buyers have the lock.
+// node ahead of its own is deleted. If the deleted node was that of a waiter
+// that gave up or died, two buyers have the lock.
 var ZKNoRecheck = family.Strategy(catalog.Info{
 	Name: "zk-norecheck",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
