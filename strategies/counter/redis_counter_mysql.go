@@ -127,8 +127,8 @@ func (s *redisCounterMySQL) explainNoRow(
 }
 
 // findOrder looks for the order after a COMMIT without an answer. If there is
-// an order, the purchase is sold. Otherwise the COMMIT may still take effect,
-// so the purchase stays open. When a later buyer needs its units, that buyer's
+// an order, the purchase is sold. If not, the COMMIT may still take effect, so
+// the purchase stays open. When a later buyer needs its units, that buyer's
 // process looks for the order again.
 func (s *redisCounterMySQL) findOrder(
 	ctx context.Context, p seckill.Purchase, in admission, unknown error,

@@ -202,7 +202,7 @@ func stillExists(got *clientv3.GetResponse, rev int64) bool {
 }
 
 // leave deletes the key of a contender that gives up, even when its buyer has
-// left. Otherwise the key would stay as long as the session's lease.
+// left, because the key would otherwise stay as long as the session's lease.
 func (me *contender) leave(ctx context.Context) error {
 	if me.hasKey || me.unclear {
 		_, err := me.deleteKey(context.WithoutCancel(ctx))

@@ -67,8 +67,8 @@ func closeConn(conn *sql.Conn) {
 }
 
 // releaseError returns the error of a release that could not be sent. If the
-// connection has ended, the lock has ended with it. Otherwise the caller
-// closes the connection, which ends the lock.
+// connection has ended, the lock has ended with it. If not, the caller closes
+// the connection, which ends the lock.
 func releaseError(err error) error {
 	if errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, mysql.ErrInvalidConn) ||

@@ -50,8 +50,8 @@ func (l *getsetLock) Acquire(
 		}
 		// Suppose several buyers have read the same expired end. Only the
 		// first GETSET returns this end, and its buyer has the lock. Each
-		// later GETSET returns another end. But it also writes a new end, a
-		// few milliseconds later than the one that the holder wrote.
+		// later GETSET returns another end. But each GETSET also writes a new
+		// end, a few milliseconds later than the holder's.
 		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()

@@ -57,8 +57,8 @@ const redlockMaxAttempt = 0.05
 //
 //  1. When a buyer has enough votes of other nodes, a command to this node is
 //     not cancelled.
-//  2. A release is sent when the SET of the same token has ended. Otherwise
-//     the release could overtake the SET, and the key would stay.
+//  2. A release is sent when the SET of the same token has ended, because a
+//     release that overtakes the SET would leave the key in place.
 //  3. A node that has not answered a command is silent. A silent node gets no
 //     commands. Releases for this node are kept until the node answers again.
 type voter struct {

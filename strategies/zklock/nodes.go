@@ -26,8 +26,8 @@ func stockPath(sku int64) string {
 
 // createNode creates our node and returns its name. If the connection breaks,
 // the node may exist although no reply has arrived. So createNode searches for
-// the GUID before it tries again. Otherwise our second node would wait for our
-// first one.
+// the GUID before it tries again, because a second node of ours would wait for
+// the first.
 func (l *zkLock) createNode(
 	ctx context.Context, key, guid string,
 ) (name string, err error) {
@@ -134,8 +134,8 @@ func (me *zkContender) release(ctx context.Context) error {
 }
 
 // leave deletes the node of a contender that gives up, even when its buyer has
-// left. Otherwise the node would stay as long as our session. If the command
-// fails, the client tries again in the background.
+// left, because the node would otherwise stay as long as our session. If the
+// command fails, the client tries again in the background.
 func (me *zkContender) leave(ctx context.Context) error {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
 	defer cancel()

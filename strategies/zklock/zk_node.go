@@ -153,9 +153,9 @@ func (l *zkNode) deleteOwn(
 	return deleted, err
 }
 
-// leave deletes the node if the node is ours, even when the buyer has left.
-// Otherwise the node would stay as long as our session. If the command fails,
-// the client tries again in the background.
+// leave deletes the node if the node is ours, even when the buyer has left,
+// because the node would otherwise stay as long as our session. If the command
+// fails, the client tries again in the background.
 func (l *zkNode) leave(ctx context.Context, key, me string) error {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
 	defer cancel()
