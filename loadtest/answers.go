@@ -60,7 +60,7 @@ type reply struct {
 	Status     int           // the HTTP status; 0 if there was no answer
 	RetryAfter time.Duration // 0 if the answer has no Retry-After
 	Replayed   bool          // true if the service repeats its answer to an earlier call of this request
-	ThisCall   bool          // true if the error is about this call only; another call of the request may have bought
+	ThisCall   bool          // true if the error is about this call only; another call of the request may have succeeded
 	answered   time.Duration // when the answer came
 	// reservedUntil is a time before which the reservation cannot have expired. It is 0 if no such time is known.
 	reservedUntil time.Duration

@@ -195,7 +195,7 @@ func (q Requirement) checkResult(r *Result) Check {
 	return c
 }
 
-// Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the sale stood still.
+// Blocked is the verdict on a run that oversold, lost or invented nothing, but in which the sale stood still.
 // Units were left and buyers asked for them, but none was sold for longer than Served.PatienceMs. Package
 // judge never gives this verdict.
 const Blocked judge.Verdict = "blocked"

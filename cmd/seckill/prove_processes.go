@@ -120,7 +120,7 @@ func (c *ProveCmd) proveHere(ctx context.Context, stderr io.Writer, o prove.Opti
 		own, err := c.startServers(ctx, o.Infos...)
 		return prove.Servers{Lab: own, Losing: losing}, func() { endLab(stderr, own) }, err
 	}
-	process := "" // names the process, because each process counts only its own answers
+	process := "" // begins each line of progress if there are several processes, because each counts its own answers
 	if c.Part != nil {
 		process = fmt.Sprintf("process %d: ", c.Part[0]+1)
 	}

@@ -365,10 +365,10 @@ for _, call in ipairs(ARGV) do
 end
 return denied`
 
-// Right returns the capability to send a command to servers that offer base, which is Redis or RedisQuorum.
+// Right returns the capability to send one command to Redis. The argument base is Redis or RedisQuorum.
 func Right(base Capability, command string) Capability { return base + Capability(" "+command) }
 
-// server returns base if c is the result of Right for base. For any other capability it returns c.
+// server returns the capability of the servers that c needs. It is c without the command that Right has added, if any.
 func (c Capability) server() Capability {
 	of, _, _ := strings.Cut(string(c), " ")
 	return Capability(of)

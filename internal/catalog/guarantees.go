@@ -16,7 +16,7 @@ const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more units than there are
 	LostUpdate  Question = "lost-update"  // with buyers in one process, stock and orders agree in the end
 	SoldOut     Question = "sold-out"     // a buyer gets the answer "sold out" only if too few units are left
-	Processes   Question = "processes"    // oversell and lost-update also hold with buyers in several processes
+	Processes   Question = "processes"    // oversell and lost-update have the same answers with several processes
 	DeadHolder  Question = "dead-holder"  // if a buyer dies, nothing is sold twice, and others wait for a bounded time
 	BuyerLeaves Question = "leaves"       // a buyer who hangs up gets no false answer, and blocks no other buyer
 	LeaseEnd    Question = "lease-end"    // a lease, session or connection may end while its holder is at work

@@ -215,8 +215,8 @@ func (s *Schedule) startOfSale() int {
 	})
 }
 
-// leavers returns the buyers that left. It returns none if another fault happened too, because a process
-// that another fault has hit may be unable to clean up after its buyers.
+// leavers returns the buyers that hung up (the fault Leaves). If a fault of another kind happened too, it returns
+// none, because a process that was hit by that fault may be unable to clean up after its buyers.
 func (s *Schedule) leavers() []string {
 	var who []string
 	for _, step := range s.Steps {

@@ -25,8 +25,8 @@ func (m move) mayUnblock() bool {
 		return false // the attempt ended in a back-off, so it changed nothing for other buyers
 	}
 	if !m.actor.run.world.hasLock() {
-		// An attempt that repeats the failed one before it wakes no other buyer. If it did, two buyers that wait for a
-		// third one would wake each other for ever.
+		// If an attempt only repeats the failed attempt before, it wakes no other buyer. Otherwise two buyers that wait
+		// for a third one would wake each other for ever.
 		return !m.attempt.repeats() || m.actor.isDone()
 	}
 	if m.hadLock {

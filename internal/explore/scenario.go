@@ -113,7 +113,7 @@ const (
 	ClockJumps Fault = "clock jumps"
 	// NodeLost stops one of several servers (Options.Node), and another takes over.
 	NodeLost Fault = "a node is lost"
-	// TimePasses ends leases and limited waits. It happens when no buyer can continue.
+	// TimePasses ends leases, and waits that have a time limit. It happens when no buyer can continue.
 	TimePasses Fault = "time passes"
 )
 
@@ -181,7 +181,7 @@ type Schedule struct {
 type Belief struct {
 	Who  string `json:"who"`
 	From int    `json:"from"`
-	To   *int   `json:"to,omitempty"` // nil if the belief lasted until the end of the schedule or the buyer's death
+	To   *int   `json:"to,omitempty"` // nil if the period lasted until the end of the schedule or the buyer's death
 }
 
 func (s *Schedule) endHold(who string, step int) {

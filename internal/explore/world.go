@@ -255,8 +255,8 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 }
 
 // returningUser returns the first buyer whose order was cancelled or belongs to an earlier sale, and who has no order
-// in the current sale; "" if there is none. This buyer may buy again. After a fault, a cancellation or a reset may be
-// incomplete, so returningUser returns "".
+// in the current sale; "" if there is none. This buyer may buy again. After a fault, returningUser returns "" too,
+// because the fault may have interrupted the cancellation or the reset.
 func (w *World) returningUser(ctx context.Context, s *Schedule) (name string, err error) {
 	if s.Faulty() || !s.Scenario.has(Cancels) && !s.Scenario.has(Resets) {
 		return "", nil

@@ -157,7 +157,7 @@ type Status struct {
 	Available bool               `json:"available"`
 	Missing   string             `json:"missing"`        // the reason why the fault is not available, in English
 	Lack      *Lack              `json:"lack,omitempty"` // the reason in Missing as a code
-	Holder    bool               `json:"holder"`         // true if the fault waits for the holder of a lock
+	Holder    bool               `json:"holder"`         // true if the fault waits until a buyer holds a lock
 	Service   bool               `json:"service"`        // true if the fault hits the service process Aim.Service
 	Lasts     bool               `json:"lasts"`          // true if the fault ends by itself
 	Uses      backend.Capability `json:"uses,omitempty"` // only strategies that use this backend can notice the fault
@@ -217,7 +217,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	return i, err
 }
 
-// harmTimeout limits how long a harm may take while a purchase is held (see package point).
+// harmTimeout limits how long it may take to hurt a process while a purchase is stopped at a point (see package point).
 const harmTimeout = 20 * time.Second
 
 // An Injection describes a fault that has been injected, and how to end the fault.

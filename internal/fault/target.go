@@ -92,7 +92,7 @@ type strike struct {
 
 	process         *lab.Process  // the process that is hit; its mutex Harm is held during the injection
 	servers         *lab.Ensemble // the servers to which a leaderTarget belongs
-	link            *lab.Relay    // the link that a linkTarget hits
+	link            *lab.Relay    // the link that the fault disturbs, if the target is a linkTarget
 	releasePurchase func()        // releases the purchase that a purchaseTarget has stopped
 	before          Effect        // the state just before the fault
 }

@@ -166,8 +166,8 @@ func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) er
 	return err
 }
 
-// refuseEarlyBuyer returns the refusal of a purchase that the ledger refused because the sale has not started. This
-// process had read an earlier start, so refuseEarlyBuyer reads the start again.
+// refuseEarlyBuyer returns the refusal of a purchase that the ledger refused because the sale has not started. By the
+// start that this process has in memory, it had started. So refuseEarlyBuyer reads the start again.
 func (s *Server) refuseEarlyBuyer(ctx context.Context, sl *seller, sku int64) error {
 	s.open.Delete(sku)
 	if _, err := s.openRun(ctx, sl, sku); errors.Is(err, seckill.ErrNotStarted) {

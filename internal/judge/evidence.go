@@ -470,7 +470,7 @@ func (holders *Holders) visitShared(visit func(a, b *Order, units int64)) {
 		return
 	}
 	var lowest *Order             // the order that holds the lowest unit so far
-	twice := int64(math.MaxInt64) // shared units whose number is above this one have been counted
+	twice := int64(math.MaxInt64) // all shared units above this number have been counted
 	for o := range holders.orders {
 		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)

@@ -25,7 +25,7 @@ const (
 var (
 	// orderOfRun ranks the verdicts on one SKU. NotValid is the worst, because other findings then cannot be trusted.
 	orderOfRun = []Verdict{Held, Lost, Oversold, NotValid}
-	// orderOfSale ranks the verdicts on several SKUs. What one SKU proves stays proven if another SKU is not valid.
+	// orderOfSale ranks the verdicts on several SKUs. A violation on one SKU stays proven if another SKU is not valid.
 	orderOfSale = []Verdict{Held, NotValid, Lost, Oversold}
 )
 
@@ -304,7 +304,7 @@ func (e *evidence) collectTraffic() *traffic {
 	return t
 }
 
-// acknowledgedAt returns when a call of r was first told of its order. It returns never if no call was.
+// acknowledgedAt returns when an answer first named r's order. It returns the constant never if no answer did.
 func (r *request) acknowledgedAt() time.Duration {
 	return firstToldAt(r.calls, OutcomeSold, OutcomeReserved)
 }
@@ -334,7 +334,7 @@ func (t *traffic) addSale(rec *orderRecord, patience time.Duration) {
 func (e *evidence) findStandstill() *Served {
 	t := e.collectTraffic()
 	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(e.Patience)}
-	// If a sale has a start time, the time before its first order does not count: before the start nobody can buy.
+	// Nobody can buy before the start of a sale. So if there is a start time, no standstill begins before the first order.
 	starts := e.Snapshot.Stock.StartsAt != nil
 	if e.Patience <= 0 || len(t.asks) == 0 || !e.stockKnown || starts && len(t.sold) == 0 {
 		return s

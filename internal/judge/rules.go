@@ -55,7 +55,7 @@ const (
 type Rule struct {
 	ID      string
 	Verdict Verdict // the verdict on a run that breaks only this rule
-	Says    string  // the format of the message; its arguments are those of tell (see check)
+	Says    string  // the format of the message, for the arguments that a check passes to tell
 	Params  string  // the names that Violation.Params gives to the first arguments of tell
 	// Order reports whether a single order breaks the rule. It is nil for rules that need more than one order; they
 	// set Check. If Evidence.Calls is nil, the judge stores only orders for which Order of some rule returns true.
@@ -514,7 +514,7 @@ func isLostRequest(e *evidence, r *request) bool {
 	return i >= 0 && r.order == nil && !e.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
-// refusedAfter reports whether a call of r got a final refusal after another call, accepted, was sent. The answers
+// refusedAfter reports whether a call of r got a final refusal after the call accepted had been sent. The answers
 // busy, conflict and error are not final.
 func (r *request) refusedAfter(accepted *Call) bool {
 	return slices.ContainsFunc(r.calls, func(c *Call) bool {

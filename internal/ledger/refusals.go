@@ -45,7 +45,7 @@ type Refusals struct {
 type pendingRefusal struct {
 	Refusal
 	id     int64     // the id of the refusal's row
-	turn   chan bool // receives true if this buyer leads the next INSERT, or false if the INSERT is done
+	turn   chan bool // receives true if this buyer leads the next INSERT, or false if another has tried to write it
 	alone  bool      // the shared INSERT failed, so this refusal needs an INSERT of its own
 	answer Order
 	err    error
@@ -90,7 +90,7 @@ func (w *Refusals) lead(ctx context.Context, mine *pendingRefusal) {
 	}
 }
 
-// join reports whether r must lead an INSERT because none is under way. Otherwise it puts r into the queue.
+// join returns true if no INSERT is under way. The caller must then send one. Otherwise join puts r into the queue.
 func (w *Refusals) join(r *pendingRefusal) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

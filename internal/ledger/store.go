@@ -131,7 +131,7 @@ func runOnce(db *gorm.DB, view *sql.TxOptions, f func(tx *gorm.DB) error) error 
 	return after("COMMIT", err)
 }
 
-// nowIn returns the SQL expression for the database's clock, as a Moment.
+// nowIn returns a SQL expression for the time of the database's clock. Its value is that of a Moment.
 func nowIn(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
 		return "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)"

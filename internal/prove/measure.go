@@ -147,8 +147,9 @@ func (b *buyer) acquire(ctx context.Context) (err error) {
 	return b.startPurchase(ctx)
 }
 
-// startPurchase starts the purchase and returns when one of its commands has stopped at the gate (explore.Gate). A
-// purchase can end before that, because it waits for only a majority of the commands that it sends to a quorum.
+// startPurchase starts the purchase and returns when one of its commands has stopped at the gate (explore.Gate). The
+// purchase can end first: with several nodes, it waits only for the answers of a majority. Then startPurchase still
+// waits for a later command.
 func (b *buyer) startPurchase(ctx context.Context) error {
 	go func() {
 		_, err := b.Strategy.Deduct(ctx, measuredPurchase(b.sku, b.user))
@@ -163,7 +164,7 @@ func (b *buyer) startPurchase(ctx context.Context) error {
 			err = b.awaitLateCommand()
 		}
 		if err != nil {
-			b.Open() // a late command must not stop for ever, because then the backends cannot be closed
+			b.Open() // a late command must not wait for ever, because then the backends cannot be closed
 		}
 		return err
 	}

@@ -84,8 +84,8 @@ func (t *trial) dieBefore(ctx context.Context, other *client, n int) (took time.
 		return 0, err
 	}
 	defer victim.In.Close()
-	// The number n counts the commands of a second purchase, as undisturbedCommands returns them. A first purchase
-	// has more commands, because it opens sessions. So the victim buys once before, too.
+	// The number n counts the commands of a client's second purchase (see undisturbedCommands). A first purchase has
+	// more commands, because it opens sessions. So the victim, too, makes one purchase before the one that counts.
 	if _, err := victim.Strategy.Deduct(ctx, measuredPurchase(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}

@@ -107,7 +107,7 @@ func (s Site) writeExamples(f *folder, index []byte) {
 	}
 }
 
-// writeAnswers writes a lab's answers to the calls that need no server of the lab.
+// writeAnswers writes files with the answers of a lab's API that do not depend on its servers.
 func (s Site) writeAnswers(f *folder) {
 	var levels []game.Level
 	for _, level := range game.Levels() {

@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		c.runTurn(ctx, e, turn.Round)
 	}
-	// No sale notices that the context ended between two sales.
+	// If the context ends between two sales, neither of them reports it.
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()

@@ -84,7 +84,8 @@ func (s *reserve) PrepareRestock(tx *gorm.DB, o ledger.Order) error {
 	return s.writeReservation(tx, o, seckill.Paid, noDeadline)
 }
 
-// Pay is the "confirm". The units are taken already, so Pay locks no stock.
+// Pay is the step "confirm" of try, confirm, cancel (TCC). The reservation has
+// taken the units already, so Pay locks no stock.
 func (s *reserve) Pay(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {

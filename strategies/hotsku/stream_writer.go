@@ -460,8 +460,8 @@ const (
 	searchInterval = time.Minute
 )
 
-// Work runs until ctx ends. It writes entries for which no buyer waits, from
-// this process or from others. The entries that Work leaves stay in the
+// Work writes entries to the database for which no buyer waits. Any process
+// may have added them. When ctx ends, the entries that are left stay in the
 // stream, for other processes and for the next start.
 func (s *redisStream) Work(ctx context.Context) {
 	failing := false

@@ -155,8 +155,8 @@ func (s *unitStock) lockFree(
 }
 
 // lockUnits locks free units and returns their ids. It forces an index that
-// contains the id. With another index, the server would have to sort, and
-// would first lock every free unit.
+// lists the free units in the order of their ids. With another index, the
+// server would lock every free unit before it sorts them.
 func (s *unitStock) lockUnits(
 	tx *gorm.DB, which string, args ...any,
 ) (units []int64, err error) {

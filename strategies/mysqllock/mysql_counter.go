@@ -116,9 +116,9 @@ func (s *mysqlCounter) readCount(
 
 const runText = "stock of run %d"
 
-// Reset sets the count to the stock in the ledger, unless the count already
-// belongs to the ledger's run. It ignores the caller's stock, because another
-// reset may have begun a new sale meanwhile.
+// Reset sets the count to the stock in the ledger, unless this was done before
+// for the current sale. It ignores the caller's stock, because another reset
+// may have begun a new sale meanwhile.
 func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		key := counterKey(sku)

@@ -127,7 +127,7 @@ func (s *snapshotFirst) onSession(
 		ctx, cancel := tap.WithTimeout(
 			context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
-		_ = releaseUserLock(ctx, conn, own.key) // closes conn if it fails
+		_ = releaseUserLock(ctx, conn, own.key) // closes conn after an error
 	}
 	return err
 }

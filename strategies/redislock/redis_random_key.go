@@ -26,7 +26,8 @@ var RedisRandomKey = family.Strategy(catalog.Info{
 	},
 })
 
-// The polling interval is a setting. In the published article D it is 10 ms.
+// A randomKeyLock polls at the interval of the settings. The published article
+// D polls every 10 ms.
 type randomKeyLock struct{ keyLock }
 
 func (l *randomKeyLock) Acquire(

@@ -136,9 +136,10 @@ func (l *zkNode) releaseNode(ctx context.Context, key, me string) error {
 	return nil
 }
 
-// deleteOwn reads the node and deletes it if the node is ours. Our session may
-// end between the two commands. Then the client may already have its next
-// session, and deleteOwn deletes the node of another contender.
+// deleteOwn reads the node and deletes it if the node is ours. If our session
+// ends between the two commands, ZooKeeper deletes our node, and another
+// contender can create it. If the client then has a new session, deleteOwn
+// deletes the node of that contender.
 func (l *zkNode) deleteOwn(
 	ctx context.Context, key, me string,
 ) (deleted bool, err error) {

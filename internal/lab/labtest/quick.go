@@ -2,5 +2,5 @@
 
 package labtest
 
-// Verify reports whether the exhaustive variants of tests run. It is false in `make test`, and true in verify.go.
+// Verify reports whether the exhaustive variants of tests run. This file is for `make test`, the other for `make verify`.
 const Verify = false

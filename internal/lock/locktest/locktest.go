@@ -32,7 +32,7 @@ type Process struct {
 	Waiting func(*tap.Command) bool
 }
 
-// Open returns a Process with the lock of the strategy info. If d.Instance is nil, Open opens new connections.
+// Open returns a Process with the lock that info describes. If d.Instance is nil, Open opens new connections.
 func Open(t testing.TB, info catalog.Info, d catalog.Deps) *Process {
 	t.Helper()
 	if d.Instance == nil {
