@@ -68,7 +68,7 @@ type Scenario struct {
 	Require []string `json:"require,omitempty" group:"rare" placeholder:"METRIC<VALUE" help:"${Require}"`
 }
 
-// FlagHelp returns the help of the flags of a Scenario: name in a tag → text.
+// FlagHelp returns the help texts of the flags of a Scenario, by their names in the tags.
 func FlagHelp() map[string]string {
 	d := DefaultScenario()
 	inBoth := func(load any) string { return fmt.Sprintf(" (load: %v, compare: 0).", load) }

@@ -36,9 +36,9 @@ type skuTally struct {
 	calls          []judge.Call // every call about the SKU, for the judge
 }
 
-// histograms has times in microseconds. The histograms all, sold and refused count a time from when a request
-// was due. The histogram service counts a time from when the request was sent. The histogram lag has the delays
-// with which the generator sent requests although a connection was free.
+// histograms has times in microseconds. For all, sold and refused, a time begins when the request was due. For
+// service, it begins when the request was sent. The values of lag are the delays with which the generator sent
+// requests although a connection was free.
 type histograms struct{ all, sold, refused, service, lag *hdrhistogram.Histogram }
 
 // maxMicros is the longest time that a histogram can record, in microseconds. Longer times count as this time.

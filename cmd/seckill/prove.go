@@ -35,7 +35,7 @@ type ProveCmd struct {
 
 	Replay string `placeholder:"SCHEDULE" help:"${Replay}"`
 	Quiet  bool   `short:"q" help:"No progress."`
-	Part   []int  `hidden:""` // the number of this process of the proof (from 0), and the number of all its processes
+	Part   []int  `hidden:""` // the index of this process, from 0, and the count of processes that share the proof
 
 	checkedProof
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"${ProveMySQL}"`

@@ -153,7 +153,7 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && onlyAnswersAreWrong)
 }
 
-// scenario returns the scenario of the first part of a cell's sale. Its buyers repeat requests, retry and cancel.
+// scenario returns the scenario of the first part of a cell's sale. Its buyers send requests twice, retry and cancel.
 // The seed depends only on the run's seed and on the cell. So a cell has the same buyers when it is run alone.
 func (o Options) scenario(strategy string, name fault.Name) loadtest.Scenario {
 	s := loadtest.DefaultScenario()

@@ -194,9 +194,9 @@ func (s *Schedule) Breaks(inScope func(rule string) bool) bool {
 	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return inScope(p.Rule) })
 }
 
-// Shorten removes choices from schedule as long as it still breaks a rule for which inScope returns true, with no more
-// preemptions. After the choices that are left, all actors run undisturbed. The result has the servers' values after
-// each step.
+// Shorten removes choices from schedule as long as it still breaks a rule for which inScope returns true, and needs no
+// more preemptions than before. After the choices that are left, all actors run undisturbed. The result also records
+// the servers' values after each step.
 func (w *World) Shorten(ctx context.Context, schedule *Schedule, inScope func(rule string) bool) (*Schedule, error) {
 	choices, err := policy.Shorten(schedule.Choices(), func(fewer []Choice) (bool, error) {
 		shorter, err := w.play(ctx, schedule.Scenario, false, policy.Replay(fewer))

@@ -217,7 +217,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	return i, err
 }
 
-// harmTimeout limits how long it may take to hurt a process while a purchase is stopped at a point (see package point).
+// harmTimeout limits how long the injection of a fault may take while a purchase is stopped (see package point).
 const harmTimeout = 20 * time.Second
 
 // An Injection describes a fault that has been injected, and how to end the fault.

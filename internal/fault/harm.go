@@ -126,7 +126,7 @@ func (s *strike) holdLink(end func(*lab.Relay), directions ...int) (*Injection, 
 	})
 }
 
-// loseLeader kills the leader of several servers and waits until the other servers have elected a
+// loseLeader kills the leader of an ensemble of servers and waits until the others have elected a
 // new leader. Undo starts the killed server again.
 func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
 	if slices.ContainsFunc(s.servers.Nodes, func(p *lab.Process) bool { return !p.Alive() }) {

@@ -56,7 +56,7 @@ type Rule struct {
 	ID      string
 	Verdict Verdict // the verdict on a run that breaks only this rule
 	Says    string  // the format of the message, for the arguments that a check passes to tell
-	Params  string  // the names that Violation.Params gives to the first arguments of tell
+	Params  string  // the keys in Violation.Params of the first arguments for Says, separated by spaces
 	// Order reports whether a single order breaks the rule. It is nil for rules that need more than one order; they
 	// set Check. If Evidence.Calls is nil, the judge stores only orders for which Order of some rule returns true.
 	Order func(*orderRecord) bool

@@ -46,7 +46,7 @@ type Order struct {
 // A Catch says which purchase an Order has stopped.
 type Catch struct {
 	// Holder is the purchase that is stopped. It is nil if a purchase has written without reading the
-	// stock. Then the strategy never comes to the point at which the Order stops a purchase.
+	// stock. Then the strategy never comes to the point at which it was to be stopped.
 	Holder *Holder `json:"holder"`
 }
 

@@ -41,7 +41,7 @@ func newSale(name string, stock int64, faults []explore.Fault, actors []explore.
 	return &explore.Scenario{Name: name, Stock: stock, Next: true, Buyers: actors, Faults: faults}
 }
 
-// twoCopies returns two actors that act on one order or send one request, and repeat this up to maxRepeats times.
+// twoCopies returns two actors that act on the same order, or send the same request, up to maxRepeats times again.
 func (t *trial) twoCopies(maxRepeats int, does explore.Action) []explore.Buyer {
 	list := t.buyers(does, does)
 	list[1].Same, list[1].Quantity = "A", list[0].Quantity

@@ -39,7 +39,7 @@ type Settings struct {
 	By   string        `json:"by" kong:"-"` // the metric that Entry.Factor compares
 }
 
-// FlagHelp returns the help texts of the flags that Settings has in addition to a Scenario: name in a tag → text.
+// FlagHelp returns the help texts of the flags that Settings has in addition to a Scenario, by their names in the tags.
 func FlagHelp() map[string]string {
 	usual := Presets()[0]
 	return map[string]string{

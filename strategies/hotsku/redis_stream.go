@@ -384,9 +384,9 @@ func stringOf(v any) string {
 	return t
 }
 
-// Became returns nil if Redis knows the request as sold, and an error for any
-// other state. Redis may have lost a request. But the service reads the ledger
-// before it calls Became, and the ledger keeps all orders and final refusals.
+// Became returns nil if the request is sold according to Redis, and an error
+// for any other state. A request that Redis has lost does no harm: the service
+// reads the ledger first, which keeps all orders and final refusals.
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {

@@ -66,9 +66,9 @@ func closeConn(conn *sql.Conn) {
 	_ = conn.Close()
 }
 
-// releaseError returns the error of a release that could not be sent. If the
-// connection has ended, the lock has ended with it. If not, the caller closes
-// the connection, which ends the lock.
+// releaseError returns the error of a release that failed with err. If the
+// connection has ended, the lock ended with it, and the error is ErrNotHeld.
+// After any other error, the caller closes the connection to end the lock.
 func releaseError(err error) error {
 	if errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, mysql.ErrInvalidConn) ||
